@@ -98,8 +98,8 @@ func statsOf(comments []comment.Comment) statsShown {
 
 const statsFields = `{ total average ratings { rating count } }`
 
-// checkStats compares a product's counts with those of all its comments: under all sets of ratings,
-// several sets of languages, and now and then a range of dates.
+// checkStats compares a product's counts with those of all its comments. It uses all sets of
+// ratings, several sets of languages, and now and then a range of dates.
 func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string) {
 	a.tb.Helper()
 	for _, ratings := range ratingSets() {

@@ -28,8 +28,8 @@ var (
 	freshness   = regexp.MustCompile(`20\d\d-\d\d-\d\d [\d:.]+ UTC, .* ago`)
 )
 
-// stats prints the counts of the comments that pass the filter, whichever way they are counted: by
-// the statistics, by rows that languages share, or within a range of dates.
+// stats prints the counts of the comments that pass the filter, whichever way they are counted.
+// They come from the statistics, from rows that languages share, or from a range of dates.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

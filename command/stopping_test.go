@@ -85,7 +85,7 @@ func writing() string {
 	return fmt.Sprintf(`{"query": "mutation { addComment(input: {productId: \"kettle\", rating: %d, language: \"en\", text: \"Hot.\", author: {id: \"u\", name: \"U\"}}) { comment { id } userErrors { code } } }"}`, 1+rand.IntN(5))
 }
 
-// SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not ready at once,
+// SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not ready at once. It
 // accepts connections for as long as a load balancer may need to notice, and gives up its leases.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()

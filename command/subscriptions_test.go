@@ -136,7 +136,7 @@ func next(t *testing.T, events <-chan news) news {
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // otherwise the first events might be missed
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
 		t.Fatal(err)
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table, "--max-subscriptions", "10"}
@@ -186,13 +186,13 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// A reader with the product page open is told of a new comment, also by a server that runs only its own documents, and
-// a press shows it.
+// A reader with the product page open is told of a new comment, and a press shows it. That includes a server that runs
+// only its own documents.
 func TestPageTellsOfNewComments(t *testing.T) {
 	t.Parallel()
 	visitor := browsertest.NewVisitor(t, browsertest.Open(t))
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // otherwise the first events might be missed
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
 		t.Fatal(err)
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table}

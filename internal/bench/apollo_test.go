@@ -12,8 +12,8 @@ import (
 // apolloFolder holds Apollo Server, as make bench fetches it, and its program.
 const apolloFolder = "apollo"
 
-// startApollo starts Apollo Server over the AWS SDK for JavaScript. Where it is not installed it
-// says so, and returns nil.
+// startApollo starts Apollo Server over the AWS SDK for JavaScript. Where it is not installed, it
+// says so and returns nil.
 func startApollo(tb testing.TB, environment []string) *program {
 	tb.Helper()
 	if err := apolloInstalled(); err != nil {
@@ -26,7 +26,7 @@ func startApollo(tb testing.TB, environment []string) *program {
 	return startProgram(tb, "apollo", process)
 }
 
-// apolloInstalled says whether the packages are there, in the versions of package-lock.json.
+// apolloInstalled reports whether the packages are there, in the versions of package-lock.json.
 func apolloInstalled() error {
 	if _, err := exec.LookPath("node"); err != nil {
 		return errors.New("node is not on PATH")

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// bareReads are the calls for each page, by its filter. The bare handler is told which: it makes
-// those that the server came to by its plans.
+// bareReads are the calls for each page, by its filter. The bare handler gets them from the server,
+// whose plans led to them.
 type bareReads map[string][]dynamodb.QueryInput
 
-// of makes the calls of a page, each of them anew, as a client has to.
+// of returns the calls of a page, each of them anew, as a client must.
 func (r bareReads) of(request bareRequest) []*dynamodb.QueryInput {
 	known := r[request.key()]
 	out := make([]*dynamodb.QueryInput, len(known))
@@ -41,7 +41,7 @@ func learned(body []byte, calls []tapedCall) learnedPage {
 	return page
 }
 
-// learn takes note of the calls that the server made for a page.
+// learn records the calls that the server made for a page.
 func (r bareReads) learn(page learnedPage) error {
 	var request bareRequest
 	if err := json.Unmarshal(page.Request, &request); err != nil {
@@ -59,7 +59,7 @@ func (r bareReads) learn(page learnedPage) error {
 	return nil
 }
 
-// key tells pages apart.
+// key identifies a page.
 func (r bareRequest) key() string {
 	key := r.Variables.Product + " " + strconv.Itoa(r.Variables.First) + " " + strings.Join(r.Variables.Filter.Languages, ",")
 	for _, rating := range r.Variables.Filter.Ratings {
@@ -68,7 +68,7 @@ func (r bareRequest) key() string {
 	return key
 }
 
-// queryOf is the input of the SDK that becomes a call, of which this is the JSON.
+// queryOf parses the JSON of a call into the SDK's input.
 func queryOf(call json.RawMessage) (dynamodb.QueryInput, error) {
 	var written struct {
 		IndexName, KeyConditionExpression, FilterExpression, ProjectionExpression *string

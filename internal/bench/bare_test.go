@@ -1,8 +1,7 @@
 package bench
 
-// The bare handler is what someone would write who wants the answers of the cases and nothing else:
-// no GraphQL, no plan, no cursor, no check of anything. It makes the calls that the server makes,
-// or those of the published way.
+// The bare handler is the code of someone who wants only the answers of the cases: no GraphQL, no
+// plan, no cursor, no checks. It makes the server's calls, or those of the published way.
 
 import (
 	"context"
@@ -23,7 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
-// bareHandler answers the operations of the cases, which it knows by their variables.
+// bareHandler answers the operations of the cases, which it recognizes by their variables.
 type bareHandler struct {
 	client *dynamodb.Client
 	table  string
@@ -37,8 +36,7 @@ type bareHandler struct {
 // bareItem is an item as the SDK has it.
 type bareItem = map[string]types.AttributeValue
 
-// bareRequest is what has to be known of a request. Which operation it is shows in which variable
-// it has.
+// bareRequest is the needed part of a request. Its variables show which operation it is.
 type bareRequest struct {
 	Variables struct {
 		ID      string   `json:"id"`
@@ -129,7 +127,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 				"SK": &types.AttributeValueMemberS{Value: "C"},
 			}},
 			ConsistentRead:       aws.Bool(true),
-			ProjectionExpression: aws.String("PK,SK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place"), // what the API shows of a comment
+			ProjectionExpression: aws.String("PK,SK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place"), // the fields that the API shows
 		}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
@@ -160,8 +158,8 @@ func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, 
 	return out, nil
 }
 
-// read makes all calls, in parallel when there are several. More tells whether any of them left
-// something behind.
+// read makes all calls, in parallel if there are several. More reports whether any of them left
+// items unread.
 func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (items []bareItem, more bool, err error) {
 	if len(inputs) == 1 {
 		return h.query(ctx, inputs[0])
@@ -195,7 +193,7 @@ func (h bareHandler) inputs(request bareRequest) []*dynamodb.QueryInput {
 	return h.reads.of(request)
 }
 
-// publishedInputs is a call for each partition that the filter names.
+// publishedInputs returns a call for each partition that the filter names.
 func publishedInputs(table string, request bareRequest) []*dynamodb.QueryInput {
 	v := request.Variables
 	product := "P#" + v.Product

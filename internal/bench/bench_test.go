@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// batch is how many requests one handler answers before the other's turn. A batch is large enough
-// that its garbage is collected within its own time: that of 50 small answers does not start a
-// collection, and the other handler would pay for it. It is small enough that both handlers run
-// under the same load of the machine.
+// batch is how many requests one handler answers before the other's turn. It is large enough that
+// its garbage is collected within its own time. Fifty small answers do not start a collection, and
+// the other handler would pay for it. It is small enough that both handlers run under the same load
+// of the machine.
 const batch = 200
 
 // The comparison is fair: both handlers give the same answers, and make the same calls for them.
@@ -24,7 +24,7 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 		var bare []byte
 		settle := c.settled
 		if bc.page {
-			settle = c.learn // what the server learns from the other pages may change a limit by one
+			settle = c.learn // what the server learns from other pages may change a limit by one
 		}
 		whole, wholeCalls := settle(t, bc)
 		bareCalls := c.bareTape.during(func() { bare = bytes.Clone(ask(t, c.bare, bc.body)) })
@@ -49,8 +49,8 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 	}
 }
 
-// decoded is an answer without what the whole server tells of its cost, which the bare one does not
-// know.
+// decoded returns an answer without the whole server's report of its cost, which the bare one
+// lacks.
 func decoded(t *testing.T, raw []byte) (value map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -60,7 +60,7 @@ func decoded(t *testing.T, raw []byte) (value map[string]any) {
 	return value
 }
 
-// BenchmarkPage is the cost of each case; the package's comment tells how to read it.
+// BenchmarkPage measures the cost of each case; the package's comment explains the output.
 func BenchmarkPage(b *testing.B) {
 	c := newContest(b)
 	for _, bc := range c.cases {
@@ -112,9 +112,9 @@ func reportCPU(b *testing.B, before usage) {
 	b.ReportMetric(float64((usedNow(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// BenchmarkFilter is what pages of four ratings cost beside one of all, both of the whole server:
-// their x-cpu is how many times as much, 1 / x-cpu their throughput beside its, whole-cpu-µs and
-// all-cpu-µs what either takes.
+// BenchmarkFilter compares pages of four ratings with pages of all, both of the whole server. x-cpu
+// is the ratio of their costs, 1 / x-cpu that of their throughputs; whole-cpu-µs and all-cpu-µs are
+// the costs.
 func BenchmarkFilter(b *testing.B) {
 	c := newContest(b)
 	for _, filtered := range fourRatings() {
@@ -126,19 +126,19 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// asking is one request, again and again.
+// asking is one request, repeated.
 func asking(b *testing.B, handler http.Handler, bc benchCase) func() {
 	return func() { ask(b, handler, bc.body) }
 }
 
-// sideBySide lets two work in turns, a batch each, and compares the medians of their batches.
+// sideBySide runs two in turns, a batch each, and compares the medians of their batches.
 func sideBySide(b *testing.B, otherName string, whole, other func()) {
 	var ours, theirs readings
 	for b.Loop() {
 		ours = append(ours, measure(b, batch, whole))
 		theirs = append(theirs, measure(b, batch, other))
 	}
-	b.ReportMetric(0, "ns/op") // of two batches: nothing to compare it with
+	b.ReportMetric(0, "ns/op") // of two batches, so it means nothing
 	b.ReportMetric(ours.median(cpuSeconds)/theirs.median(cpuSeconds), "x-cpu")
 	b.ReportMetric(ours.median(seconds)/theirs.median(seconds), "x-time")
 	b.ReportMetric(ours.median(allocations)/theirs.median(allocations), "x-allocs")

@@ -79,7 +79,7 @@ const statsOperation = `query Stats($ids: [ID!]!) {
 }`
 
 // contest is the whole server, the bare handler and the published way, all over the answers of one
-// table, and what to ask them.
+// table, with their requests.
 type contest struct {
 	whole, bare, published http.Handler
 	wholeTape, bareTape    *tape
@@ -96,12 +96,12 @@ type benchCase struct {
 	page bool
 }
 
-// visitsBefore is how often a page is requested before it is measured: until the server's estimate
-// of the size of comments has settled.
+// visitsBefore is how often a page is requested before it is measured. By then the server's
+// estimate of the size of comments has settled.
 const visitsBefore = 40
 
-// newContest fills a table, has the server come to know the product, and the bare handler do as it
-// does.
+// newContest fills a table, and warms up the server for the product. The bare handler copies the
+// server's calls.
 func newContest(tb testing.TB) *contest {
 	tb.Helper()
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
@@ -120,7 +120,8 @@ func newContest(tb testing.TB) *contest {
 	return c
 }
 
-// learn has the bare handler read a page as the server now does. It returns what settled does.
+// learn gives the bare handler the server's current calls for a page. It returns the results of
+// settled.
 func (c *contest) learn(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
 	tb.Helper()
 	answer, calls = c.settled(tb, bc)
@@ -130,8 +131,7 @@ func (c *contest) learn(tb testing.TB, bc benchCase) (answer []byte, calls []tap
 	return answer, calls
 }
 
-// settled is the server's answer once it has seen the same page often, and the calls that it then
-// makes.
+// settled returns the server's answer once it has seen the same page often, and the calls for it.
 func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
 	tb.Helper()
 	for range visitsBefore {
@@ -141,7 +141,7 @@ func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []t
 	return answer, calls
 }
 
-// warmUp asks for a page until the server knows the statistics of the product, as it does from the
+// warmUp requests a page until the server knows the statistics of the product, usually from the
 // second or third page on.
 func warmUp(tb testing.TB, handler http.Handler) {
 	tb.Helper()
@@ -151,7 +151,7 @@ func warmUp(tb testing.TB, handler http.Handler) {
 	}
 }
 
-// upToNow says that statistics follow the table at once.
+// upToNow is a watermark at the present time.
 type upToNow struct{}
 
 func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
@@ -193,8 +193,8 @@ func fill(tb testing.TB, endpoint, table string, comments []comment.Comment) {
 	countAll(tb, client, table)
 }
 
-// letters are as frequent as in English, so that a text of them is compressed as a review is, to
-// some 0.6 of its bytes.
+// letters are as frequent as in English, so that a text of them compresses like a review, to some
+// 0.6 of its bytes.
 const letters = "          eeeeeeettttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlluuccmmwwffggyyppbbvk,."
 
 // prose returns a text of length bytes.
@@ -206,8 +206,8 @@ func prose(r *rand.Rand, length int) string {
 	return string(text)
 }
 
-// ratingOf is a rating by how a shop's are spread: 55, 20, 10, 6 and 9 in a hundred, from the best
-// to the worst.
+// ratingOf returns a rating with a shop's distribution: 55, 20, 10, 6 and 9 in a hundred, from the
+// best to the worst.
 func ratingOf(hundredth int) int {
 	for i, below := range []int{55, 75, 85, 91} {
 		if hundredth < below {
@@ -217,7 +217,7 @@ func ratingOf(hundredth int) int {
 	return 1
 }
 
-// countAll makes the statistics of what the table holds, as the readers of its stream would.
+// countAll writes the statistics of the table's comments, as the readers of its stream would.
 func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 	tb.Helper()
 	var records []stream.Record
@@ -240,7 +240,7 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 	}
 }
 
-// productIDs are the products whose statistics are asked for.
+// productIDs are the products whose statistics are requested.
 func productIDs() []string {
 	ids := make([]string, productCount)
 	for i := range ids {
@@ -286,7 +286,7 @@ func newCase(name, operation string, variables map[string]any) benchCase {
 	return benchCase{name: name, body: body}
 }
 
-// tapedClient is the client of the service, changed in nothing but where the answers come from.
+// tapedClient is the client of the service, which differs only in the source of its answers.
 func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Client {
 	return call.Over(call.NewLocalClient(endpoint), httpClient)
 }
@@ -302,8 +302,8 @@ func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynam
 	)
 }
 
-// plainClient is the SDK's client with the options that it has by itself, so that whatever the
-// server gains or loses by its own options shows.
+// plainClient is the SDK's client with default options, so that the effects of the server's own
+// options show.
 func plainClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -313,11 +313,11 @@ func plainClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 	})
 }
 
-// answerRoom holds one answer after another: how room for it grows is no cost of a server.
+// answerRoom holds one answer after another: growing it is no cost of a server.
 var answerRoom bytes.Buffer
 
-// ask puts a request to a handler, which has to answer with data and without errors. The answer
-// holds until the next.
+// ask sends a request to a handler, which must answer with data and without errors. The answer is
+// valid until the next call.
 func ask(tb testing.TB, handler http.Handler, body []byte) []byte {
 	recorder := httptest.NewRecorder()
 	answerRoom.Reset()

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crowd is how many connections ask at the same time.
+// crowd is how many connections send requests at the same time.
 const crowd = 16
 
 // connection is a client's connection to a program.
@@ -41,7 +41,7 @@ func (p *program) connect(tb testing.TB) *connection {
 	return conn
 }
 
-// send is the answer to a request, which holds until the next.
+// send returns the answer to a request, which is valid until the next call.
 func (c *connection) send(tb testing.TB, body []byte) []byte {
 	tb.Helper()
 	if err := c.begin(body); err != nil {
@@ -54,7 +54,7 @@ func (c *connection) send(tb testing.TB, body []byte) []byte {
 	return answer
 }
 
-// begin sends a request. It is one write, as of a client that has few of them.
+// begin sends a request in one write, as a client with few requests does.
 func (c *connection) begin(body []byte) error {
 	request := fmt.Appendf(nil, "POST /graphql HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.RemoteAddr(), len(body), body)
@@ -80,8 +80,8 @@ func (c *connection) end() ([]byte, error) {
 }
 
 // serve sends count requests to a program, and returns what the program used for them. Each
-// connection of the crowd sends its share, one after the other. The connections are opened for it:
-// Node.js closes those that are idle for as long as the others take for their turns.
+// connection of the crowd sends its share, one after the other. The connections are new each time:
+// Node.js closes those that idle while others have their turns.
 func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
 	tb.Helper()
 	before := p.ask(tb, askUsage)
@@ -110,7 +110,7 @@ func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
 	return p.ask(tb, askUsage).since(before)
 }
 
-// since is what a program used between two statements.
+// since returns what a program used between two statements.
 func (s statement) since(before statement) usage {
 	return usage{cpu: s.cpu() - before.cpu(), allocs: s.Allocations - before.Allocations}
 }

@@ -14,8 +14,8 @@ import (
 // request reads the others.
 const mostFunctions = 44
 
-// From the handler of a request to the SDK's Query, the newest comments pass few functions. Those
-// that the compiler wrote in place of their call count as well.
+// From the handler of a request to the SDK's Query, the newest comments pass through few functions. Inlined calls count
+// too.
 func TestFunctionsFromRequestToQuery(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	comments := load(t, endpoint, table)
@@ -28,7 +28,7 @@ func TestFunctionsFromRequestToQuery(t *testing.T) {
 	}
 }
 
-// stackClient notes the functions of this module that led to the last Query.
+// stackClient records the functions of this module that led to the last Query.
 type stackClient struct {
 	*tape
 	functions []string
@@ -42,8 +42,8 @@ func (c *stackClient) Do(request *http.Request) (*http.Response, error) {
 	return c.tape.Do(request)
 }
 
-// functionsBeforeQuery returns the functions of this module that called the SDK's Query, the last
-// one first. Functions that the SDK calls back are not among them.
+// functionsBeforeQuery returns the functions of this module that called the SDK's Query, the last one first. It leaves
+// out functions that the SDK calls back.
 func functionsBeforeQuery() (functions []string) {
 	counters := make([]uintptr, 1000)
 	frames := runtime.CallersFrames(counters[:runtime.Callers(0, counters)])

@@ -14,9 +14,8 @@ import (
 // floorAnswer is as large as the answer with 20 comments.
 const floorAnswer = 9 << 10
 
-// serveFloor runs a program that makes one call for each request and understands neither: no JSON, no
-// SDK, no signature. What it takes is net/http's, on both sides, and the system's. Nothing that is
-// built on net/http takes less for the newest 20.
+// serveFloor runs a program that makes one call for each request without parsing either: no JSON, no SDK, no signature.
+// Its cost is that of net/http on both sides, and of the system. No program on net/http takes less for the newest 20.
 func serveFloor() (string, error) {
 	var number atomic.Int64
 	answer := bytes.Repeat([]byte("x"), floorAnswer)
@@ -35,7 +34,7 @@ func serveFloor() (string, error) {
 	}))
 }
 
-// floorCall reads 21 comments of a product, and forgets them.
+// floorCall reads 21 comments of a product, and discards them.
 func floorCall(r *http.Request, client *http.Client, product string) error {
 	body := fmt.Sprintf(`{"ExpressionAttributeValues":{":p":{"S":"P#%s"}},"IndexName":"all","KeyConditionExpression":"A = :p","Limit":%d,`+
 		`"ProjectionExpression":"%s","ReturnConsumedCapacity":"TOTAL","ScanIndexForward":false,"TableName":"%s"}`,

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// usage is what the process has used, or what it used for something.
+// usage is what the process has used, in all or for an action.
 type usage struct {
 	time, cpu time.Duration
 	allocs    uint64
 }
 
-// usedNow is what the process has used until now.
+// usedNow returns what the process has used until now.
 func usedNow(tb testing.TB) usage {
 	tb.Helper()
 	now, err := used()
@@ -52,12 +52,12 @@ func measure(tb testing.TB, calls int, f func()) usage {
 	return after.since(before)
 }
 
-// since is what was used after an earlier moment.
+// since returns what was used after an earlier moment.
 func (u usage) since(before usage) usage {
 	return usage{time: u.time - before.time, cpu: u.cpu - before.cpu, allocs: u.allocs - before.allocs}
 }
 
-// readings are what batches of the same size used.
+// readings are the usages of batches of the same size.
 type readings []usage
 
 // median returns the median of f over the readings. Other work of the machine disturbs few of them.

@@ -22,15 +22,15 @@ const (
 	profiled = 100 * turn
 )
 
-// What a program is asked about profiles. The file's name follows, without the end that tells which
-// profile it is.
+// The questions to a program about profiles. The file's name follows, without the suffix that names
+// the kind of profile.
 const (
 	askProfile  = "profile "
 	askProfiled = "profiled "
 )
 
 // BenchmarkProfile writes a profile of processor time and one of allocations for each page and
-// program. The package's comment tells how to read them.
+// program. The package's comment explains how to read them.
 func BenchmarkProfile(b *testing.B) {
 	folder := os.Getenv(profilesVariable)
 	if folder == "" {
@@ -53,7 +53,7 @@ func BenchmarkProfile(b *testing.B) {
 	}
 }
 
-// profile has a program write its profiles while it answers requests.
+// profile makes a program write its profiles while it answers requests.
 func (s *shop) profile(b *testing.B, p *program, requests [][]byte, file string) {
 	p.serve(b, requests, turn)
 	p.ask(b, askProfile+file)
@@ -63,7 +63,7 @@ func (s *shop) profile(b *testing.B, p *program, requests [][]byte, file string)
 	b.ReportMetric(float64(used.allocs)/profiled, p.name+"-allocs")
 }
 
-// profileAsAsked begins or ends a profile in a program, if that is what it was asked.
+// profileAsAsked begins or ends a profile in a program, if the question asks for that.
 func profileAsAsked(asked string) error {
 	if file, begin := strings.CutPrefix(asked, askProfile); begin {
 		return beginProfile(file)
@@ -93,6 +93,6 @@ func writeAllocations(file string) error {
 		return err
 	}
 	defer to.Close()
-	runtime.GC() // or the profile would lack the latest
+	runtime.GC() // otherwise the profile would lack the latest allocations
 	return pprof.Lookup("allocs").WriteTo(to, 0)
 }

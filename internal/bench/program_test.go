@@ -1,8 +1,7 @@
 package bench
 
-// The programs that BenchmarkRequests compares are processes of their own, so that what a process
-// uses is what its program costs. All but Apollo Server are the binary of this test, which does as
-// the variable BENCH_PROGRAM of its environment says.
+// The programs that BenchmarkRequests compares are separate processes, so that a process's usage is its program's cost.
+// All but Apollo Server are this test binary, controlled by the environment variable BENCH_PROGRAM.
 
 import (
 	"bufio"
@@ -28,8 +27,8 @@ import (
 	"github.com/talkback/talkback/command"
 )
 
-// The variables by which a program is told what it is, where its table is, and for the bare handler
-// the file of its reads.
+// The environment variables of a program: its name, the address of its table, and for the bare handler the file of its
+// reads.
 const (
 	programVariable  = "BENCH_PROGRAM"
 	endpointVariable = "BENCH_ENDPOINT"
@@ -50,7 +49,7 @@ type program struct {
 	countsAllocations bool
 }
 
-// statement is what a program says of itself when it is asked.
+// statement is a program's report of its usage.
 type statement struct {
 	CPUMicroseconds int64  `json:"cpuMicroseconds"`
 	Allocations     uint64 `json:"allocations"`
@@ -60,7 +59,7 @@ type statement struct {
 
 func (s statement) cpu() time.Duration { return time.Duration(s.CPUMicroseconds) * time.Microsecond }
 
-// What a program is asked, a line each.
+// The questions to a program, a line each.
 const (
 	askUsage  = "usage"
 	askMemory = "memory"
@@ -87,7 +86,7 @@ func startProgram(tb testing.TB, name string, process *exec.Cmd) *program {
 	}
 	p := &program{name: name, asks: asks, answers: bufio.NewScanner(answers)}
 	tb.Cleanup(func() {
-		_ = asks.Close() // it may have ended by itself
+		_ = asks.Close() // it may have ended already
 		_ = process.Wait()
 		if tb.Failed() {
 			log, err := os.ReadFile(said.Name())
@@ -107,7 +106,7 @@ func startSelf(tb testing.TB, name string, environment ...string) *program {
 	return startBinary(tb, os.Args[0], name, name, environment...)
 }
 
-// startBinary starts a program of this test as it was built at another time, and gives it a name.
+// startBinary starts a program from another build of this test under a given name.
 func startBinary(tb testing.TB, binary, main, name string, environment ...string) *program {
 	tb.Helper()
 	process := exec.Command(binary)
@@ -117,7 +116,7 @@ func startBinary(tb testing.TB, binary, main, name string, environment ...string
 	return p
 }
 
-// ask asks a program what it has used.
+// ask asks a program for its usage.
 func (p *program) ask(tb testing.TB, what string) (said statement) {
 	tb.Helper()
 	if _, err := fmt.Fprintln(p.asks, what); err != nil {
@@ -170,7 +169,7 @@ func stated(asked string) statement {
 	said := statement{CPUMicroseconds: now.cpu.Microseconds(), Allocations: now.allocs}
 	if asked == askMemory {
 		runtime.GC()
-		runtime.GC() // what finalizers and pools still held
+		runtime.GC() // frees objects of finalizers and pools
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
 		said.MemoryBytes = memory.HeapAlloc + memory.StackInuse
@@ -180,9 +179,8 @@ func stated(asked string) statement {
 
 var apiAddress = regexp.MustCompile(`API +http://(\S+)/graphql`)
 
-// serveWhole runs the command serve as it is, with no flags beyond those that say where, and those by
-// which no request is refused: programs that refuse none are compared, and so is the memory of
-// requests in flight.
+// serveWhole runs the command serve unchanged. Its flags give only addresses, and limits so high that no request is
+// refused. The other programs refuse none either, and the memory of requests in flight is compared.
 func serveWhole() (string, error) {
 	said, says := io.Pipe()
 	term := command.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
@@ -197,7 +195,7 @@ func serveWhole() (string, error) {
 	for lines := bufio.NewScanner(said); lines.Scan(); {
 		fmt.Fprintln(&all, lines.Text())
 		if match := apiAddress.FindStringSubmatch(lines.Text()); match != nil {
-			go func() { _, _ = io.Copy(io.Discard, said) }() // or it would wait for its reader
+			go func() { _, _ = io.Copy(io.Discard, said) }() // otherwise it would block on writing
 			return match[1], nil
 		}
 	}
@@ -238,8 +236,8 @@ func serveHandler(handler http.Handler) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// bareClient is the SDK's client with its own options, except that it keeps as many connections as
-// it uses: by itself it keeps 10, and opens others anew for most calls of a busy server.
+// bareClient is the SDK's client with default options, except that it keeps all its connections open. By default it
+// keeps 10, so a busy server would open new ones for most calls.
 func bareClient() *dynamodb.Client {
 	return plainClient(os.Getenv(endpointVariable), awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 256

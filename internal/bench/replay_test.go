@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A tape answers by itself what it has heard before, however the members are ordered, and nothing
-// else.
+// A tape answers known calls by itself, however their members are ordered, and no others.
 func TestTape(t *testing.T) {
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)

@@ -19,8 +19,7 @@ const (
 	inFlight = 48
 )
 
-// BenchmarkRequests compares programs that answer 16 connections; the package's comment tells how
-// to read it.
+// BenchmarkRequests compares programs that answer 16 connections; the package's comment explains the output.
 func BenchmarkRequests(b *testing.B) {
 	s := newShop(b)
 	s.checkAnswers(b)
@@ -33,7 +32,7 @@ func BenchmarkRequests(b *testing.B) {
 	b.Run("in-flight", s.compareMemory)
 }
 
-// compare lets the programs answer requests in turns, and reports what each takes for one.
+// compare lets the programs answer requests in turns, and reports the cost per request of each.
 func (s *shop) compare(b *testing.B, page string, requests [][]byte) {
 	all := append([]*program{s.whole}, s.others...)
 	if page == "newest-20" {
@@ -41,7 +40,7 @@ func (s *shop) compare(b *testing.B, page string, requests [][]byte) {
 	}
 	used := make([]readings, len(all))
 	for _, p := range all {
-		p.serve(b, requests, turn) // its connections, pools and compiled code are there from now on
+		p.serve(b, requests, turn) // to warm up its connections, pools and compiled code
 	}
 	calls, answered := s.own.calls.Load(), 0
 	var ofWhole int64
@@ -57,7 +56,7 @@ func (s *shop) compare(b *testing.B, page string, requests [][]byte) {
 			}
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of all programs together: nothing to compare it with
+	b.ReportMetric(0, "ns/op") // of all programs together, so it means nothing
 	b.ReportMetric(float64(ofWhole)/float64(answered), "calls")
 	whole := used[0].median(cpuSeconds)
 	for i, p := range all {
@@ -87,7 +86,7 @@ func (s *shop) checkAnswers(tb testing.TB) {
 	}
 }
 
-// comparable is an answer without what only one program tells, and with times in one form.
+// comparable returns an answer without data that only one program sends, and with times in one form.
 func comparable(tb testing.TB, raw []byte) any {
 	tb.Helper()
 	var answer struct{ Data any }
@@ -115,17 +114,17 @@ func withTimes(value any) any {
 	return value
 }
 
-// compareMemory reports how much more memory a program has for each request that waits for the
-// table, its connection included.
+// compareMemory reports how much more memory a program takes for each request that waits for the table, its connection
+// included.
 func (s *shop) compareMemory(b *testing.B) {
 	requests := make([][]byte, inFlight)
-	for i := range requests { // of other products, so that none waits for the read of another
+	for i := range requests { // of different products, so that they share no reads
 		variables := map[string]any{"product": "other-" + strconv.Itoa(i), "first": pageSize}
 		requests[i] = newCase("", pageOperation, variables).body
 	}
 	for b.Loop() {
 		for _, p := range append([]*program{s.whole}, s.others...) {
-			if p.name != "bare" { // it has not learned what to read for these
+			if p.name != "bare" { // it has no recorded reads for these
 				b.ReportMetric(s.memoryOf(b, p, requests), p.name+"-bytes")
 			}
 		}
@@ -133,7 +132,7 @@ func (s *shop) compareMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// memoryOf is how much more memory a program has while these requests wait, for each of them.
+// memoryOf returns how much more memory a program takes per request while these requests wait.
 func (s *shop) memoryOf(tb testing.TB, p *program, requests [][]byte) float64 {
 	tb.Helper()
 	p.serve(tb, requests, len(requests)) // so that the answers are recorded and pools are filled

@@ -52,7 +52,8 @@ type sieve struct {
 	ratings []int
 }
 
-// sufficient is how many comments must be scanned to fill a page and to see whether more follow.
+// sufficient returns how many comments must be scanned to fill a page and to see whether more
+// follow.
 func (s sieve) sufficient(b *testing.B) *int32 {
 	for limit := int32(pageSize + 1); ; limit++ {
 		s.input.Limit = &limit
@@ -87,7 +88,7 @@ func bareDecodeAll(items []bareItem) ([]bareComment, error) {
 	return out, nil
 }
 
-// read reads the items and drops what the table left of others.
+// read reads the items and drops those of other ratings that the table left.
 func (s sieve) read(b *testing.B) []map[string]types.AttributeValue {
 	input := s.input
 	output, err := s.client.Query(b.Context(), &input)
@@ -103,7 +104,7 @@ func (s sieve) read(b *testing.B) []map[string]types.AttributeValue {
 	})
 }
 
-// inTable has the table keep some ratings.
+// inTable makes the table filter by rating.
 func inTable(input dynamodb.QueryInput, ratings []int) (*string, map[string]types.AttributeValue) {
 	values := map[string]types.AttributeValue{":p": input.ExpressionAttributeValues[":p"]}
 	names := ""

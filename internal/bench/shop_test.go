@@ -40,7 +40,7 @@ const (
 )
 
 // shop is a table of products, replayed from memory, and the programs that serve its comments. Some
-// have the same table with plain texts: that texts are compressed is not part of the usual way.
+// have the same table with plain texts, since compressed texts are not part of the usual way.
 type shop struct {
 	own, plain *replay
 	whole      *program
@@ -58,7 +58,7 @@ type shopPage struct {
 	planned bool
 }
 
-// newShop fills a table, starts the programs and has the whole server come to know its products.
+// newShop fills a table, starts the programs and warms up the whole server for its products.
 func newShop(tb testing.TB) *shop {
 	tb.Helper()
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
@@ -123,8 +123,8 @@ func shopPages() []shopPage {
 	}
 }
 
-// readsOfWhole asks the whole server for every page until its plans have settled, and writes the
-// calls that it then makes to a file, which it returns.
+// readsOfWhole requests every page from the whole server until its plans have settled. It writes
+// the calls that the server then makes to a file, whose name it returns.
 func (s *shop) readsOfWhole(tb testing.TB) string {
 	tb.Helper()
 	var reads []learnedPage
@@ -153,8 +153,8 @@ func (s *shop) readsOfWhole(tb testing.TB) string {
 	return file
 }
 
-// follow has the table say that its statistics follow it at once, as long as the test runs. The
-// processes that count would say so; here nothing is written that they could count.
+// follow marks the table's statistics as up to date, as long as the test runs. The processes that
+// count would do so; here they would have nothing to count.
 func follow(tb testing.TB, endpoint, table string) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -187,8 +187,8 @@ func follow(tb testing.TB, endpoint, table string) {
 	}()
 }
 
-// replay is a tape as a server. It replays reads of pages and of statistics, and passes on all
-// else, such as what a server asks when it starts.
+// replay is a tape as a server. It replays reads of pages and of statistics, and passes on
+// everything else, such as a server's calls at its start.
 type replay struct {
 	*tape
 	engine string
@@ -208,7 +208,7 @@ func newReplay(engine string, change func([]byte) ([]byte, error)) *replay {
 	return r
 }
 
-// replayed starts a replay, and returns what programs have to know of it.
+// replayed starts a replay, and returns the settings by which programs use it.
 func replayed(tb testing.TB, r *replay, table string) (environment []string) {
 	server := httptest.NewServer(r)
 	tb.Cleanup(server.Close)
@@ -225,7 +225,7 @@ func (r *replay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	for name, values := range answer.header {
 		w.Header()[name] = values
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(answer.body))) // it may have been changed
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer.body))) // the body's length may have changed
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body) // a client that went away needs no answer
 }
@@ -253,13 +253,12 @@ func (r *replay) answer(request *http.Request) (recorded, error) {
 	return r.find(toEngine, as)
 }
 
-// repeats reports whether a call gets the same answer whenever it is made: one for a page, or for
-// statistics.
+// repeats reports whether a call always gets the same answer: one for a page, or for statistics.
 func (c tapedCall) repeats() bool {
 	return strings.HasSuffix(c.target, ".BatchGetItem") || strings.HasSuffix(c.target, ".Query") && strings.Contains(c.input, `"IndexName"`)
 }
 
-// plainTexts returns what makes the texts in an answer plain.
+// plainTexts returns a function that makes the texts in an answer plain.
 func plainTexts(comments []comment.Comment) func([]byte) ([]byte, error) {
 	texts := map[string]string{}
 	for i := range comments {

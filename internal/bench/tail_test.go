@@ -17,8 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// Latencies of a table, by the figures that are usual for one: half of the reads within 4 ms, one
-// in a hundred above 20.
+// Usual latencies of a table: half of the reads within 4 ms, one in a hundred above 20.
 const (
 	medianLatency = 4 * time.Millisecond
 	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred
@@ -26,7 +25,7 @@ const (
 	latencySpread = 1.6094 / 2.3263
 )
 
-// visits returns how many pages are read: enough to see the difference by default. VISITS=20000
+// visits returns how many pages are read: by default, enough to see the difference. VISITS=20000
 // makes the figures stable.
 func visits(t *testing.T) int {
 	t.Helper()
@@ -82,7 +81,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// tail is how long pages take, and how many calls each is.
+// tail is the durations of pages, and the number of calls of each.
 type tail struct {
 	p99   time.Duration
 	calls float64

@@ -48,12 +48,11 @@ func newTape() *tape {
 	return &tape{answers: map[tapedCall]recorded{}, written: map[tapedCall]recorded{}}
 }
 
-// onceTarget is the call by which a server learns what it then knows for a while: whether comments
-// were ever counted, and the statistics of a product.
+// onceTarget is the call whose answer a server remembers for a while: whether comments were ever
+// counted, and the statistics of a product.
 const onceTarget = "DynamoDB_20120810.GetItem"
 
-// during returns the calls that something makes, sorted, without those that a server makes besides
-// its answers.
+// during returns the calls of an action, sorted, without the server's background calls.
 func (t *tape) during(something func()) (heard []tapedCall) {
 	listen := func(to *[]tapedCall) {
 		t.mu.Lock()
@@ -93,7 +92,7 @@ func (t *tape) find(request *http.Request, as tapedCall) (recorded, error) {
 	return t.understand(request, as)
 }
 
-// understand finds the answer of a call whose bytes are new, or of any call while a test listens.
+// understand finds the answer of a call with new bytes, or of any call while a test listens.
 func (t *tape) understand(request *http.Request, as tapedCall) (recorded, error) {
 	key, err := callOf(as)
 	if err != nil {
@@ -127,7 +126,7 @@ func (t *tape) record(request *http.Request, body string) (recorded, error) {
 		answer.header.Del(crcHeader)
 	}
 	answer.addChecksum()
-	answer.header.Del("Date") // a server that replays it says when it does
+	answer.header.Del("Date") // a server that replays it sets its own
 	return answer, nil
 }
 
@@ -144,8 +143,8 @@ func passOn(request *http.Request, body string) (recorded, error) {
 	return recorded{status: response.StatusCode, header: response.Header, body: raw}, err
 }
 
-// addChecksum makes the answer one of AWS in what the SDK has to do with it: AWS sends a checksum,
-// which the SDK verifies, and local engines may not.
+// addChecksum makes an answer like one of AWS for the SDK: AWS sends a checksum, which the SDK
+// verifies, and local engines may not.
 func (r recorded) addChecksum() {
 	if r.header.Get(crcHeader) == "" {
 		r.header.Set(crcHeader, strconv.FormatUint(uint64(crc32.ChecksumIEEE(r.body)), 10))
