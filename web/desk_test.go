@@ -62,8 +62,8 @@ func TestTextsOfTheDesk(t *testing.T) {
 	}
 }
 
-// A server that runs trusted documents only runs what browsers send for its pages: each fits the schema.
-// That of the page for moderators is all there.
+// A server that runs only trusted documents accepts its pages' requests: each document fits the schema. The documents
+// of the page for moderators are all there.
 func TestOperationsOfPages(t *testing.T) {
 	var manifest struct {
 		Operations []struct{ ID, Name, Body string }
@@ -85,7 +85,7 @@ func TestOperationsOfPages(t *testing.T) {
 	}
 }
 
-// The page is in the language of the reader, and caches are told.
+// The page is in the language of the reader, and caches learn that it varies.
 func TestLanguageOfTheDesk(t *testing.T) {
 	for accept, want := range map[string]string{"de-AT,en;q=0.5": "de", "en": "en", "fr": "en"} {
 		answer := ask("GET", "/moderation", "Accept-Language: "+accept)
@@ -102,7 +102,7 @@ func TestLanguageOfTheDesk(t *testing.T) {
 	}
 }
 
-// The page knows every reason of the schema, and no other.
+// The page has exactly the reasons of the schema.
 func TestReasonsOfTheDesk(t *testing.T) {
 	schema, words := schematest.Load(t), deskTexts(t, "en")
 	for prefix, enum := range map[string]string{"reason.": "HoldReason", "because.": "RejectionReason", "status.": "CommentStatus"} {

@@ -24,7 +24,7 @@ type example struct {
 // heading is the first line of an example's file, which the explorer's build reads too.
 var heading = regexp.MustCompile(`^# ([^:\n"]+): [^\n]+\.\n`)
 
-// examples reads what the explorer was built from.
+// examples reads the sources of the explorer's examples.
 func examples(t *testing.T) []example {
 	t.Helper()
 	paths, err := filepath.Glob("explorer/examples/*.graphql")
@@ -92,7 +92,7 @@ func TestHomePageExampleIsValid(t *testing.T) {
 	}
 }
 
-// The explorer is committed as built; this notices without Node when the examples have moved on
+// The built explorer is committed; this test notices without Node if the examples have changed
 // since.
 func TestExamplesAreInTheBuiltExplorer(t *testing.T) {
 	scripts := ""

@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// What the tests look for on the page, as JavaScript.
+// The parts of the page that the tests look for, as JavaScript.
 const (
 	tabTitles = `[...document.querySelectorAll('.graphiql-tab-button')].map((tab) => tab.textContent)`
 	activeTab = `document.querySelector('.graphiql-tab-active .graphiql-tab-button')?.textContent`
@@ -38,13 +38,13 @@ const (
 	})()`
 )
 
-// query and variables are what the editors hold.
+// query and variables are the contents of the editors.
 var query, variables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
 
 // until waits for an expression to be true.
 func until(expression string) chromedp.Action { return is(expression, true) }
 
-// is waits for an expression to have a value, and tells what it has instead if that does not come.
+// is waits for an expression to have a value, and reports the actual one if that fails.
 func is(expression string, want any) chromedp.Action {
 	text, _ := json.Marshal(want) // strings, lists of them and truths
 	return chromedp.ActionFunc(func(ctx context.Context) error {
@@ -61,7 +61,7 @@ func is(expression string, want any) chromedp.Action {
 	})
 }
 
-// patience is how long a test waits for one thing.
+// patience is the limit of each wait.
 const patience = 2 * time.Minute
 
 // has waits for a text to contain another.
@@ -83,11 +83,11 @@ func set(editor, text string) chromedp.Action {
 type explorer struct {
 	ctx     context.Context
 	address string
-	asked   func() []string // the operations that were sent so far
+	asked   func() []string // sent so far
 }
 
-// newcomer is somebody who was never here, with a browser of their own. What a browser stored can be
-// cleared, but a page that opens right afterwards may still find it.
+// newcomer is a first-time visitor with a new browser. Stored data can be cleared, but a page that opens right
+// afterwards may still find it.
 func (e explorer) newcomer(t *testing.T) explorer {
 	t.Helper()
 	e.ctx = browsertest.Open(t)
@@ -122,8 +122,8 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// Who comes for the first time sees one tab, its answer and the plan of that. Later they find
-// their own tabs, and nothing runs by itself.
+// First-time visitors see one tab, its answer and the plan of that. Later they find their own tabs, and nothing runs by
+// itself.
 func (e explorer) firstVisit(t *testing.T) {
 	var answer string
 	e.visit(t, "",
@@ -143,8 +143,7 @@ func (e explorer) firstVisit(t *testing.T) {
 	}
 }
 
-// An example opens in a tab of its own, which is in view and marked; variables are unfolded where
-// there are any.
+// An example opens in its own tab, which is in view and marked. Variables are unfolded if there are any.
 func (e explorer) ownTabs(t *testing.T) {
 	var clicks chromedp.Tasks
 	titles := []string{}
@@ -164,7 +163,7 @@ func (e explorer) ownTabs(t *testing.T) {
 		choose(first.title), is(tabTitles, append(titles, first.operation)))
 }
 
-// What comes by a link is shown in a tab of its own, with what is wrong with it, and never run.
+// The content of a link is shown in its own tab, with its faults, and never run.
 func (e explorer) links(t *testing.T) {
 	before := len(e.asked())
 	first := strings.TrimSpace(examples(t)[0].query)
@@ -178,7 +177,7 @@ func (e explorer) links(t *testing.T) {
 		{"one of two queries", both, `{"a":1}`, "B", "{\n  \"a\": 1\n}", []string{"This query came with the link and was not run"}},
 		{"a mutation", "mutation M { __typename }", "[1]", "C", "[1]", []string{"It changes data when you press", "are not a JSON object", "“C”, which its query does not have"}},
 		{"not a query", markup, markup, "", markup, []string{"The query of the link has an error: Syntax Error", "The variables of the link are not JSON"}},
-		{"variables alone", "", "{}", "", markup, []string{"The link has no query"}}, // the tab before stays
+		{"variables alone", "", "{}", "", markup, []string{"The link has no query"}}, // the earlier tab stays
 	} {
 		given := url.Values{"query": {test.query}, "variables": {test.variables}, "operationName": {test.name}}
 		shows := cmp.Or(test.query, markup)
@@ -196,7 +195,7 @@ func (e explorer) links(t *testing.T) {
 	}
 }
 
-// The button that copies an address, and what the browser may then do.
+// The copy button, and the browser's permission for it.
 const (
 	press   = `button[aria-label^="Copy a link"]`
 	copies  = `navigator.clipboard.writeText = async (text) => { window.copied = text; }`
@@ -228,11 +227,11 @@ func (e explorer) sharing(t *testing.T) {
 	}
 	e.newcomer(t).visit(t, "?"+parsed.RawQuery,
 		is(query, shared), has(variables, `"n": 2`), until(`!!localStorage.getItem('graphiql:tabState')`),
-		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"})) // and not once more
+		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"})) // the link is not opened once more
 }
 
-// Where a query asks for no plan, or for a part of it, a button asks for all; what comes out is a
-// query that the API takes.
+// Where a query asks for no plan, or for a part of it, a button adds the whole plan. The API accepts the resulting
+// query.
 func (e explorer) plan(t *testing.T) {
 	var answer string
 	e.visit(t, "",

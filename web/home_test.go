@@ -17,8 +17,7 @@ import (
 	"testing"
 )
 
-// The commands of the home page name the server by the address that it was asked by; a Host that is
-// no host is nowhere in it.
+// The commands of the home page name the server by the address of the request. An invalid Host appears nowhere on it.
 func TestCommandsNameTheServer(t *testing.T) {
 	for _, test := range []struct{ host, proxy, want, reason string }{
 		{"localhost:8081", "", "http://localhost:8081", "another port"},
@@ -38,7 +37,7 @@ func TestCommandsNameTheServer(t *testing.T) {
 		{"shop.example/x", "", "http://127.0.0.9:8080", "a path"},
 		{strings.Repeat("a", 300), "", "http://127.0.0.9:8080", "longer than any name"},
 	} {
-		for range 2 { // the second is from what was made before
+		for range 2 { // the second is served from the cache
 			page := askHome(t, func(r *http.Request) {
 				r.Host = test.host
 				r.Header.Set("X-Forwarded-Proto", test.proxy)
@@ -53,7 +52,7 @@ func TestCommandsNameTheServer(t *testing.T) {
 	}
 }
 
-// askHome is the page for a request that is changed first.
+// askHome returns the page for a request that is changed first.
 func askHome(t *testing.T, change func(*http.Request)) string {
 	t.Helper()
 	ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9), Port: 8080})

@@ -69,7 +69,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(s.answers[name]))
 }
 
-// made returns the page that an API leads to.
+// made returns the page for an API.
 func made(t *testing.T, api http.Handler, schema bool) string {
 	t.Helper()
 	h := &homePage{api: api, pages: product.New(api, nil), schema: schema}
@@ -78,7 +78,7 @@ func made(t *testing.T, api http.Handler, schema bool) string {
 	return string(h.at(r).unpacked())
 }
 
-// Whatever the API says, there is a page, and what stands on it fits.
+// Whatever the API answers, there is a page, and its parts agree.
 func TestStates(t *testing.T) {
 	for _, row := range []struct {
 		why         string
@@ -134,7 +134,7 @@ func TestLeadersAreNamed(t *testing.T) {
 	}
 }
 
-// Without introspection, no link leads to a schema that is not shown.
+// Without introspection, no link leads to the hidden schema.
 func TestSchemaIsLinkedIfServed(t *testing.T) {
 	for _, shown := range []bool{true, false} {
 		page := made(t, newStub(t, someLeaders, someBoards, somePraise), shown)
@@ -144,8 +144,8 @@ func TestSchemaIsLinkedIfServed(t *testing.T) {
 	}
 }
 
-// However many readers come, the API is asked once in some seconds, also while it fails, and a
-// reader who goes away takes nothing from the others.
+// However many readers come, the API is asked once in some seconds, also while it fails. A reader
+// who leaves does not affect the others.
 func TestAnswersAreKept(t *testing.T) {
 	for _, praise := range []string{somePraise, failing} {
 		synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 }
 
-// What is copied works in a shell and in a page, whatever a product is called.
+// Copied commands work in a shell and in a page, whatever a product is called.
 func TestHostileNames(t *testing.T) {
 	const hostile = `it's "$(id)" </script> & co`
 	all := snippets("https://shop.example", hostile)

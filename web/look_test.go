@@ -23,8 +23,8 @@ func colours(t *testing.T) map[string][2]string {
 	return byName
 }
 
-// Each pair of colours that meet has the contrast that WCAG 2.2 asks for at level AA: 4.5 for text
-// (1.4.3), 3 for what must be seen to be used or understood (1.4.11).
+// Each pair of colours that meet has the contrast that WCAG 2.2 requires at level AA: 4.5 for text (1.4.3), 3 for what
+// must be seen to be used or understood (1.4.11).
 func TestContrast(t *testing.T) {
 	const text, graphic = 4.5, 3
 	palette := colours(t)
@@ -107,11 +107,11 @@ var styled = []string{"component/src/component.css", "look/shell.css", "home/hom
 func TestFallbacksAreTheTokens(t *testing.T) {
 	tokens := map[string]string{}
 	for _, found := range regexp.MustCompile(`(--talkback-[a-z0-9-]+): ([^;]+);`).FindAllStringSubmatch(read(t, "look/tokens.css"), -1) {
-		if _, known := tokens[found[1]]; !known { // the first is the value, those of media queries follow
+		if _, known := tokens[found[1]]; !known { // the first is the base value; those of media queries follow
 			tokens[found[1]] = found[2]
 		}
 	}
-	tokens["--talkback-font"] = "inherit" // a shop's page has its own, and the component takes it
+	tokens["--talkback-font"] = "inherit" // a shop's page has its own, and the component inherits it
 	component := strings.ReplaceAll(read(t, "component/src/component.css"), "var(--_u)", "var(--talkback-unit)")
 	repeated := 0
 	for _, found := range regexp.MustCompile(`var\((--talkback-[a-z0-9-]+), (.+)\);`).FindAllStringSubmatch(component, -1) {
@@ -131,8 +131,7 @@ func TestFallbacksAreTheTokens(t *testing.T) {
 	}
 }
 
-// The pages are for either direction of writing: no style sheet speaks of left and right, and none
-// loads anything.
+// The pages fit either direction of writing: no style sheet mentions left or right, and none loads anything.
 func TestStylesAreLogical(t *testing.T) {
 	physical := regexp.MustCompile(`(?m)^\s*(?:(?:margin|padding|min|max)-)?(?:left|right|top|bottom|width|height):|border-(?:left|right|top|bottom)|text-align: (?:left|right)|url\(|@import|#[0-9a-f]{3,6};`)
 	for _, path := range styled {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// askProduct asks for a page of a server whose API gives one answer, with header lines.
+// askProduct requests a page of a server whose API gives one answer, with header lines.
 func askProduct(t *testing.T, answer, method, path string, lines ...string) *http.Response {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
@@ -71,7 +71,7 @@ func TestProductPage(t *testing.T) {
 	}
 }
 
-// The policy allows the one style that stands in the page, and no other.
+// The policy allows the page's one style, and no other.
 func TestProductPolicy(t *testing.T) {
 	answer := askProduct(t, oneProduct, "GET", "/products/42")
 	style, err := os.ReadFile("component/dist/component.css")
@@ -89,7 +89,7 @@ func TestProductPolicy(t *testing.T) {
 	}
 }
 
-// A page is sent gzipped to clients that take it, and is the same page.
+// A page is sent gzipped to clients that accept it, with the same content.
 func TestProductPageIsCompressed(t *testing.T) {
 	plain := askProduct(t, oneProduct, "GET", "/products/42")
 	packed := askProduct(t, oneProduct, "GET", "/products/42", "Accept-Encoding: gzip")
@@ -106,7 +106,7 @@ func TestProductPageIsCompressed(t *testing.T) {
 	}
 }
 
-// counting is a server that counts what is made for its clients.
+// counting is a response recorder that adds up the sizes held for its clients.
 type counting struct {
 	*httptest.ResponseRecorder
 	held int

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// pieces are parts of addresses, some of which cannot be understood.
+// pieces are parts of addresses, some of them invalid.
 var pieces = map[string][]string{
 	"page":     {"1", "3", "0", "-2", "007", "2.5", "999999999", "9999999999", ""},
 	"rating":   {"5", "4", "1", "0", "6", "5.0", "x", ""},
@@ -43,7 +43,7 @@ func randomQuery(random *rand.Rand) string {
 	return strings.Join(parts, "&")
 }
 
-// The element understands an address as the server does, whatever it says: both ask with the same
+// The element parses an address as the server does, whatever it contains: both query with the same
 // variables.
 func readsAddresses(t *testing.T, ctx context.Context, s shop) {
 	style, err := os.ReadFile("dist/component.css")

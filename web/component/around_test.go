@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// Links and forms that a page puts into the slot are the page's own, also those that look like ours.
+// Links and forms that a page puts into the slot belong to the page, even if they look like ours.
 func slots(t *testing.T, ctx context.Context, s shop) {
 	var hindered []string
 	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
@@ -35,7 +35,7 @@ func slots(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// The language is that of the page also within a component of the page, and as many shops write it.
+// The language is the page's, also within a component of the page, and in the form that many shops write.
 func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=de_AT",
 		says(".result", "130 Kommentare"),
@@ -55,8 +55,8 @@ func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// An element that was out of the page shows what the address says by then. One that is moved keeps the
-// picture that is large above the page.
+// An element that was outside the page shows the current address when it comes back. One that is moved keeps its large
+// picture open.
 func putBack(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2",
 		says(".pages [aria-current]", "2"),
@@ -80,7 +80,7 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Nothing moves without end for a reader who wants less of it.
+// Nothing moves endlessly for a reader who prefers reduced motion.
 func lessMotion(t *testing.T, ctx context.Context, s shop) {
 	s.forgive("slow")
 	const wanted = "prefers-reduced-motion"
@@ -93,8 +93,7 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// On paper each comment has its stars and all of its text. What can only be pressed is left out, and nothing
-// lies above the text.
+// On paper each comment has its stars and its whole text. Controls are left out, and nothing covers the text.
 func onPaper(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-explain=",
 		holds(idle),
@@ -108,17 +107,17 @@ func onPaper(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A page that knows a customer without a name gives a blank one. The form asks for it.
+// A page that knows a customer but not a name gives an empty one. The form asks for it.
 func nameless(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=%20",
 		holds(idle),
 		click(".write .button"),
 		holds(root+".querySelector('.write [name=name]') !== null"),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }
 
-// A form that comes with its draft takes the focus from nobody, and moves no page.
+// A form that opens with its draft does not take the focus, and does not scroll the page.
 func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/signed",
 		holds(idle),
@@ -128,11 +127,11 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Reload(),
 		holds(root+"?.querySelector('.write [name=text]')"),
 		holds("document.activeElement === document.body && scrollY === 0"),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }
 
-// Who turned the page and writes into a field of the page by the time the answer comes stays there.
+// A reader who turned the page, and types in a field when the answer comes, stays in that field.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
 		holds(idle),

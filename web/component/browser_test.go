@@ -85,7 +85,7 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 		says(".chip[href*='only=verified'] .count", "13"),
 		click(".bar[href='?rating=5&rating=4']"),
 		says(".result", "78 of 130 comments, average 4.3"),
-		says(".chip[href*='only=verified'] .count", "39"),     // as many as are listed
+		says(".chip[href*='only=verified'] .count", "39"),     // as many as the list has
 		holds("location.search === '' && history.length > 0"), // the address is the shop's own
 		click(".chip[href*='language=de']"),
 		holds(root+".querySelector('.chip[aria-current]') !== null"),
@@ -96,7 +96,7 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 		says(".list .title", "Title 129"),
 		click(".clear"),
 		says(".result", "130 comments"),
-		focused(".result"), // what was pressed is gone
+		focused(".result"), // the pressed element is gone
 	)
 	asked := s.requests("lamp")
 	if len(asked) != 6 {
@@ -107,8 +107,8 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A picture becomes large in a dialog, which the keyboard pages through and closes. It gives the focus
-// back. With a key for a new tab, the link is an ordinary one.
+// A picture opens large in a dialog, which the keyboard pages through and closes. Closing returns the focus. With a
+// modifier key, the link opens a new tab as usual.
 func pictures(t *testing.T, ctx context.Context, s shop) {
 	const second, shown = ".list .media li:nth-child(2) a", root + ".querySelector('.lightbox[open]')"
 	browsertest.Visit(t, ctx, s.address+"/shop/pictures",
@@ -129,7 +129,7 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		focus(second),
 		chromedp.KeyEvent(kb.Enter),
 		focused(".lightbox"),
-		holds(shown+".scrollHeight > "+shown+".clientHeight && "+shown+".scrollTop === 0"), // the picture is what is seen
+		holds(shown+".scrollHeight > "+shown+".clientHeight && "+shown+".scrollTop === 0"), // the picture is in view
 		chromedp.EmulateViewport(1280, 800),
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('img').alt === 'A kettle'"),
@@ -146,8 +146,8 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A vote shows at once, is taken back by the same button, and goes back if it is refused. What is pressed
-// while one is under way comes after it. Nobody votes about their own comment.
+// A vote shows at once, the same button takes it back, and a refusal reverts it. A press during a vote is sent after
+// it. Readers cannot vote about their own comments.
 func votes(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
 	const helpful, not = ":nth-child(1)", ":nth-child(2)"
@@ -176,9 +176,9 @@ func votes(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate(fmt.Sprintf("{ const status = %s.querySelector(%q); window.heard = []; new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true }) }",
 			root, button(1, "[role=status]")), nil),
 		click(button(1, helpful)),
-		holds("heard.join('|') === '|Your vote counts.'"), // is announced again
+		holds("heard.join('|') === '|Your vote counts.'"), // announced again
 		pressed(1, true, false),
-		holds(root+".querySelectorAll('.list > :nth-child(2) :is(.votes, .helpful)').length === 0"), // my own
+		holds(root+".querySelectorAll('.list > :nth-child(2) :is(.votes, .helpful)').length === 0"), // the reader's own
 		says(button(3, helpful), "Helpful"),
 		click(button(3, helpful)),
 		says(button(3, "[role=alert]"), "Your vote was not taken."),
@@ -206,9 +206,9 @@ func (s shop) voted(t *testing.T, want ...string) {
 	s.votes = nil
 }
 
-// A visitor gets a token with the first vote, and keeps it: also after a reload, until it holds no longer.
-// Before the first vote, nothing is asked about votes. Whom the page gives a token becomes no visitor. Where
-// visitors vote no longer, the token is forgotten.
+// A visitor gets a token with the first vote, and keeps it, also after a reload, until it expires. Before that, no
+// request asks about votes. A reader with a token of the page becomes no visitor. Where visitors can no longer vote,
+// the token is removed.
 func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
 	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
@@ -221,7 +221,7 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 		holds(idle),
 		click(button(6, "button")),
 		says(button(6, "[role=status]"), "Your vote counts."),
-		chromedp.Evaluate("document.querySelector('talkback-comments').token = 't1'", nil), // the page's own
+		chromedp.Evaluate("document.querySelector('talkback-comments').token = 't1'", nil), // of the page
 		holds(idle),
 		click(button(6, "button")),
 		says(button(6, "[role=alert]"), "Sign in again to write or vote."),
@@ -243,8 +243,8 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Who wrote a comment that others do not see finds it above the list, with its state. Others are not
-// asked about: a page without a token does not want it read.
+// The author of a comment that others do not see finds it above the list, with its state. Other readers' pages do not
+// request it: a page without a token does not ask for it.
 func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	const own = ".list ~ .highlight, .highlight:has(~ .list)"
 	for _, row := range []struct{ product, state, text string }{
@@ -260,7 +260,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 			holds(fmt.Sprintf("%s.querySelector('.highlight:has(+ .list)').textContent.includes(%q)", root, row.text)),
 			click(".bar[href='?rating=5']"),
 			holds(root+".querySelector('.bar[aria-current]') !== null"),
-			holds(root+`.querySelector("`+own+`") === null`), // with a filter it is not asked for
+			holds(root+`.querySelector("`+own+`") === null`), // not requested with a filter
 		)
 		var asked []bool
 		for _, r := range s.requests(row.product) {
@@ -277,8 +277,8 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// The element loads the texts of its language, on a page of any origin. What cannot be loaded is English,
-// and a page may bring a language of its own.
+// The element loads the texts of its language, on a page of any origin. Without them it is English, and a page may
+// provide a language of its own.
 func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=ar-SA",
 		says(".result", "130 مراجعة"),
@@ -309,8 +309,8 @@ func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A form opens from the top too, begins with the languages at hand, guesses the one that is written in,
-// and says what became of it. What waits for the shop is shown to who wrote it, and not in the list.
+// A form opens from the top too, suggests the languages at hand, guesses the language of the text, and reports the
+// result. A comment that waits for the shop is shown to its author only, and not in the list.
 func writes(t *testing.T, ctx context.Context, s shop) {
 	enter := func(name, text string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`{
@@ -338,7 +338,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		language("ja"),
 		enter("language", "ko"),
 		enter("text", "El café no está muy caliente, pero la máquina es buena."),
-		language("ko"), // who chose one is not overruled
+		language("ko"), // a choice is not overruled
 		says("#new-language-notes", ""),
 		click(".write form .primary"),
 		says(".trouble", "Your comment could not be published."),
@@ -497,7 +497,7 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/overtaken",
 		says(".result", "130 comments"),
 		click(".bar[href='?rating=5']"),
-		holds(root+".querySelector('.root[aria-busy=true] .result').textContent === '130 comments'"), // what was there stays
+		holds(root+".querySelector('.root[aria-busy=true] .result').textContent === '130 comments'"), // the earlier list stays
 		click(".bar[href='?rating=5&rating=4']"),
 		says(".result", "78 of 130 comments, average 4.3"),
 	)
@@ -508,7 +508,7 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A request that is never answered ends after a time, which the test shortens.
+// A request that is never answered ends after a timeout, which the test shortens.
 func noAnswer(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
 		says(".result", "130 comments"),
@@ -556,7 +556,7 @@ func trouble(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Without a network the element says so, keeps what it shows, and asks again once there is one.
+// Without a network the element says so, keeps its list, and asks again once there is one.
 func offline(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/offline"),
@@ -609,7 +609,7 @@ func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('.plan > summary + .overview > :first-child .grid') !== null"),
 		holds(root+".querySelector('.plan').offsetHeight <= innerHeight * 0.45"),
 		chromedp.Evaluate("scrollBy(0, "+root+".querySelector('.pages .step').getBoundingClientRect().bottom - innerHeight + 40)", nil),
-		focus(".pages .step"), // and the drawer does not cover what has the focus
+		focus(".pages .step"), // the drawer does not cover the focused element
 		holds(root+".activeElement.getBoundingClientRect().bottom <= "+root+".querySelector('.plan').getBoundingClientRect().top"),
 		says(".plan tbody tr td:nth-child(3)", "P#plans/5"),
 		holds(root+".querySelectorAll('.grid .read.wanted').length === "+root+".querySelectorAll('.grid .wanted:not(g:last-child *)').length"),
@@ -636,8 +636,8 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// What a page sets counts whether the element is defined yet or not, and in the page or not. All that is
-// set at once costs one request. What frameworks set anew with each drawing costs none.
+// Settings of a page count whether or not the element is defined yet, and whether or not it is in the page. Several at
+// once cost one request. Values that frameworks set again with each drawing cost none.
 func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
 	const (
 		element = "const element = document.querySelector('talkback-comments'); "
@@ -659,13 +659,13 @@ func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
 			says(".write .button", "Tell us"),
 			click(".write .button"),
 			holds(root+".querySelector('.write [name=text]') !== null"),
-			holds(root+".querySelector('.write [name=name]') === null"), // the page told it
+			holds(root+".querySelector('.write [name=name]') === null"), // the page set it
 			chromedp.Evaluate("{"+element+"Object.assign(element, { token: async () => 'told', strings: { ...element.strings }, filter: element.filter, product: element.product })}", nil),
 			chromedp.Evaluate("{"+element+"element.strings = { write: 'Say it' }}", nil),
 			says(".write h2", "Say it"),
 			chromedp.Evaluate("{"+element+"element.token = 'another'; element.filter = 'rating=4'}", nil),
 			says(".result", "52 of 130 comments, average 4.0"),
-			chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+			chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 		)...)
 		asked := s.requests("signed")
 		if len(asked) != 2 || asked[0].authorization != "Bearer told" || asked[1].authorization != "Bearer another" {
@@ -678,8 +678,8 @@ func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A page moves the element while it waits, its token never comes, and it shows another product
-// before a comment is written. A browser fills in several fields at once.
+// A page moves the element while it waits, and its token never comes. Then the element shows another product before a
+// comment is written. A browser fills in several fields at once.
 func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 	s.forgive("slow")
 	browsertest.Visit(t, ctx, s.address+"/shop/slow",
@@ -730,7 +730,7 @@ func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Drafts of another product, and what no form has written, open no form and break none.
+// Drafts of another product, and malformed ones, open no form and break none.
 func foreignStorage(t *testing.T, ctx context.Context, s shop) {
 	const draft = `JSON.stringify({ rating: 1, language: 'en', tag: '', title: 'Mine', text: '', name: '', key: 'k', version: 0 })`
 	for _, kept := range []string{
@@ -751,8 +751,7 @@ func foreignStorage(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A choice that the service refuses to read gives way to everything, with the state that other
-// scripts gave to the entry of the history.
+// A choice that the service refuses is replaced by all comments. Other scripts' state in the history entry stays.
 func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&language=de"),
@@ -763,7 +762,7 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&page=3&language=de"),
 		holds("location.search === '?a-navigate=&language=de'"),
-		holds(idle), // else the next refusal is this request's
+		holds(idle), // otherwise this request gets the next refusal
 	)
 	s.forgive("costly")
 	run(t, ctx,
@@ -773,8 +772,8 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A text of more than twelve lines, and of more than four above the list, is folded until its reader asks
-// for all, with any view of it. Paper has all of it.
+// A text of more than twelve lines, or of more than four above the list, is folded until its reader unfolds it, in any
+// view. Paper shows all of it.
 func longTexts(t *testing.T, ctx context.Context, s shop) {
 	const (
 		above = "[..." + root + ".querySelectorAll('.highlight .comment > .text')]"
@@ -806,8 +805,7 @@ func longTexts(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// The bar that runs while an answer is awaited moves nothing, itself included: browsers count what a
-// property of the layout moves.
+// The progress bar moves nothing, itself included: browsers count shifts by a layout property.
 func nothingMovesMeanwhile(t *testing.T, ctx context.Context, s shop) {
 	const moved = `window.moved = []; new PerformanceObserver((list) => moved.push(...list.getEntries().map(({ value }) => value))).observe({ type: 'layout-shift' })`
 	s.forgive("slow")

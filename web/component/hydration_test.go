@@ -18,10 +18,9 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// observed watches what the element does to the markup of the server. It wraps the definition of the
-// element, and takes stock when the markup is taken over, just before the element goes on with what only
-// the script does. It also has the element draw the same answer from nothing, and compares the two, node
-// by node.
+// observed watches what the element does to the server's markup. It wraps the definition of the element. It records the
+// state when the markup is taken over, just before the element adds what only the script does. It also makes the
+// element draw the same answer from nothing, and compares the two, node by node.
 const observed = `(() => {
 	const define = customElements.define.bind(customElements);
 	customElements.define = (name, type) => {
@@ -121,7 +120,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 			Difference string
 		}
 		s.forgive(test.address)
-		s.requests(productOf(t, test.address)) // those of other tests
+		s.requests(productOf(t, test.address)) // of other tests
 		run(t, ctx,
 			chromedp.Navigate(server.URL+"/products/"+test.address),
 			browsertest.Until("globalThis.takenOver", &found),
@@ -157,7 +156,7 @@ func productOf(t *testing.T, address string) string {
 
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// watchTakingOver has the next pages be observed, until forget is called.
+// watchTakingOver makes the next pages be observed, until forget is called.
 func watchTakingOver(t *testing.T, ctx context.Context) (forget func()) {
 	t.Helper()
 	var id page.ScriptIdentifier

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// follower is a subscription to the comments of a product that the stand-in was asked for.
+// follower is a subscription to the comments of a product at the stand-in.
 type follower struct {
 	Extensions struct{ Position string } // as it came
 
@@ -24,10 +24,10 @@ type follower struct {
 	filter  any
 	do      chan func(http.ResponseWriter) // nil ends it
 	left    <-chan struct{}                // closed when the client has gone
-	over    chan struct{}                  // closed when nothing is done any more
+	over    chan struct{}                  // closed when the follower is finished
 }
 
-// serve does what a test says.
+// serve follows a test's instructions.
 func (f follower) serve(s *service, w http.ResponseWriter, r *http.Request, query string, variables object) {
 	if err := s.check(query, variables, listed()); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -51,7 +51,7 @@ func (f follower) serve(s *service, w http.ResponseWriter, r *http.Request, quer
 	}
 }
 
-// then returns the action that does something with a follower.
+// then returns an action on a follower.
 func (f *follower) then(do func(http.ResponseWriter)) {
 	select {
 	case f.do <- do:
@@ -75,14 +75,14 @@ func (f *follower) refuses(status int, code string) {
 	f.then(nil)
 }
 
-// came is the message that a comment came, which a customer wrote.
+// came is the message that a comment of a customer came.
 func came(id, customer string) string {
 	return fmt.Sprintf(`event: next
 id: 1.1.1.%s
 data: {"data":{"commentEvents":{"kind":"ADDED","commentId":"c_%[1]s","comment":{"author":{"customerId":"%s"}}}}}`, id, customer)
 }
 
-// happened is the message that something else happened to a comment.
+// happened is the message of another event of a comment.
 func happened(kind, id string) string {
 	return fmt.Sprintf(`event: next
 data: {"data":{"commentEvents":{"kind":"%s","commentId":"c_%s","comment":null}}}`, kind, id)
@@ -127,7 +127,7 @@ func does(do func()) chromedp.Action {
 	return chromedp.ActionFunc(func(context.Context) error { do(); return nil })
 }
 
-// hurried has the pages of a visitor wait a fiftieth of the time that they would wait, but for the service.
+// hurried makes a visitor's pages wait a fiftieth of their usual times, except for the service.
 func hurried(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
 	ctx = browsertest.NewVisitor(t, ctx)
@@ -147,14 +147,14 @@ func hurried(t *testing.T, ctx context.Context) context.Context {
 // fresh is the notice of new comments.
 const fresh = ".fresh a"
 
-// places are where all stands that is read.
+// places are the positions of everything that is read.
 const places = `(() => JSON.stringify([...` + root + `.querySelectorAll('.summary, .filters, .result, .list > li, .pages, .compose')].map((element) => {
 	const { x, y, width, height } = element.getBoundingClientRect();
 	return [x, y, width, height];
 })))()`
 
-// A reader is told how many comments came, in the list and the language on show, and nothing moves. A press
-// shows them. What is no new comment of somebody else is not counted.
+// A reader is told how many comments came, in the current list and language, and nothing moves. A press shows them.
+// Only new comments of other people count.
 func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 	for _, width := range []int64{1280, 360} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -179,7 +179,7 @@ func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 				says(fresh, "1 new comment"),
 				does(func() { f.tells(came("2", "you"), came("3", "you"), came("4", "you"), happened("GONE", "3")) }),
 				says(fresh, "3 new comments"),
-				holds(root+".querySelector('.fresh[role=status]').getBoundingClientRect().top > 0"), // it is in sight
+				holds(root+".querySelector('.fresh[role=status]').getBoundingClientRect().top > 0"), // in view
 				chromedp.Evaluate(places, &after),
 				chromedp.Evaluate("moved", &moved),
 				chromedp.CaptureScreenshot(&picture),
@@ -200,8 +200,8 @@ func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Only a list that begins with the newest comments is followed, with its filter, while it is in view: on a
-// visible page, and of two elements the one that came last. A hundred are enough.
+// Only a list that begins with the newest comments is followed, with its filter, while it is in view. The page must be
+// visible, and of two elements the later one counts. A hundred are enough.
 func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	ctx = hurried(t, ctx)
 	var first, second, third *follower
@@ -270,8 +270,8 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A stream that ends goes on where it ended. Who is refused gives up, and the page goes on without. A page
-// of another origin needs nothing more for it.
+// A stream that ends resumes where it ended. After a refusal, the element gives up, and the page goes on without. A
+// page of another origin needs nothing more for it.
 func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
 	ctx = hurried(t, ctx)
 	var at []string

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// held has a page hold its next request whose body has a text back, until the page calls release.
+// held makes a page hold back its next request whose body has a text, until the page calls release.
 const held = `(text) => {
 	const { fetch } = window;
 	window.fetch = async (address, init) => {
@@ -22,8 +22,8 @@ const held = `(text) => {
 	};
 }`
 
-// A vote that is given while more comments are under way stays when they come. So it does on a page that
-// is loaded again within moments, which the service answers as it was before.
+// A vote that is given while more comments load stays when they come. It also stays on a page reloaded within moments,
+// though the service still answers without it.
 func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 	const first, last = ".list > :first-child .votes :first-child", ".list > :nth-child(21) .votes :first-child"
 	pressed := func(selector, want string) chromedp.Action {
@@ -52,8 +52,8 @@ func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 	s.voted(t, "0 HELPFUL", "0 HELPFUL")
 }
 
-// A picture that is shown large and gone from the comment meanwhile closes. Where texts run from right to
-// left, so do the pictures.
+// A large picture closes if it disappears from its comment meanwhile. Where texts run from right to left, so do the
+// pictures.
 func picturesThatChange(t *testing.T, ctx context.Context, s shop) {
 	const shown = root + ".querySelector('.lightbox[open]')"
 	run(t, ctx, // unwatched: the page allows no videos

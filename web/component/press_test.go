@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// A click is of the element that was under both the press and the release. So an answer that is
+// A click goes to the element that was under both the press and the release. So an answer that is
 // drawn in between must not replace it.
 func drawnUnderThePress(t *testing.T, ctx context.Context, s shop) {
 	var box dom.Rect

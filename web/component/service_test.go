@@ -24,8 +24,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// service stands in for the API: it holds each request against the schema, and answers from
-// comments that it makes up. Some products are trouble, by their ids.
+// service stands in for the API: it checks each request against the schema, and answers with invented comments. Some
+// products cause trouble, by their ids.
 type service struct {
 	schema *ast.Schema
 
@@ -33,8 +33,8 @@ type service struct {
 	asked  []request
 	failed map[string]bool // products whose first request was refused
 	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
-	votes  []string        // that came
-	tokens int             // given to visitors
+	votes  []string        // votes received
+	tokens int             // tokens given to visitors
 
 	followers chan *follower // that subscribed
 }
@@ -73,7 +73,7 @@ func newService(t *testing.T) *service {
 	return &service{schema: schematest.Load(t), failed: map[string]bool{}, gaveUp: make(chan struct{}), followers: make(chan *follower, 100)}
 }
 
-// requests returns those that came for a product, and forgets them.
+// requests returns the requests for a product, and forgets them.
 func (s *service) requests(product string) []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,23 +87,22 @@ func (s *service) requests(product string) []request {
 	return found
 }
 
-// forgive has the next request for a product be refused again, if it is one of the troubles.
+// forgive makes the next request for a product be refused again, if it is one of the troubles.
 func (s *service) forgive(product string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failed, product)
 }
 
-// ServeHTTP takes what the element sends: operations of its manifest.
+// ServeHTTP serves the requests of the element: operations of its manifest.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, listed()) }
 
-// forServer takes what the server sends itself for the pages that it renders.
+// forServer serves the server's own requests for the pages that it renders.
 func (s *service) forServer() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
 }
 
-// serve allows every origin, as --cors-origin '*' does, and these operations alone, all if there are
-// none.
+// serve allows every origin, as --cors-origin '*' does, and only these operations, or all if there are none.
 func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "authorization, content-type")
@@ -122,7 +121,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // at its end, the server begins to notice that a client goes away
+	_, _ = io.Copy(io.Discard, r.Body) // at its end, the server begins to notice that a client hangs up
 	if strings.Contains(raw.Query, "commentEvents") {
 		raw.follower.serve(s, w, r, raw.Query, raw.Variables)
 		return
@@ -228,7 +227,7 @@ var listed = sync.OnceValue(func() (texts []string) {
 	return texts
 })
 
-// check returns what is wrong with a request by the schema, or by the operations that are allowed, if
+// check returns the fault of a request by the schema, or by the allowed operations, if any.
 // anything.
 func (s *service) check(query string, given object, operations []string) error {
 	if operations != nil && !slices.Contains(operations, query) {
@@ -275,7 +274,7 @@ var troubles = map[string]http.HandlerFunc{
 		reply(w, http.StatusBadRequest, refused("TOO_COMPLEX", nil))
 	},
 	"gone": func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000") // else the browser asks again by itself
+		w.Header().Set("Content-Length", "1000") // otherwise the browser retries by itself
 		_, _ = w.Write([]byte(`{"data":`))
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
@@ -302,7 +301,7 @@ func reencode(from, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// made is a comment that the stand-in makes up.
+// made is an invented comment of the stand-in.
 type made struct {
 	number, rating int
 	language       string
@@ -379,7 +378,7 @@ func answer(v variables) object {
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil, "cannotVoteReason": nil}
 	case "visitors":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "TOKEN_REQUIRED", "cannotVoteReason": "VISITOR_TOKEN_REQUIRED"}
-	case "unvisited": // visitors vote no longer
+	case "unvisited": // visitors can no longer vote
 		reason := "TOKEN_REQUIRED"
 		if v.isSigned {
 			reason = "TOKEN_REFUSED"
@@ -391,8 +390,7 @@ func answer(v variables) object {
 	return object{"data": data, "errors": problemsOf(v)}
 }
 
-// ownOf is the comment of who asks: one that waits, one that is rejected, or an edit beside one that all
-// see.
+// ownOf returns the sender's own comment: one that waits, one that is rejected, or an edit beside a published one.
 func ownOf(product string, all []made) object {
 	own := commentOf(product, all[0])
 	own["status"], own["heldEdit"] = "APPROVED", nil
@@ -407,8 +405,8 @@ func ownOf(product string, all []made) object {
 	return own
 }
 
-// problemsOf are the errors beside an answer that is good otherwise. Page numbers of "cursors" are away,
-// and those of "off" are off.
+// problemsOf returns the errors beside an otherwise good answer. Page numbers of "cursors" are unavailable, and those
+// of "off" are off.
 func problemsOf(v variables) []object {
 	code := map[string]string{"cursors": "UNAVAILABLE", "off": "BAD_INPUT"}[v.ID]
 	path := []string{"product", "list", "pageCount"}
@@ -550,7 +548,7 @@ func languagesOf(comments []made) []object {
 	return found
 }
 
-// planOf is a plan that read each wanted rating's partition, or the whole product.
+// planOf returns a plan that read each wanted rating's partition, or the whole product.
 func planOf(v variables) object {
 	reads := []object{}
 	add := func(index, key string) {

@@ -43,7 +43,7 @@ func openShop(t *testing.T) shop {
 	return s
 }
 
-// page is a page of the shop. Its query names the attributes of the element, or asks for no script.
+// page is a page of the shop. Its query sets the attributes of the element, or turns scripts off.
 func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	source := service
@@ -84,7 +84,7 @@ func texts(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(product.ElementTexts(lang))
 }
 
-// serveElement serves the script, those that it loads when they are needed, and its texts, as the program does.
+// serveElement serves the script, its parts that load on demand, and its texts, as the program does.
 func serveElement(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
 	parts, err := filepath.Glob("dist/*-*.js.gz")
@@ -120,12 +120,12 @@ const (
 	idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)')`
 )
 
-// text is the text of what a selector finds within the element, or null.
+// text returns the text of the part of the element that a selector finds, or null.
 func text(selector string) string {
 	return fmt.Sprintf("(%s?.querySelector(%q)?.textContent ?? null)", root, selector)
 }
 
-// says waits until what a selector finds has a text.
+// says waits until the part that a selector finds has a text.
 func says(selector, want string) chromedp.Action {
 	return waitFor(fmt.Sprintf("%s === %q", text(selector), want), text(selector))
 }
@@ -133,11 +133,10 @@ func says(selector, want string) chromedp.Action {
 // holds waits until an expression is true.
 func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
 
-// patience bounds each wait for something on a page. It is reached only by a failure.
+// patience bounds each wait for something on a page. Only a failure reaches it.
 const patience = 3 * time.Minute
 
-// waitFor waits until an expression is true. If it does not become so, it fails with what another
-// one says.
+// waitFor waits until an expression is true. If it stays false, it fails with the value of another one.
 func waitFor(expression, instead string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, patience)
@@ -152,23 +151,23 @@ func waitFor(expression, instead string) chromedp.Action {
 	})
 }
 
-// click presses the mouse on what a selector finds within the element.
+// click clicks on the part of the element that a selector finds.
 func click(selector string) chromedp.Action {
 	return browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector))
 }
 
-// focus puts the focus where a reader who uses the keyboard would have come by Tab.
+// focus puts the focus where a keyboard user would come by Tab.
 func focus(selector string) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf("%s.querySelector(%q).focus()", root, selector), nil)
 }
 
-// focused waits until what has the focus is what a selector finds.
+// focused waits until the focus is on the part that a selector finds.
 func focused(selector string) chromedp.Action {
 	return waitFor(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector), root+".activeElement?.outerHTML ?? null")
 }
 
-// run takes actions on an open page, without the watch that [browsertest.Visit] keeps: for what the
-// browser itself complains of, such as an answer 503.
+// run takes actions on an open page without the watch of [browsertest.Visit], for cases in which the browser itself
+// complains, such as an answer 503.
 func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -34,8 +34,7 @@ func sources(t *testing.T) map[string]string {
 	return found
 }
 
-// A comment's text can become markup in a few ways only, and a strict page forbids style attributes
-// and eval.
+// Only a few ways turn a comment's text into markup, and a strict page forbids style attributes and eval.
 func TestSourcesMakeNoMarkupOfTexts(t *testing.T) {
 	forbidden := regexp.MustCompile(`\b(innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|setHTML\w*|parseFromString|createContextualFragment|srcdoc|eval|new Function|document\.write)\b|\sstyle=|javascript:`)
 	for path, text := range sources(t) {
@@ -74,8 +73,7 @@ func TestScriptIsSmall(t *testing.T) {
 	}
 }
 
-// The tables of the guide name what a page may rely on: all that the sources have, and nothing else. The
-// types of the package have them too.
+// The guide's tables name exactly what a page may rely on in the sources. The types of the package have the same names.
 func TestGuideNamesWhatThereIs(t *testing.T) {
 	document, err := os.ReadFile("../../docs/guide/component.md")
 	if err != nil {
@@ -133,7 +131,7 @@ func namesIn(document, heading string) []string {
 	return names
 }
 
-// matches returns what the groups of a form find, sorted and each once.
+// matches returns the groups of a pattern's matches, sorted and each once.
 func matches(form, text string) []string {
 	var found []string
 	for _, groups := range regexp.MustCompile(form).FindAllStringSubmatch(text, -1) {

@@ -24,9 +24,9 @@ import (
 
 var picturesInDir = flag.String("pictures", "", "write the pictures of the element in a foreign theme to this folder")
 
-// A page that sets every custom property is left with nothing of our own: no colour, no corner, no font and
-// no gap, in light and in dark. All colours of the theme are without red and have some blue, and so is
-// whatever blends two of them. Any other pixel is a foreign one.
+// A page that sets every custom property has nothing of our own left: no colour, corner, font or gap, in light and in
+// dark. All colours of the theme have no red and some blue, and so does any blend of two of them. Any other pixel is a
+// foreign one.
 func foreignTheme(t *testing.T, ctx context.Context, s shop) {
 	theme := themeOf(t)
 	paint := chromedp.Evaluate(fmt.Sprintf(`{
@@ -64,7 +64,7 @@ func foreignTheme(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// The examples of the guide leave none of our own colours: no pixel has one that they do not set.
+// The guide's examples leave none of our own colours: every pixel has a colour that they set.
 func examplesOfThemes(t *testing.T, ctx context.Context, s shop) {
 	guide, err := os.ReadFile("../../docs/guide/component.md")
 	if err != nil {
@@ -136,7 +136,7 @@ func themeOf(t *testing.T) []byte {
 	return text
 }
 
-// strangeShapes lists what has another font, corner or gap than the theme.
+// strangeShapes lists the elements with another font, corner or gap than the theme.
 const strangeShapes = `[...new Set([...` + root + `.querySelectorAll(':not(option)')].flatMap((element) => {
 	const { fontFamily, borderRadius, columnGap, rowGap } = getComputedStyle(element);
 	const themed = { fontFamily: /^Theme$/, borderRadius: /^0px$/, columnGap: /^(normal|0px|3.5px|7px)$/, rowGap: /^(normal|0px|3.5px|7px)$/ };
@@ -144,7 +144,7 @@ const strangeShapes = `[...new Set([...` + root + `.querySelectorAll(':not(optio
 		.map(([name, value]) => element.localName + '.' + (element.getAttribute('class') ?? '') + ' ' + name + ' ' + value);
 }))]`
 
-// keep writes a picture to the folder that somebody named to look at them.
+// keep writes a picture to the folder given for inspection.
 func keep(t *testing.T, name string, picture []byte) {
 	t.Helper()
 	if *picturesInDir == "" {
@@ -155,7 +155,7 @@ func keep(t *testing.T, name string, picture []byte) {
 	}
 }
 
-// seen is how many pixels have a colour, and the first of them.
+// seen is the number of pixels of a colour, and the first of them.
 type seen struct {
 	count int
 	first image.Point

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The API sees where a page was asked from, by which it decides who may write, and nothing else of
-// the request: no token, and no header that says what the answer is to be like.
+// The API gets the client address of a page's request, which decides who may write, and nothing
+// else. It gets no token, and no header that affects the answer.
 func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
 	page := httptest.NewRequest("GET", "http://shop.example/products/42", nil)
 	page.RemoteAddr, page.TLS = "203.0.113.7:4711", &tls.ConnectionState{}
@@ -48,7 +48,7 @@ func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
 	}
 }
 
-// What is shown to everyone is asked from no address, so that it concerns no client.
+// Requests for pages that are the same for everyone have no address, so no client's limits apply.
 func TestAskForAllNamesNoClient(t *testing.T) {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RemoteAddr != "" || len(r.Header) != 2 || r.Header.Get("Content-Type") != "application/json" {

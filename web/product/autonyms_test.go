@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files that tests compare with")
 
-// compare holds content against a file, or writes the file.
+// compare compares content with a file, or writes the file.
 func compare(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if *update {

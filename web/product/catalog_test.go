@@ -25,7 +25,7 @@ func catalogOf(t *testing.T, shop http.HandlerFunc) *Catalog {
 	return c
 }
 
-// settled returns what the catalog says once the shop has answered, however busy the machine is.
+// settled returns the catalog's result once the shop has answered, however busy the machine is.
 func settled(t *testing.T, c *Catalog, id string) Product {
 	for {
 		found := c.Find(t.Context(), id)[id]
@@ -35,7 +35,7 @@ func settled(t *testing.T, c *Catalog, id string) Product {
 	}
 }
 
-// Whatever the shop answers, there is a clean name or none.
+// Whatever the shop answers, the name is clean or missing.
 func TestAnswers(t *testing.T) {
 	const page = "text/html; charset=utf-8"
 	ld := func(json string) string {
@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A name that is remembered keeps nothing else of the answer in memory.
+// A cached name keeps nothing else of the answer in memory.
 func TestNamesAreSmall(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
@@ -90,7 +90,7 @@ func TestNamesAreSmall(t *testing.T) {
 	runtime.KeepAlive(names)
 }
 
-// No product leads anywhere but to its own page at the shop.
+// A product links only to its own page at the shop.
 func TestWhereItLeads(t *testing.T) {
 	c := catalogOf(t, func(w http.ResponseWriter, r *http.Request) {
 		switch to := r.URL.Query().Get("to"); {
@@ -119,7 +119,7 @@ func TestWhereItLeads(t *testing.T) {
 	}
 }
 
-// Machines inside are never asked unless they are allowed, by address and by name.
+// Internal machines are never asked unless allowed, by address and by name.
 func TestCatalogInside(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the machine inside was asked") }))
 	defer server.Close()
@@ -176,7 +176,7 @@ func TestSlowShop(t *testing.T) {
 	}
 }
 
-// A failure is remembered for a time, and what was known stays.
+// A failure is cached for a while, and known names stay.
 func TestFailingShop(t *testing.T) {
 	var asked atomic.Int32
 	c := catalogOf(t, func(w http.ResponseWriter, _ *http.Request) {

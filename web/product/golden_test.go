@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// fixture is an answer of the API, and the address that it answers. The markup that it makes is
-// beside it. The tests of the element compare the two renderers in a browser.
+// fixture is an answer of the API, with its address. The resulting markup is beside it. The tests
+// of the element compare the two renderers in a browser.
 type fixture struct {
 	Path    string          `json:"path"`
 	Query   string          `json:"query"`
@@ -71,7 +71,7 @@ func TestMarkup(t *testing.T) {
 	}
 }
 
-// Every state is a page that a parser takes as it is written, and whose element is in it.
+// Every state gives a page that a parser accepts without repairs and that contains the element.
 func TestPagesAreWellFormed(t *testing.T) {
 	for name, f := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 	}
 }
 
-// get asks for a page, of an API that answers one thing.
+// get requests a page, with an API that gives one answer.
 func get(t testing.TB, answer []byte, status int, address, language string) Page {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// written is what customers and shops can put into a page: each text once.
+// written is every text on a page that customers and shops write, each once.
 type written struct{ product, title, text, author, language string }
 
 // answer returns an answer that holds the texts.
@@ -37,7 +37,7 @@ func (w written) answer(t testing.TB) []byte {
 	return out
 }
 
-// hostile are texts that try to be more than text.
+// hostile are texts that try to become more than text.
 var hostile = rapid.OneOf(
 	rapid.SampledFrom([]string{
 		"</script><script>alert(1)</script>", "<!--", "-->", "<![CDATA[", "]]>", "<?php", "</style>", "</template>", "</talkback-comments>",
@@ -49,7 +49,8 @@ var hostile = rapid.OneOf(
 	rapid.String(),
 )
 
-// asAnswered is a text as the API can hold it: without control characters, but for newline and tab.
+// asAnswered returns a text as the API can store it: with ? in place of control characters, except
+// newline and tab.
 func asAnswered(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\ufffd' {
@@ -59,8 +60,8 @@ func asAnswered(text string) string {
 	}, text)
 }
 
-// Whatever customers write, a page with it has the elements of a page with harmless words, and each
-// text stands where the word does, unchanged.
+// Whatever customers write, a page with it has the same elements as one with harmless words. Each
+// text is where the word would be, unchanged.
 func TestTextIsNeverMarkup(t *testing.T) {
 	// Of one line; folded above the list alone; folded there and in the list.
 	words := []string{"TEXT", strings.Repeat("TEXT\n", mostOfHighlight) + "TEXT", strings.Repeat("TEXT\n", mostLines) + "TEXT"}
@@ -101,7 +102,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	})
 }
 
-// sameBut reports where a page differs from another in which some texts were other ones.
+// sameBut reports where two pages differ, apart from the replaced texts.
 func sameBut(want, got node, said map[string]string) error {
 	mapped := func(text string) string {
 		if other, known := said[text]; known {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The inside of an element is what the page has, with links to another page. What cannot be shown is told
-// in words, and a choice that no list has gives way to all comments.
+// The inside of an element equals the page's, except that its links lead to another page. A text replaces what cannot
+// be shown. An impossible choice is replaced by all comments.
 func TestInside(t *testing.T) {
 	for _, row := range []struct {
 		address, fixture string

@@ -12,13 +12,13 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// notation is what a language makes of numbers and days.
+// notation is a language's form of numbers and days.
 type notation struct {
 	Numbers, Decimals, Days, Forms []string
 	Categories                     map[string]bool
 }
 
-// The server writes numbers and days, and chooses among forms of a text, as Intl of a browser does.
+// The server formats numbers and days, and chooses plural forms, as a browser's Intl does.
 func TestIntl(t *testing.T) {
 	numbers := []int{0, 1, 2, 3, 5, 10, 11, 19, 21, 22, 99, 100, 102, 111, 999, 1_000, 1_001, 9_999, 10_000, 12_345, 999_999, 1_000_000, 1_000_001, 26_000_000}
 	hundredths := []int{50, 125, 150, 200, 310, 1_01, 1_000_50, 20_000_25}

@@ -27,7 +27,7 @@ func layoutOf(t *testing.T, source string) (*Layout, error) {
 	return ReadLayout(path, slog.New(slog.DiscardHandler))
 }
 
-// What is wrong with a template is said at the start, with the line and the cure.
+// Errors in a template are reported at the start, with the line and the cure.
 func TestLayouts(t *testing.T) {
 	in := func(text string) string { return strings.Replace(shopPage, "<main>", text+"<main>", 1) }
 	for source, says := range map[string]string{
@@ -64,7 +64,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// A shop's page has the shop's layout around the comments, and nothing of Talkback's own.
+// A shop's page has the shop's layout around the comments, and nothing else of Talkback's.
 func TestPagesOfAShop(t *testing.T) {
 	layout, err := layoutOf(t, shopPage)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestPagesOfAShop(t *testing.T) {
 	}
 }
 
-// A template that fails for one page only does not take that page away.
+// A template that fails for one page still leaves that page readable.
 func TestFailingLayout(t *testing.T) {
 	layout, err := layoutOf(t, strings.Replace(shopPage, "{{$.Name}}", `{{if ne . "42"}}{{index . 99}}{{end}}`, 1))
 	if err != nil {

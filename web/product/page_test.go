@@ -82,7 +82,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// What the API says about when to try again is passed on, if it is a number of seconds.
+// The API's Retry-After is passed on if it is a number of seconds.
 func TestRetryAfter(t *testing.T) {
 	for said, want := range map[string]string{"17": "17", "": "5", "Wed, 21 Oct 2026 07:28:00 GMT": "5", "-1": "5"} {
 		api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +96,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A slow API is waited for, up to a bound.
+// A page waits for a slow API, up to a limit.
 func TestSlowAPI(t *testing.T) {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
@@ -110,8 +110,8 @@ func TestSlowAPI(t *testing.T) {
 	}
 }
 
-// The API is asked as a client asks it, from where the page was asked from, and without the token
-// of the reader.
+// The request to the API is like a client's, with the address of the page's client, and without the
+// reader's token.
 func TestRequest(t *testing.T) {
 	api := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var body struct {
@@ -145,7 +145,7 @@ func TestRequest(t *testing.T) {
 	New(api, nil).Product(r, "")
 }
 
-// What search engines are told of each state.
+// The metadata for search engines in each state.
 func TestHead(t *testing.T) {
 	for _, row := range []struct {
 		fixture, canonical, previous, next string
@@ -183,7 +183,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A page is about what the shop calls the product, whatever that is. Without a name it says what it
+// A page uses the shop's name of the product, whatever that is. Without a name it says what it
 // shows.
 func TestNames(t *testing.T) {
 	const name = `Kettle <b>"5 l"</b> {{.}} </script>`
@@ -227,8 +227,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A page has the same version until it says something else. Times and costs of reading do not
-// count.
+// A page keeps its version until its content changes. Times and costs of reading do not count.
 func TestVersion(t *testing.T) {
 	first := string(answerOf(t, "first"))
 	version := func(answer, address, language string) string {
@@ -255,7 +254,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The state in the page is the answer as the API gave it, without what it cost, and what was asked.
+// The state in the page is the API's answer without its cost, and the question.
 func TestEmbeddedState(t *testing.T) {
 	for _, name := range []string{"ratings", "hostile"} {
 		f := fixtures(t)[name]
@@ -302,8 +301,8 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return string(one) == string(other)
 }
 
-// The page holds the element's style byte for byte: nothing in the style ends its own element, and
-// its hash, which the policy names, is the hash of just these bytes.
+// The page contains the element's style byte for byte. Nothing in the style ends its own element,
+// and the hash in the policy is that of these bytes.
 func TestStyleIsWhole(t *testing.T) {
 	style, err := os.ReadFile("../component/dist/component.css")
 	if err != nil {

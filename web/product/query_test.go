@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/schematest"
 )
 
-// The operation is valid, and so are the variables that it is asked with, whatever the state.
+// The operation and its variables are valid, whatever the state.
 func TestOperationFitsTheSchema(t *testing.T) {
 	schema := schematest.Load(t)
 	document, errs := gqlparser.LoadQueryWithRules(schema, operation, rules.NewDefaultRules())

@@ -49,7 +49,7 @@ var states = rapid.Custom(func(t *rapid.T) state {
 	return s
 })
 
-// An address says everything that a state does, and a page has one address.
+// An address expresses the whole state, and each page has one address.
 func TestAddressIsReadAsItIsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := states.Draw(t, "state")
@@ -71,7 +71,7 @@ func TestAddressIsReadAsItIsWritten(t *testing.T) {
 	})
 }
 
-// Whatever an address holds, it shows comments, and it is the same page when it is written again.
+// Whatever an address contains, it shows comments, and its canonical form is the same page.
 func TestAnyQueryIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query := url.Values{}

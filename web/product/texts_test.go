@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every language has every text, with the same placeholders, in each form that its numbers need.
-// Nothing is there that no one says.
+// Every language has every text, with the same placeholders, in each form that its numbers need. There are no unused
+// texts.
 func TestTranslationsAreComplete(t *testing.T) {
 	var plurals []string
 	for key := range english.words {
@@ -63,7 +63,7 @@ func cmpPlaceholders(text, translation string) (missing, more string) {
 	return without(text, translation), without(translation, text)
 }
 
-// Each text is said somewhere: its key stands in a source, or what it begins and ends with does.
+// Each text is used somewhere: a source contains its key, or the key's beginning and end.
 func TestTextsAreUsed(t *testing.T) {
 	var sources strings.Builder
 	for _, pattern := range []string{"*.go", "template/*", "../component/src/*.ts*", "../component/src/*/*.ts*"} {
@@ -151,16 +151,16 @@ func TestLanguageNames(t *testing.T) {
 	}
 }
 
-// No value can bring in another placeholder.
+// No value can introduce another placeholder.
 func TestValuesAreNotTemplates(t *testing.T) {
 	if got := english.say("page.title.number", "product", "{n}", "n", "7"); got != "{n}: customer comments, page 7" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// What Google asks for a review snippet of a product:
-// https://developers.google.com/search/docs/appearance/structured-data/review-snippet.
-// All but publisher, which is for a critic's review, is there.
+// Google's requirements for a review snippet of a product:
+// https://developers.google.com/search/docs/appearance/structured-data/review-snippet. All but publisher, which is for
+// a critic's review, are present.
 var googleAsks = map[string]struct{ required, recommended []string }{
 	"Product":         {required: []string{"name"}, recommended: []string{"review", "aggregateRating", "url"}},
 	"AggregateRating": {required: []string{"ratingValue", "reviewCount"}, recommended: []string{"bestRating", "worstRating"}},
@@ -202,7 +202,7 @@ func TestStructuredData(t *testing.T) {
 	}
 }
 
-// checkThing holds a thing, and those in it, against what is asked for its kind.
+// checkThing checks a thing, and those in it, against the requirements of its kind.
 func checkThing(t *testing.T, name string, thing map[string]any, kinds map[string]int) {
 	t.Helper()
 	kind, _ := thing["@type"].(string)
