@@ -23,8 +23,8 @@ func colours(t *testing.T) map[string][2]string {
 	return byName
 }
 
-// Each pair of colours that meet has the contrast that WCAG 2.2 requires at level AA: 4.5 for text (1.4.3), 3 for what
-// must be seen to be used or understood (1.4.11).
+// Each pair of colours that meet has the contrast that WCAG 2.2 requires at level AA. That is 4.5 for text (1.4.3), and
+// 3 for what must be seen to be used or understood (1.4.11).
 func TestContrast(t *testing.T) {
 	const text, graphic = 4.5, 3
 	palette := colours(t)

@@ -228,7 +228,6 @@ var listed = sync.OnceValue(func() (texts []string) {
 })
 
 // check returns the fault of a request by the schema, or by the allowed operations, if any.
-// anything.
 func (s *service) check(query string, given object, operations []string) error {
 	if operations != nil && !slices.Contains(operations, query) {
 		return fmt.Errorf("dist/operations.json does not list %s", query)
