@@ -75,9 +75,9 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	}
 }
 
-// Every command line in the documents, in blocks and in prose, is one that its program takes:
-// targets of the Makefile, tests and packages, commands and flags of talkback, templates and their
-// parameters.
+// Every command line in the documents, in blocks and in prose, is valid for its program. The test
+// knows targets of the Makefile, tests and packages, commands and flags of talkback, and templates
+// and their parameters.
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
 	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text, tokens: doctest.Read(t, "web/look/tokens.css").Text}

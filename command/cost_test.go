@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/cost"
 )
 
-// metered is a server that consumes a read unit for a page in each of its seconds, twice as much
-// between the first two readings, and reads the stream each second.
+// metered is a server that consumes a read unit for a page in each second, and twice as much between the first two
+// readings. It reads the stream each second.
 func metered(t *testing.T) string {
 	t.Helper()
 	var readings atomic.Int64

@@ -23,7 +23,7 @@ type verdict struct {
 
 // checkMutations sends operations of mutations. Each payload shows its comment as its mutation left
 // it, or as before a deletion. Each comment has its own product, so no later mutation of an
-// operation changes an earlier one's answer.
+// operation changes an earlier answer.
 func (c *composer) checkMutations(a *api) {
 	a.tb.Helper()
 	c.writing = true

@@ -9,7 +9,7 @@ import (
 )
 
 // RunExample opens the explorer of the server at baseURL, chooses the example of that title in the
-// Examples pane, presses the run button, and returns the answer, which is JSON, once it is on
+// Examples pane, and presses the run button. It returns the answer, which is JSON, once it is on
 // screen.
 func RunExample(t testing.TB, ctx context.Context, baseURL, title string) (answer string) {
 	t.Helper()

@@ -1,6 +1,6 @@
-// Package commenttest holds what tests of comments share: a model that answers queries by looking
-// at every comment, and random comments that are hard for a real implementation. Only tests import
-// it.
+// Package commenttest provides shared parts of comments' tests: a model that answers queries by
+// checking every comment, and random comments that are hard for a real implementation. Only tests
+// import it.
 package commenttest
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Moderated returns a comment in a random state, with all that it can have in this state: a
+// Moderated returns a comment in a random state, with all that it can have in this state. That is a
 // reply, a held edit, a rejected edit, reports and reasons to wait.
 func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	c.Status = skewed(r, comment.Approved, comment.Pending, comment.Rejected, comment.Withdrawn)

@@ -27,7 +27,7 @@ func Times(usual, torture int) int {
 }
 
 // Stride returns the distance from one call that gets a fault to the next: 1 in `make torture`,
-// otherwise a random number from 1 to most, so that over several runs every call gets one.
+// otherwise a random number from 1 to most. So over several runs every call gets one.
 func Stride(r *rand.Rand, most int) int {
 	return 1 + r.IntN(Times(most, 1))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shopPage is a plain page of a shop on another origin, with a Content-Security-Policy as narrow as
-// the element allows, one or two elements, and a style sheet of its own.
+// shopPage is a plain page of a shop on another origin. It has one or two elements, its own style
+// sheet, and a Content-Security-Policy as narrow as the element allows.
 func (s *site) shopPage(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/shop.css":

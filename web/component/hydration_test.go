@@ -62,8 +62,8 @@ const observed = `(() => {
 	function shown(node) { return node ? (node.cloneNode().outerHTML ?? JSON.stringify(node.data)) : 'nothing'; }
 })()`
 
-// The element takes over what the server rendered without changing anything, and draws the same by
-// itself: the two renderers agree on every address and every kind of answer.
+// The element takes over the markup of the server without changing anything, and draws the same by itself. The two
+// renderers agree on every address and every kind of answer.
 func takesOver(t *testing.T, ctx context.Context, s shop) {
 	style, err := os.ReadFile("dist/component.css")
 	if err != nil {
