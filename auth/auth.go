@@ -131,7 +131,7 @@ func (g *Guard) Identify(ctx context.Context) (comment.Viewer, error) {
 // identifyCaller is Identify for a request whose sender is not identified yet.
 func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	if g.Open() {
-		reason := "nothing is known of this request"
+		reason := "the origin of this request is unknown"
 		if from.request != nil {
 			reason = notHere(from.request)
 		}

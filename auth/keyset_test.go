@@ -131,7 +131,7 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 		}
 		shown.Store(setOf(t, key))
 		check("alone", !row.counts)
-		if logged := strings.Count(log.String(), "none is of use"); logged != map[bool]int{true: 0, false: 1}[row.counts] {
+		if logged := strings.Count(log.String(), "can verify"); logged != map[bool]int{true: 0, false: 1}[row.counts] {
 			t.Errorf("a key %s: the log: %s", row.why, log)
 		}
 		log.Reset()
@@ -140,7 +140,7 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 	}
 }
 
-// An answer that is no key set leaves the known keys, and is logged without its text.
+// An answer that is no key set leaves the known keys in use, and is logged without its text.
 func TestWhatIsNoSetOfKeys(t *testing.T) {
 	s := signers(t)["ES256"]
 	good := setOf(t, jwk(t, s.public, "old", nil))
@@ -151,15 +151,15 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 		many = append(many, jwk(t, s.public, "hush", nil))
 	}
 	for why, row := range map[string]struct{ text, err string }{
-		"nothing":               {"", "no set of keys in JSON"},
-		"a page":                {"<html>hush</html>", "no set of keys in JSON"},
-		"no keys":               {`{"keys":[]}`, "there are no keys in the set that is there\n"},
-		"null":                  {`null`, "there are no keys in the set that is there\n"},
-		"another object":        {`{"error":"hush"}`, "there are no keys in the set that is there\n"},
-		"a list":                {`[]`, "no set of keys in JSON"},
-		"a name twice":          {`{"keys":[],` + good[1:], "no set of keys in JSON"},
-		"something after":       {good + good, "no set of keys in JSON"},
-		"keys for other ends":   {setOf(t, jwk(t, s.public, "hush", map[string]any{"use": "enc"})), "of 1 keys there, none is of use for ES256: one is for something else"},
+		"nothing":               {"", "not a JSON Web Key Set"},
+		"a page":                {"<html>hush</html>", "not a JSON Web Key Set"},
+		"no keys":               {`{"keys":[]}`, "the key set has no keys\n"},
+		"null":                  {`null`, "the key set has no keys\n"},
+		"another object":        {`{"error":"hush"}`, "the key set has no keys\n"},
+		"a list":                {`[]`, "not a JSON Web Key Set"},
+		"a name twice":          {`{"keys":[],` + good[1:], "not a JSON Web Key Set"},
+		"something after":       {good + good, "not a JSON Web Key Set"},
+		"keys for other ends":   {setOf(t, jwk(t, s.public, "hush", map[string]any{"use": "enc"})), "none of the 1 keys can verify ES256: one is not for signatures"},
 		"more keys than can be": {setOf(t, many...), "there are 65 keys"},
 		"more than can be read": {good + strings.Repeat(" ", 256<<10), "the answer has more than 262144 bytes"},
 	} {
@@ -173,7 +173,7 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 			t.Errorf("%s: the key known from before: %d", why, got)
 		}
 		said := strings.ReplaceAll(log.String(), `"`, "")
-		if strings.Count(said, "those known from before count") != 1 || !strings.Contains(said, row.err) || strings.Contains(said, "hush") {
+		if strings.Count(said, "those fetched before stay in use") != 1 || !strings.Contains(said, row.err) || strings.Contains(said, "hush") {
 			t.Errorf("%s: the log: %s", why, log)
 		}
 	}

@@ -141,10 +141,10 @@ func (r *remoteKeys) refetchLocked(age time.Duration) {
 	}
 	switch log := r.settings.Logger; { // not with the address, which can hold a password
 	case err != nil && len(r.known.Load().all) == 0:
-		log.Warn("the keys at --jwks-url could not be fetched; no signed token is valid before they are", "error", err)
+		log.Warn("the keys at --jwks-url could not be fetched; no signed token is accepted until they are", "error", err)
 		return
 	case err != nil:
-		log.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
+		log.Warn("the keys at --jwks-url could not be fetched; those fetched before stay in use", "error", err)
 		return
 	}
 	keys.fetched = r.fetched
@@ -173,7 +173,7 @@ type keySet struct {
 func readKeys(algorithm string, text []byte) (*keySet, error) {
 	var set struct{ Keys []json.RawMessage }
 	if !isUnambiguous(text) || json.Unmarshal(text, &set) != nil {
-		return nil, errors.New("what is there is no set of keys in JSON")
+		return nil, errors.New("the answer is not a JSON Web Key Set")
 	}
 	keys := &keySet{byID: map[string][]jwt.VerificationKey{}}
 	var reasons []string
@@ -188,22 +188,22 @@ func readKeys(algorithm string, text []byte) (*keySet, error) {
 	}
 	switch {
 	case len(set.Keys) == 0:
-		return nil, errors.New("there are no keys in the set that is there")
+		return nil, errors.New("the key set has no keys")
 	case len(keys.all) == 0:
 		slices.Sort(reasons)
-		return nil, fmt.Errorf("of %d keys there, none is of use for %s: %s", len(set.Keys), algorithm, strings.Join(slices.Compact(reasons), "; "))
+		return nil, fmt.Errorf("none of the %d keys can verify %s: %s", len(set.Keys), algorithm, strings.Join(slices.Compact(reasons), "; "))
 	case len(keys.all) > maxKeys:
-		return nil, fmt.Errorf("there are %d keys for %s, and at most %d can be", len(keys.all), algorithm, maxKeys)
+		return nil, fmt.Errorf("there are %d keys for %s; at most %d are taken", len(keys.all), algorithm, maxKeys)
 	}
 	return keys, nil
 }
 
 // Reasons why a key is unusable. They reveal nothing of the key itself.
 var (
-	errMalformed  = errors.New("one is not a proper key")
-	errPrivate    = errors.New("one is private or a shared secret, which others may have read there too")
-	errForOther   = errors.New("one is for something else than signatures (use, key_ops)")
-	errOtherAlg   = errors.New("one is of another algorithm")
+	errMalformed  = errors.New("one is not a valid key")
+	errPrivate    = errors.New("one is a private key or a shared secret, which others may have read there too")
+	errForOther   = errors.New("one is not for signatures (use, key_ops)")
+	errOtherAlg   = errors.New("one is for another algorithm")
 	errUnsafeSize = fmt.Errorf("one is an RSA key of less than %d or more than %d bits", minRSA, maxRSA)
 )
 

@@ -231,7 +231,7 @@ func TestKeyHostIsDown(t *testing.T) {
 		if got := mayWrite(t, g, right); got != comment.Unauthenticated {
 			t.Errorf("before there are keys: %d", got)
 		}
-		if said := log.String(); strings.Count(said, "no signed token is valid before they are") != 1 || strings.Contains(said, "known from before") {
+		if said := log.String(); strings.Count(said, "no signed token is accepted until they are") != 1 || strings.Contains(said, "fetched before stay in use") {
 			t.Errorf("the log before there are keys:\n%s", said)
 		}
 		host.set(map[string]any{"k1": s.public}, false)

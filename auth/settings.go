@@ -76,7 +76,7 @@ func (s Settings) check() error {
 	case signed && !slices.Contains(Algorithms, s.Algorithm):
 		return fmt.Errorf("signed tokens need --jwt-algorithm, one of %s", strings.Join(Algorithms, ", "))
 	case s.JWKS != "" && s.Algorithm == "HS256":
-		return errors.New("HS256 has a shared secret, which no address should show: give it by --jwt-key, or use another algorithm")
+		return errors.New("HS256 uses a shared secret, which must not be published at an address: give it by --jwt-key, or use another algorithm")
 	}
 	for _, of := range []struct{ flag, name string }{{"--jwt-issuer", s.Issuer}, {"--jwt-audience", s.Audience}, {"--roles-claim", s.RolesClaim}} {
 		if padded(of.name) {

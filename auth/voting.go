@@ -156,7 +156,7 @@ func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Vi
 		return viewer, err
 	}
 	if viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused {
-		viewer, err = refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "a visitor's token is to vote with: for all else, send a customer's"))
+		viewer, err = refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "a visitor's token is only for voting: for all else, send a customer's"))
 	}
 	viewer.VisitorID, viewer.VisitorsVote = id, true
 	return viewer, err

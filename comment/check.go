@@ -88,11 +88,11 @@ func (c Comment) checkModeration() error {
 	}
 	switch {
 	case c.Status < Approved || int(c.Status) >= len(statusNames):
-		return Errorf(BadInput, "the state is none of %v", statusNames)
+		return Errorf(BadInput, "the state is not one of %v", statusNames)
 	case (c.Status == Rejected) != (m.Reason != nil):
-		return Errorf(BadInput, "a rejected comment has a reason for that, and no other has")
+		return Errorf(BadInput, "a rejected comment needs a reason, and only a rejected comment has one")
 	case m.Reason != nil && !slices.Contains(RejectionReasons(), *m.Reason):
-		return Errorf(BadInput, "the reason of a rejection is one of %v", RejectionReasons())
+		return Errorf(BadInput, "the reason of a rejection must be one of %v", RejectionReasons())
 	case m.Reports < 0 || m.Reports > MaxVersion:
 		return Errorf(BadInput, "the number of reports is not 0 to %d", MaxVersion)
 	case m.RejectedEdit < 0 || m.RejectedEdit > MaxVersion:
@@ -105,15 +105,15 @@ func (c Comment) checkModeration() error {
 	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
 	switch {
 	case must && len(m.Held) == 0:
-		return Errorf(BadInput, "the comment waits for a moderator, and it is not said why: one or more of %v", HoldReasons())
+		return Errorf(BadInput, "the comment waits for a moderator without a reason: give one or more of %v", HoldReasons())
 	case !must && !may && len(m.Held) > 0:
-		return Errorf(BadInput, "there are reasons to wait for a moderator, and neither the comment nor an edit waits")
+		return Errorf(BadInput, "the comment has reasons to wait for a moderator, but neither the comment nor an edit waits")
 	case len(m.Held) > 0 && (!IsTime(m.Since) || m.Since.UnixMilli() < 0):
 		return Errorf(BadInput, "the time since when the comment waits is not within the years 1970 to 9999")
 	}
 	for i, reason := range m.Held {
 		if !slices.Contains(HoldReasons(), reason) || slices.Contains(m.Held[:i], reason) {
-			return Errorf(BadInput, "each reason to wait for a moderator is one of %v, once", HoldReasons())
+			return Errorf(BadInput, "each reason to wait for a moderator must be one of %v, and be given once", HoldReasons())
 		}
 	}
 	return nil

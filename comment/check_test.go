@@ -41,8 +41,8 @@ func TestStatesThatCannotBe(t *testing.T) {
 		change func(*comment.Comment)
 		reason string
 	}{
-		{"no state", pending, func(c *comment.Comment) { c.Status = 4 }, "the state is none of"},
-		{"pending for no reason", pending, func(c *comment.Comment) { c.Moderation = nil }, "it is not said why"},
+		{"no state", pending, func(c *comment.Comment) { c.Status = 4 }, "the state is not one of"},
+		{"pending for no reason", pending, func(c *comment.Comment) { c.Moderation = nil }, "waits for a moderator without a reason"},
 		{"pending for an unknown reason", pending, func(c *comment.Comment) { c.Moderation.Held[0] = "MOOD" }, "once"},
 		{"twice the same reason", pending, func(c *comment.Comment) {
 			c.Moderation.Held = append(c.Moderation.Held, comment.HeldLink)
@@ -50,14 +50,14 @@ func TestStatesThatCannotBe(t *testing.T) {
 		{"a time that a place in the queue does not hold", pending, func(c *comment.Comment) { c.Moderation.Since = time.Unix(-1, 0) }, "1970 to 9999"},
 		{"decided, and still waiting", pending, func(c *comment.Comment) { c.Status = comment.Withdrawn }, "neither the comment nor an edit waits"},
 		{"approved, and still waiting", pending, func(c *comment.Comment) { c.Status = comment.Approved }, "neither the comment nor an edit waits"},
-		{"rejected for no reason", pending, func(c *comment.Comment) { c.Status = comment.Rejected }, "has a reason"},
+		{"rejected for no reason", pending, func(c *comment.Comment) { c.Status = comment.Rejected }, "a rejected comment needs a reason"},
 		{"rejected for an unknown reason", pending, func(c *comment.Comment) {
 			c.Status, c.Moderation = comment.Rejected, &comment.Moderation{Reason: &unknown}
-		}, "is one of"},
-		{"not rejected, for a reason", pending, func(c *comment.Comment) { c.Moderation.Reason = &reason }, "no other has"},
+		}, "must be one of"},
+		{"not rejected, for a reason", pending, func(c *comment.Comment) { c.Moderation.Reason = &reason }, "only a rejected comment has one"},
 		{"reports below zero", pending, func(c *comment.Comment) { c.Moderation.Reports = -1 }, "number of reports"},
 		{"an edit of a comment that is not approved", edited, func(c *comment.Comment) { c.Status = comment.Pending }, "only an approved comment"},
-		{"an edit that waits for no reason", edited, func(c *comment.Comment) { c.Moderation.Held = nil }, "it is not said why"},
+		{"an edit that waits for no reason", edited, func(c *comment.Comment) { c.Moderation.Held = nil }, "waits for a moderator without a reason"},
 		{"an edit of a version that is there", edited, func(c *comment.Comment) { c.Moderation.HeldEdit.Version = 1 }, "already has 1"},
 		{"an edit with a rating that cannot be", edited, func(c *comment.Comment) { c.Moderation.HeldEdit.Rating = 6 }, "the edit that waits: a rating"},
 		{"an edit without a language", edited, func(c *comment.Comment) { c.Moderation.HeldEdit.Language = "" }, "the edit that waits: the language"},

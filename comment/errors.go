@@ -91,7 +91,7 @@ func KindOf(err error) Kind {
 }
 
 // ErrImproper is the cause of an error about a stored item that is no proper comment.
-var ErrImproper = errors.New("the item is no proper comment")
+var ErrImproper = errors.New("the item is not a valid comment")
 
 // MessageOf returns the message of an error that may be shown to the caller, empty if there is
 // none.

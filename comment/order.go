@@ -168,7 +168,7 @@ func (o Order) Links(filter Filter) []Link {
 // can a client follow it.
 func (o Order) CheckSettled() error {
 	if o.Keyed() {
-		return Errorf(BadInput, "settledOnly is for lists that are followed by date, and new comments of a list in the order %s come anywhere: give it with %s, or leave it out", o, OldestFirst)
+		return Errorf(BadInput, "settledOnly needs a list in the order of dates, and in the order %s new comments can appear anywhere: give it with %s, or leave it out", o, OldestFirst)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type listing struct {
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
 // traitCure is the same for a list whose comments share all partitions with others.
-const traitCure = "few comments have what verified and withMedia ask for: ask for a smaller page, or leave one of them out; with an index of page numbers that is up to date, they would be found by it"
+const traitCure = "few comments match verified and withMedia: ask for a smaller page, or leave one of them out; an index of page numbers that is up to date would find them"
 
 // begin prepares to read the page of a query.
 func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {

@@ -109,7 +109,7 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 	case err != nil:
 		return d, err
 	case !comment.IsTime(d.At()) || d.Version < 1 || d.Version > comment.MaxVersion || d.Reason != nil && !slices.Contains(comment.RejectionReasons(), *d.Reason):
-		return d, errors.New("it has a time, a version or a reason that is none")
+		return d, errors.New("its time, version or reason is invalid")
 	}
 	if d.From, err = comment.ParseStatus(from); err != nil {
 		return d, err

@@ -224,7 +224,7 @@ func TestWarnings(t *testing.T) {
 			busy := once(errBusy)
 			b.comment = func(int) error { return busy() }
 		}, warning, true},
-		{"a comment is damaged", func(b *troubled) { b.comment = func(int) error { return errDamaged } }, "an item that is damaged", true},
+		{"a comment is damaged", func(b *troubled) { b.comment = func(int) error { return errDamaged } }, "a damaged item is hidden", true},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

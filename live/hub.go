@@ -414,5 +414,5 @@ func (h *Hub) readStats(ctx context.Context, products []string) (out map[string]
 func damaged(err error) bool { return comment.KindOf(err) == comment.Internal }
 
 func (h *Hub) warnOfDamage(err error) {
-	h.logger.Warn("subscribers are not shown an item that is damaged", "error", err)
+	h.logger.Warn("a damaged item is hidden from subscribers", "error", err)
 }

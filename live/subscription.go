@@ -20,7 +20,7 @@ var (
 )
 
 // errMissing is the error of a position before a gap, in which no events were written because nobody asked for them.
-var errMissing = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
+var errMissing = comment.Errorf(comment.BadInput, "some events since this position were not kept: subscribe to what happens now, and read again what you show")
 
 // Delivery is an event of a comment, or statistics, on its way to one subscriber.
 type Delivery struct {

@@ -39,7 +39,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"nothing but a star", "rules", `{"wordsFile": "words.txt"}`, "*", "words.txt:1: "},
 		{"Latin 1", "rules", `{"wordsFile": "words.txt"}`, "na\xefve", "words.txt:1: the word is not valid UTF-8: save the file as UTF-8"},
 		{"a long word", "rules", `{"wordsFile": "words.txt"}`, strings.Repeat("ß", 33), "words.txt:1: the word has 66 characters; at most 64 are taken"},
-		{"many words", "rules", `{"wordsFile": "words.txt"}`, manyWords(10_001), "words.txt:10001: this is the word after 10000, and no more are taken: remove some"},
+		{"many words", "rules", `{"wordsFile": "words.txt"}`, manyWords(10_001), "words.txt:10001: there are more than 10000 words: remove some"},
 		{"a large file of words", "rules", `{"wordsFile": "words.txt"}`, strings.Repeat("#", 1<<20+1), "words.txt has more than 1048576 bytes"},
 	} {
 		path := ""

@@ -100,7 +100,7 @@ func (l *wordList) add(word string) error {
 		l.lengths[key] = slices.Insert(l.lengths[key], at, len(spelt))
 	}
 	if len(l.words) > maxWords {
-		return fmt.Errorf("this is the word after %d, and no more are taken: remove some", maxWords)
+		return fmt.Errorf("there are more than %d words: remove some", maxWords)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table str
 func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if errors.As(err, new(*tabletypes.ResourceNotFoundException)) {
-		return Listing{}, fmt.Errorf("table %q is not there: %w", s.table, ErrNoStream)
+		return Listing{}, fmt.Errorf("table %q does not exist: %w", s.table, ErrNoStream)
 	}
 	if err != nil {
 		return Listing{}, fmt.Errorf("DescribeTable %s: %w", s.table, err)

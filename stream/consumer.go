@@ -89,7 +89,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		if failures++; err == nil {
 			failures = 0
 		} else {
-			w.report(ctx, failures, err, "what is to be read cannot be looked up")
+			w.report(ctx, failures, err, "the shards to read cannot be looked up")
 			wait = w.backoff(failures)
 		}
 		select {

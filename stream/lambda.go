@@ -45,7 +45,7 @@ func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Functio
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := eventRecords(event)
 	if err != nil {
-		f.log.Error("an event is not of the table's stream", "error", err)
+		f.log.Error("an event is not from the table's stream", "error", err)
 		return events.DynamoDBEventResponse{}, err
 	}
 	if end, bounded := ctx.Deadline(); bounded {
@@ -56,7 +56,7 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if done, err := f.process(ctx, records); err != nil {
 		again := records[done]
-		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
+		f.log.Warn("AWS Lambda must send records again", "from", string(again.Position), "records", len(records)-done, "error", err)
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
 		return response, nil
 	}
@@ -87,7 +87,7 @@ func (f *Function) noteSchedule(ctx context.Context, records []Record) {
 		return nil
 	})
 	if err != nil {
-		f.log.Warn("it could not be noted how far the function has come", "error", err)
+		f.log.Warn("the progress of the function could not be stored", "error", err)
 	}
 }
 

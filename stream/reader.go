@@ -334,7 +334,7 @@ func (r *reader) pass(deadLetters int) {
 }
 
 // errChildless means that the children of a closed shard are not listed yet.
-var errChildless = errors.New("what follows a closed shard is not listed yet")
+var errChildless = errors.New("the children of a closed shard are not listed yet")
 
 // close creates the leases of the shard's children. The shard's own lease ends only after that, so
 // every unread record is covered by a lease that has not ended. A shard may close a moment before

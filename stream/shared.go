@@ -50,7 +50,7 @@ func (s *shared) gap(ctx context.Context, gap Gap) error {
 
 // tell logs a recorded gap, and calls the Consumer's OnGap.
 func (s *shared) tell(gap Gap) {
-	s.logger.Error("what is counted from the stream may be wrong, until everything is counted again",
+	s.logger.Error("counts may be wrong until everything is counted again",
 		"shard", gap.Shard, "reason", gap.Reason)
 	if s.onGap != nil {
 		s.onGap(gap)

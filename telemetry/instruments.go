@@ -149,7 +149,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.client_limits.clients", Unit: "{client}", Kind: Gauge, Whole: true,
-		Description: "Clients that used something lately and that this server keeps account of.",
+		Description: "Clients that used some of their limits lately, as this server counts them.",
 		Attributes:  []Attribute{{"talkback.policy", []string{"read-units", "writes"}}},
 	},
 	{
@@ -170,7 +170,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.table.throttles", Unit: "{attempt}", Kind: Counter, Whole: true,
-		Description: "Attempts that DynamoDB refused, or left a part of unprocessed, since more was asked of it than it serves.",
+		Description: "Attempts that DynamoDB throttled: it refused them, or left a part unprocessed.",
 		Attributes:  []Attribute{call},
 	},
 	{
@@ -190,7 +190,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.page.estimated_units", Unit: "{read_unit}", Kind: Counter,
-		Description: "Read units that plans of pages were estimated to consume, where there were several ways.",
+		Description: "Read units that plans of pages were estimated to consume, if there were several plans to choose from.",
 		Attributes:  []Attribute{knowledge},
 	},
 	{
@@ -205,7 +205,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.cache.lookups", Unit: "{lookup}", Kind: Counter, Whole: true,
-		Description: "Looks into the page cache, and into the statistics that a server remembers.",
+		Description: "Lookups in the page cache, and in the statistics that a server remembers.",
 		Attributes:  []Attribute{{"talkback.cache", []string{"pages", "statistics"}}, {"talkback.result", []string{"hit", "miss"}}},
 	},
 	{
@@ -215,11 +215,11 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.stream.lag", Unit: "s", Kind: Gauge,
-		Description: "How long ago every change was counted, while all are.",
+		Description: "How far the statistics are behind the comments, while they are complete.",
 	},
 	{
 		Name: "talkback.stream.complete", Unit: "{table}", Kind: Gauge, Whole: true,
-		Description: "1 if counts are right up to the lag, 0 while they may be wrong or that is not known.",
+		Description: "1 if counts are right up to the lag, 0 while they may be wrong or their state is unknown.",
 	},
 	{
 		Name: "talkback.stream.shards", Unit: "{shard}", Kind: Gauge, Whole: true,
@@ -249,7 +249,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.hook.lag", Unit: "s", Kind: Gauge,
-		Description: "How long ago the oldest event happened that waits for a hook, also of hooks that other processes deliver.",
+		Description: "Age of the oldest event that waits for a hook, also of hooks that other processes deliver.",
 		Attributes:  []Attribute{{Key: "talkback.hook"}},
 	},
 	{
@@ -276,7 +276,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.outbox.age", Unit: "s", Kind: Gauge,
-		Description: "How long ago the newest event happened that this process read for its subscribers.",
+		Description: "Age of the newest event that this process read for its subscribers.",
 	},
 	{
 		Name: "talkback.page_index.lag", Unit: "s", Kind: Gauge,

@@ -61,7 +61,7 @@ var meanings = map[string]meaning{
 	"TransactionConflictException":     inTheWay, // a transaction is changing the item
 	"ReplicatedWriteConflictException": inTheWay, // another region is changing it
 	"TransactionInProgressException":   inTheWay,
-	"ResourceNotFoundException":        {comment.Unavailable, "the table is not there"},
+	"ResourceNotFoundException":        {comment.Unavailable, "the table does not exist"},
 	"ResourceInUseException":           {comment.Unavailable, "the table is being made or changed; ask again in a moment"},
 	"RequestTimeout":                   broken,
 	"RequestTimeoutException":          broken,

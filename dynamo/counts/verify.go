@@ -321,5 +321,5 @@ func (m *markerDrifts) drifts() []Drift {
 	if !m.further {
 		return m.found
 	}
-	return append(m.found, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are not counted as what they are"})
+	return append(m.found, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are counted wrongly"})
 }

@@ -233,9 +233,9 @@ func checkAnswerable(c *comment.Comment) error {
 	case max(c.Votes.Helpful, c.Votes.NotHelpful) > math.MaxInt32:
 		return fmt.Errorf("attribute %q is not a number of votes", attrVotes)
 	case c.Reply != nil && !answerable(c.Reply.Version, c.Reply.CreatedAt, c.Reply.UpdatedAt):
-		return fmt.Errorf("attribute %q has a time or a version that is none", attrReply)
+		return fmt.Errorf("attribute %q has an invalid time or version", attrReply)
 	case c.HeldEdit() != nil && !answerable(c.HeldEdit().Version, c.HeldEdit().At, nil):
-		return fmt.Errorf("attribute %q has a time or a version that is none", attrHeldEdit)
+		return fmt.Errorf("attribute %q has an invalid time or version", attrHeldEdit)
 	case c.Moderation != nil && (c.Moderation.Reports < 0 || c.Moderation.Reports > math.MaxInt32):
 		return fmt.Errorf("attribute %q is not a number of reports", AttrReports)
 	}

@@ -226,7 +226,7 @@ func ParseWaiting(place string) (comment.Waiting, error) {
 	}
 	unknown := func(reason comment.HoldReason) bool { return !slices.Contains(comment.HoldReasons(), reason) }
 	if !comment.IsTime(w.Since) || !strings.HasPrefix(place, beginning(w)+"#") || slices.ContainsFunc(w.Reasons, unknown) {
-		return comment.Waiting{}, errors.New("a place in the queue has a time or a reason that is none")
+		return comment.Waiting{}, errors.New("a place in the queue has an invalid time or reason")
 	}
 	return w, nil
 }

@@ -159,7 +159,7 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition express
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if there, refused := call.FoundInstead(err); refused {
-		return there, &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
+		return there, &comment.Error{Kind: comment.Conflict, Message: "another process wrote this meanwhile", Cause: err}
 	}
 	return nil, err
 }

@@ -99,7 +99,7 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 		err = k.Table.SwapRegistry(ctx, registry, registry.with(name, s.withGap(reason, time.Now().UTC())))
 		if err == nil {
 			if cause == nil {
-				k.Logger.Warn("comments are counted here without telling a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
+				k.Logger.Warn("comments are counted here without updating a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
 			} else {
 				k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
 			}

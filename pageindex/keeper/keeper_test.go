@@ -44,7 +44,7 @@ func (m *memory) SwapRegistry(ctx context.Context, old, next Registry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old.Version != m.registry.Version {
-		return comment.Errorf(comment.Conflict, "someone else wrote this meanwhile")
+		return comment.Errorf(comment.Conflict, "another process wrote this meanwhile")
 	}
 	next.Version++
 	m.registry = next

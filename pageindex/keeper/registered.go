@@ -91,7 +91,7 @@ func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) er
 	if there := decodeRegistry(found); there.Version == next.Version && maps.Equal(there.Stores, decodeRegistry(written).Stores) {
 		return nil
 	}
-	return &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
+	return &comment.Error{Kind: comment.Conflict, Message: "another process wrote this meanwhile", Cause: err}
 }
 
 func encodeRegistry(registry Registry) layout.Item {

@@ -187,7 +187,7 @@ func (t tableOf) SwapRegistry(ctx context.Context, old, next Registry) error {
 	t.p.mu.Lock()
 	defer t.p.mu.Unlock()
 	if t.p.world.registry.Version != old.Version {
-		return comment.Errorf(comment.Conflict, "someone else wrote this meanwhile")
+		return comment.Errorf(comment.Conflict, "another process wrote this meanwhile")
 	}
 	next.Version++
 	t.p.world.registry = next

@@ -46,7 +46,7 @@ func (s storeStatus) complete() bool {
 const (
 	meanwhile  = "; use cursors meanwhile"
 	notCounted = "page numbers are unavailable until all comments have been counted" + meanwhile
-	notBuilt   = "page numbers are unavailable until their index has been built" + meanwhile + ". A process that counts builds it, and talkback rebuild --pages; talkback stream --status tells how far that is"
+	notBuilt   = "page numbers are unavailable until their index has been built" + meanwhile + ". A process that counts builds it, or talkback rebuild --pages; talkback stream --status shows the progress"
 	storeAway  = "page numbers are unavailable, because their index does not answer" + meanwhile
 	lateCounts = "page numbers are unavailable, because counting is late"
 )
