@@ -48,16 +48,16 @@ var (
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
 
 	noSubscriptions   = &refusal{status: http.StatusNotFound, code: "NO_SUBSCRIPTIONS", message: "this server has no subscriptions: run it with --max-subscriptions, or ask again every few seconds"}
-	manySubscriptions = &refusal{status: http.StatusServiceUnavailable, code: "TOO_MANY_SUBSCRIPTIONS", message: "this server has all the subscriptions that it may have, which are %d: try again later", header: "Retry-After", value: "30", reason: "subscriptions"}
-	clientFollows     = &refusal{status: http.StatusTooManyRequests, code: "TOO_MANY_SUBSCRIPTIONS", message: "this client has %d subscriptions or connections for them, and may have no more: end some first", reason: "client-subscriptions"}
+	manySubscriptions = &refusal{status: http.StatusServiceUnavailable, code: "TOO_MANY_SUBSCRIPTIONS", message: "this server has reached its limit of subscriptions, which is %d: try again later", header: "Retry-After", value: "30", reason: "subscriptions"}
+	clientFollows     = &refusal{status: http.StatusTooManyRequests, code: "TOO_MANY_SUBSCRIPTIONS", message: "this client has reached its limit of %d subscriptions or connections for them: end some first", reason: "client-subscriptions"}
 
 	clientReads  = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has used up its read units for now: send the request again in %d s, and ask for less at a time, such as smaller pages", reason: "client-reads"}
 	clientCost   = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has %d read units left for now, and the operation may cost %d: send it again in %d s, or ask for less, such as smaller pages", reason: "client-reads"}
-	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client may write %d comments at a time, and has done so: send the request again in %d s", reason: "client-writes"}
+	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has written the %d comments that it may write at a time: send the request again in %d s", reason: "client-writes"}
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
 	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"}
-	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1", reason: "arriving"}
+	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one arrives slowly: send it again in a second", header: "Retry-After", value: "1", reason: "arriving"}
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1", reason: "unread"}
 )
 

@@ -253,7 +253,7 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 	}
 	first, _ := dialled(t, server, of("a"))
 	exchange(t, first, connecting, subscribe("1"), subscribe("2"))
-	if got := exchange(t, first, subscribe("3")); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "this client has 2 subscriptions") {
+	if got := exchange(t, first, subscribe("3")); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "this client has reached its limit of 2 subscriptions") {
 		t.Error(got)
 	}
 	second, _ := dialled(t, server, of("a"))
@@ -265,7 +265,7 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 		t.Errorf("a fourth socket: %d", status)
 	}
 	exchange(t, third, connecting, subscribe("1"))
-	if got := exchange(t, third, subscribe("2")); !strings.Contains(got, "this server has all the subscriptions that it may have, which are 3") {
+	if got := exchange(t, third, subscribe("2")); !strings.Contains(got, "this server has reached its limit of subscriptions, which is 3") {
 		t.Error(got)
 	}
 	_ = second.CloseNow()

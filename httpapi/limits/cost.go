@@ -311,7 +311,7 @@ var eventKinds = []lookahead.Kind{
 // skipped field, and counts a field under two names once.
 func checkSubscription(fields []lookahead.Field) *gqlerror.Error {
 	if len(fields) != 1 {
-		err := gqlerror.Errorf("a subscription follows one thing, and this one %d: ask for one field under one name, and do not skip it", len(fields))
+		err := gqlerror.Errorf("a subscription has exactly one root field, and this one has %d: ask for one field under one name, and do not skip it", len(fields))
 		errcode.Set(err, errcode.ValidationFailed)
 		return err
 	}
