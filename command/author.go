@@ -18,7 +18,7 @@ type Author struct {
 	ID   string `arg:"" help:"The shop's own id of the customer; with --imported, the id that a file of reviews has."`
 	File string `arg:"" optional:"" default:"-" complete:"files" help:"File that export writes, as JSON Lines: the comments as talkback export writes them, with decisions, reports, votes and keys. Standard output by default. It is compressed if its name ends in .gz."`
 
-	Imported bool `help:"The author of imported comments, who is not known to be a customer. These are in no index: the whole table is read."`
+	Imported bool `help:"The author of imported comments, not a customer. No index has them, so this reads the whole table."`
 	Scan     bool `help:"Read the whole table, for --imported. Without it, talkback author prints what that costs, and ends."`
 	Force    bool `help:"Replace an existing file."`
 }

@@ -25,7 +25,7 @@ import (
 type Cost struct {
 	Workloads []string      `arg:"" optional:"" name:"workload" complete:"files" help:"JSON files, each with what a shop does in a month. Of several, the bills stand side by side."`
 	Metrics   []string      `help:"Addresses of the metrics of all servers, instead of what a workload says of reads and writes." placeholder:"http://127.0.0.1:9090/metrics"`
-	During    time.Duration `help:"Read the metrics twice, so long after each other; 0 takes what they say since the servers began." default:"0s" placeholder:"10m"`
+	During    time.Duration `help:"Read the metrics twice, this long apart; 0 takes the totals since the servers started." default:"0s" placeholder:"10m"`
 	Prices    cost.Prices   `embed:"" prefix:"price-"`
 	JSON      bool          `name:"json" help:"Print the bills as a JSON array."`
 }

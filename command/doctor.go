@@ -310,10 +310,10 @@ func (s status) ofEvents() doctor.Finding {
 		written = written || lease.Owner != ""
 	}
 	if !written {
-		return doctor.New(check, doctor.Problem, "hooks and subscribers are told of nothing, as no process reads the stream").
+		return doctor.New(check, doctor.Problem, "hooks and subscribers get no events: no process reads the stream").
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda")
 	}
-	return doctor.New(check, doctor.OK, "are written for those who want them")
+	return doctor.New(check, doctor.OK, "are written for hooks and subscribers")
 }
 
 // hookFindings returns the findings about a hook. refused is why this process could not deliver it,
@@ -334,11 +334,11 @@ func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (al
 		add(doctor.Warning, "have its receiver answer first, and work afterwards", "is %v behind", lag)
 	}
 	if dead {
-		add(doctor.Warning, "talkback hooks dead "+id+" lists them, and talkback hooks redeliver "+id+" tries them once more", "refused events for too long, which were given up")
+		add(doctor.Warning, "talkback hooks dead "+id+" lists them, and talkback hooks redeliver "+id+" tries them once more", "refused events for so long that they were given up")
 	}
 	if refused != nil {
 		found, _, _ := strings.Cut(refused.Error(), ": ")
-		add(doctor.Warning, "set it for the server, which else leaves the hook to others", "%s", found)
+		add(doctor.Warning, "set it for the server, or the server leaves the hook to other processes", "%s", found)
 	}
 	if len(all) == 0 {
 		all = append(all, doctor.New(check, doctor.OK, "has %d events delivered", sum.Delivered))

@@ -20,7 +20,7 @@ type Explain struct {
 	Order   string `help:"Order of the list: ${enum} (default: ${default})." enum:"newest-first,oldest-first,highest-rated,lowest-rated,most-helpful" default:"newest-first" placeholder:"ORDER"`
 	First   int    `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
 	FromEnd bool   `help:"Read the last comments of the list, or those just before --before, instead of the first."`
-	After   string `help:"Only comments after this one in the list, as on the next page. In an order by rating or votes, its rating follows, or its helpful votes less the others: ID/5." placeholder:"ID"`
+	After   string `help:"Only comments after this one in the list, as on the next page. In orders by rating or votes, add its rating, or its helpful votes minus the others: ID/5." placeholder:"ID"`
 	Before  string `help:"Only comments before this one in the list, given as for --after." placeholder:"ID"`
 	Page    int    `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
 	PagesFlag
@@ -83,7 +83,7 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 	}
 	place := comment.At(parsed.Position())
 	if keyed != order.Keyed() {
-		return nil, fmt.Errorf("%s: give the comment's rating, or its helpful votes less the others, behind a slash (%s/5) in orders by these, and in no other", flag, id)
+		return nil, fmt.Errorf("%s: in orders by rating or votes, and in no other, add the comment's rating, or its helpful votes minus the others, after a slash (%s/5)", flag, id)
 	}
 	if keyed {
 		key, err := strconv.ParseInt(number, 10, 32)
@@ -91,7 +91,7 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 		case err == nil && order == comment.MostHelpful:
 			key = max(0, key) // comments without helpful votes are by date
 		case err != nil || comment.CheckRating(int(key)) != nil:
-			return nil, fmt.Errorf("%s: %q is no rating from 1 to 5, and no number of votes", flag, number)
+			return nil, fmt.Errorf("%s: %q is neither a rating from 1 to 5 nor a number of votes", flag, number)
 		}
 		place.Key = int32(key)
 	}

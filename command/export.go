@@ -60,8 +60,8 @@ func (c *Export) check() error {
 	case c.Publisher != "" || c.Favicon != "" || c.ProductURL != "":
 		return errors.New("--publisher, --favicon and --product-url are for a feed: add --format google-product-reviews")
 	case other != "":
-		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz; columns of your choice are made of it "+
-			"by jq, as in talkback export - | jq -r '[.id, .product, .rating, .text] | @csv'", c.File, other)
+		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz; for columns of your choice, "+
+			"use jq, as in talkback export - | jq -r '[.id, .product, .rating, .text] | @csv'", c.File, other)
 	}
 	if c.Product == "" {
 		return nil

@@ -34,11 +34,11 @@ var unfitFlags = []struct {
 		"listen", "tls-cert", "tls-key", "max-connections", "max-arriving", "max-unsent", "drain-timeout", "drain-delay",
 	}},
 	{"a process answers one request at a time: bound their number by the function's reserved concurrency", []string{"max-in-flight", "min-in-flight"}},
-	{"no port of it can be reached: send metrics by OTEL_EXPORTER_OTLP_ENDPOINT", []string{"admin-listen"}},
-	{"its disk does not stay, so there is no local engine: leave the variable out for DynamoDB of the function's region", []string{"data", "engine"}},
+	{"none of its ports can be reached: send metrics by OTEL_EXPORTER_OTLP_ENDPOINT", []string{"admin-listen"}},
+	{"its disk is not kept, so there is no local engine: leave the variable out for DynamoDB of the function's region", []string{"data", "engine"}},
 	{"its start must be short: run talkback serve with it once, on a machine of yours", []string{"create-table", "sample-data"}},
-	{"it follows no stream, so a page that it keeps would be late: cache at a CDN", []string{"page-age"}},
-	{"nothing goes on between two requests, so nothing can be told: subscribe at a server that runs talkback serve", []string{"max-subscriptions", "client-subscriptions"}},
+	{"it does not read the stream, so its cached pages would be out of date: cache at a CDN", []string{"page-age"}},
+	{"it does nothing between two requests, so it cannot send events: subscribe at a server that runs talkback serve", []string{"max-subscriptions", "client-subscriptions"}},
 	{"its log is read by programs, as lines of JSON", []string{"log-format"}},
 }
 

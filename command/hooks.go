@@ -26,7 +26,7 @@ type Hooks struct {
 
 	Events       []string      `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
 	SecretEnv    string        `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
-	Purge        string        `help:"For add: the address is where this CDN purges, fastly or cloudflare: it is given the tags of products that change, and the variable of --secret-env holds the token for it." placeholder:"CDN"`
+	Purge        string        `help:"For add: the address is the purge API of this CDN, fastly or cloudflare. It gets the tags of products that change, with the token in the variable of --secret-env." placeholder:"CDN"`
 	AllowPrivate bool          `help:"For add: take an address inside your own network, and http://."`
 	GiveUp       time.Duration `help:"For add: for how long a delivery is tried again, 1m to 168h (default: ${default})." placeholder:"72h" default:"72h"`
 	Since        string        `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
@@ -104,16 +104,16 @@ func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, scre
 		return listHooks(ctx, store)
 	case "add":
 		h, err = store.Add(ctx, c.hook())
-		text = fmt.Sprintf("Hook %s is told of what happens from now on: within %v, all processes know.", h.ID, outbox.Notice)
+		text = fmt.Sprintf("Hook %s gets events from now on; all processes know it within %v.", h.ID, outbox.Notice)
 	case "pause":
 		_, err = store.Change(ctx, h.ID, webhooks.Pause)
-		text = "Hook " + h.ID + " is told of nothing until talkback hooks resume. Events are kept for 14 days."
+		text = "Hook " + h.ID + " gets no events until talkback hooks resume. Events are kept for 14 days."
 	case "resume":
 		_, err = store.Change(ctx, h.ID, webhooks.Resume)
 		text = "Hook " + h.ID + " goes on where it was."
 	case "replay":
 		_, err = store.Change(ctx, h.ID, webhooks.Replay(since))
-		text = "Hook " + h.ID + " is told again of what happened since then, with the same ids."
+		text = "Hook " + h.ID + " gets all events since then again, with the same ids."
 	case "dead":
 		return listDead(ctx, store, h.ID, screen)
 	case "redeliver":
@@ -210,7 +210,7 @@ func listDead(ctx context.Context, store *webhooks.Store, id string, screen outp
 		return "", errors.Join(wrong...)
 	}
 	if len(all) == 0 {
-		return "Hook " + id + " was told of everything that it wants.\n", nil
+		return "Hook " + id + " has no dead letters.\n", nil
 	}
 	slices.SortFunc(all, func(a, b webhooks.DeadLetter) int { return a.At.Compare(b.At) })
 	table := output.NewTable("EVENT", "OF", "KIND", "PRODUCT", "COMMENT", "FAILURE")
@@ -233,7 +233,7 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 	n, err := store.Redeliver(ctx, h, newSender().Send)
 	var damaged webhooks.Damaged
 	if err != nil && !errors.As(err, &damaged) {
-		return "", fmt.Errorf("%d events were delivered, then one was not, and stays with the others: %w", n, err)
+		return "", fmt.Errorf("%d events were delivered; the next was not, and stays with those after it: %w", n, err)
 	}
 	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), err
 }

@@ -36,7 +36,7 @@ func TestHooks(t *testing.T) {
 		return out
 	}
 	does("There are no hooks", "list")
-	id := strings.Fields(does("is told of what happens", "add", receiver.URL, "--allow-private", "--secret-env", "SHOP_HOOK", "--events", "comment.added"))[1]
+	id := strings.Fields(does("gets events from now on", "add", receiver.URL, "--allow-private", "--secret-env", "SHOP_HOOK", "--events", "comment.added"))[1]
 
 	c := commenttest.Random(commenttest.Rand(t), "teapot")
 	c.Status, c.Moderation, c.Author.Imported = comment.Approved, nil, false
@@ -66,7 +66,7 @@ func TestHooks(t *testing.T) {
 	if status, out, said := a.talkback("doctor", "--listen", "127.0.0.1:0"); status != 1 || !strings.Contains(out, "hook "+id) || !strings.Contains(out, "no process reads the stream") {
 		t.Errorf("doctor: status %d\n%s%s", status, out, said)
 	}
-	does("told of everything", "dead", id)
+	does("has no dead letters", "dead", id)
 	does("took 0 events", "redeliver", id)
 	does("took a test event", "test", id)
 	does("until talkback hooks resume", "pause", id)
@@ -74,7 +74,7 @@ func TestHooks(t *testing.T) {
 	does("goes on", "resume", id)
 	does("is removed", "remove", id)
 	t.Setenv("CDN_TOKEN", "token")
-	cdn := strings.Fields(does("is told of", "add", receiver.URL, "--allow-private", "--purge", "fastly", "--secret-env", "CDN_TOKEN"))[1]
+	cdn := strings.Fields(does("gets events", "add", receiver.URL, "--allow-private", "--purge", "fastly", "--secret-env", "CDN_TOKEN"))[1]
 	does("as purges of fastly", "list")
 	does("took a test event", "test", cdn)
 	does("is removed", "remove", cdn)
@@ -83,7 +83,7 @@ func TestHooks(t *testing.T) {
 		"there is no hook":           {"pause", id},
 		"begin with https://":        {"add", "http://shop.example", "--secret-env", "SHOP_HOOK"},
 		"nothing is delivered to":    {"add", "https://10.0.0.7/hooks", "--secret-env", "SHOP_HOOK"},
-		"is no CDN":                  {"add", "https://shop.example", "--secret-env", "CDN_TOKEN", "--purge", "akamai"},
+		"is not a CDN":               {"add", "https://shop.example", "--secret-env", "CDN_TOKEN", "--purge", "akamai"},
 		"is no kind of events":       {"add", "https://shop.example", "--secret-env", "SHOP_HOOK", "--events", "comment.eaten"},
 		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
 		"give --since":               {"replay", id},

@@ -33,7 +33,7 @@ type Import struct {
 	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
-	Detect     string   `name:"detect-language" help:"Find out the language of rows whose column has none, among these, such as de,en,fr; all for all that can be told. A text of which it is not sure is und." placeholder:"TAGS"`
+	Detect     string   `name:"detect-language" help:"Detect the language of rows whose column has none, among these, such as de,en,fr; all for all that can be detected. A text whose language is uncertain is und." placeholder:"TAGS"`
 	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	TimeZone   string   `help:"Time zone of dates that name none, such as Europe/Berlin. Default: UTC." placeholder:"NAME"`
 	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
@@ -49,10 +49,10 @@ type Import struct {
 	Name       string            `help:"Name of the import, by which --undo takes it back (default: the name of the file)." placeholder:"NAME"`
 	Update     bool              `help:"Write what changed in the file to comments that earlier imports added. Those that were changed here stay as they are."`
 	List       bool              `help:"Print the imports of the table."`
-	Undo       string            `help:"Remove the comments that the import of this name added, but those that were edited, replied to or decided about since. Reads the whole table." placeholder:"NAME"`
+	Undo       string            `help:"Remove the comments that the import of this name added, except those that were edited, replied to or decided about since. Reads the whole table." placeholder:"NAME"`
 	Calls      int               `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Restore    bool              `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
-	Replace    bool              `help:"With --restore or an export of DynamoDB, make the table what that is: replace comments that differ, and delete those that it lacks. For a table that nobody writes to yet; takes some 50 bytes of memory for each comment."`
+	Replace    bool              `help:"With --restore or an export of DynamoDB, make the table equal to it: replace comments that differ, and delete those that it lacks. For a table that nobody writes to yet; takes some 50 bytes of memory for each comment."`
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
 	MaxRejects string            `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
 	DryRun     bool              `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
@@ -138,7 +138,7 @@ func (c *Import) checkMode() error {
 	case !c.List && c.Undo == "" && c.File == "":
 		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
 	case c.Replace && !c.Restore && !tableexport.Is(c.File):
-		return errors.New("--replace makes the table what an export is: add --restore, or use --update for a file of reviews")
+		return errors.New("--replace makes the table equal to an export: add --restore, or use --update for a file of reviews")
 	case c.Replace && c.Revive:
 		return errors.New("--replace writes deleted comments again if the export has them: leave out --revive")
 	case c.Update && c.Revive:
@@ -146,7 +146,7 @@ func (c *Import) checkMode() error {
 	case c.Undo+c.Name == "":
 		return nil
 	case c.Restore && c.Name != "":
-		return errors.New("--restore makes a table what it was, and has no name: leave out --name")
+		return errors.New("a restore has no name: leave out --name")
 	}
 	return imports.CheckName(cmp.Or(c.Undo, c.Name))
 }
@@ -249,7 +249,7 @@ func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader 
 		return err
 	}
 	if work.Rejected() > 0 && c.Replace {
-		return &importer.UnreplacedError{Reason: "rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file, and run it again"}
+		return &importer.UnreplacedError{Reason: "nothing was deleted: the rejected rows may hold comments of the table; correct the file, and run it again"}
 	}
 	err := removeOthers(ctx, loader, term)
 	switch {
@@ -260,7 +260,7 @@ func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader 
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	return &importer.UnreplacedError{Reason: fmt.Sprintf("what the file lacks is not all deleted: %v. Run it again: it continues where it stopped", err)}
+	return &importer.UnreplacedError{Reason: fmt.Sprintf("not all comments that the file lacks are deleted: %v. Run it again: it continues where it stopped", err)}
 }
 
 // endTimeout bounds the time in which an interrupted import notes what it wrote.
@@ -309,7 +309,7 @@ func (c *Import) Options() (reviewfile.Options, error) {
 		return o, err
 	}
 	if c.Restore && (c.Customers || c.HashAuthors || c.Update || o.From+c.TimeZone+c.Language+c.Detect != "" || len(c.Map)+len(c.LanguageOf) > 0) {
-		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
+		return o, errors.New("--restore takes every field from the file: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
 	}
 	switch {
 	case !c.HashAuthors: // the secret may be set for other imports

@@ -36,7 +36,7 @@ type PagesFlag struct {
 // OnlyPagesFlag says where page numbers are stored. If it is on the command line, the command is
 // about page numbers only.
 type OnlyPagesFlag struct {
-	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: table)." placeholder:"STORE" type:"store"`
+	Pages string `help:"Handle page numbers only, those in this store: ${pages}. Without a value, the store that the variable names (default: table); the variable alone does not restrict the command." placeholder:"STORE" type:"store"`
 }
 
 // isSet reports whether the flag or its variable is set.

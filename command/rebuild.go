@@ -89,10 +89,10 @@ func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 	text := output.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Refiled > 0 {
-		text += output.English.Sprintf("\n%d comments were in wrong lists or in a wrong place of the queue of moderators, and are not any more", done.Refiled)
+		text += output.English.Sprintf("\n%d comments were in wrong lists, or in a wrong place of the moderators' queue, and were moved", done.Refiled)
 	}
 	if done.Recounted > 0 {
-		text += output.English.Sprintf("\n%d comments showed other votes than they have, and do not any more", done.Recounted)
+		text += output.English.Sprintf("\n%d comments showed wrong numbers of votes, and were corrected", done.Recounted)
 	}
 	if done.Resumed {
 		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"

@@ -49,7 +49,7 @@ type Serve struct {
 
 	OperationTimeout time.Duration  `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
 	DrainTimeout     time.Duration  `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
-	DrainDelay       *time.Duration `help:"How long after SIGTERM new connections are still taken, for load balancers to notice that the server is not ready (default: a third of --drain-timeout, of which it is a part)." placeholder:"5s"`
+	DrainDelay       *time.Duration `help:"The part of --drain-timeout in which new connections are still taken after SIGTERM, for load balancers to notice that the server is not ready (default: a third)." placeholder:"5s"`
 	StatisticsAge    time.Duration  `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
 	PageAge          time.Duration  `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
 	SharedCache      time.Duration  `help:"Let caches that clients share, such as a CDN, keep for this long what everyone may see; 0 lets them keep nothing (default: ${default})." placeholder:"5s" default:"0s"`

@@ -86,8 +86,8 @@ func onHangup(call func()) (stop func()) {
 
 // ModerationFlags decide which comments wait for a moderator before they are shown.
 type ModerationFlags struct {
-	Moderation      string        `help:"Which comments wait for a moderator: publish for none, hold for all, rules for those that a file of rules tells (default: ${default})." enum:"publish,hold,rules" default:"publish" placeholder:"rules"`
-	ModerationRules string        `help:"File of the rules that tell which comments wait." placeholder:"FILE" complete:"files"`
+	Moderation      string        `help:"Which comments wait for a moderator: publish for none, hold for all, rules for those that a file of rules selects (default: ${default})." enum:"publish,hold,rules" default:"publish" placeholder:"rules"`
+	ModerationRules string        `help:"File of the rules that select the comments that wait." placeholder:"FILE" complete:"files"`
 	Edits           string        `help:"What is shown while an edit of an approved comment waits: beside for the comment as it was, hide for nothing (default: ${default})." enum:"beside,hide" default:"beside" placeholder:"hide"`
 	KeepAudit       time.Duration `help:"How long decisions about comments are kept; 0 for ever, 9600h are 400 days (default: ${default})." default:"9600h" placeholder:"9600h"`
 }
@@ -104,7 +104,7 @@ type SiteFlags struct {
 	ProductInfoInside bool   `help:"Let --product-info lead to this machine and to private networks, also by plain HTTP."`
 	PageTemplate      string `help:"Template of Go's html/template for product pages, with places for their {{.Head}} and {{.Content}}." placeholder:"FILE"`
 	ShowPlans         bool   `help:"Show on product pages how they were read, under a header of Talkback; on with --sample-data."`
-	NoLivePages       bool   `help:"Do not tell on product pages how many comments came while they are open, which takes one of --max-subscriptions for each."`
+	NoLivePages       bool   `help:"Do not show on open product pages how many comments are new, which takes a subscription (--max-subscriptions) for each page."`
 }
 
 // open prepares the options of product pages. Fetching product data ends with the context.

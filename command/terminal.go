@@ -43,7 +43,7 @@ func StandardTerminal() Terminal {
 // LogFlags configure the log.
 type LogFlags struct {
 	LogFormat string `help:"Format of the log: text for people; json for programs, with a line for each request (default: ${default})." enum:"text,json" default:"text" placeholder:"json"`
-	LogLevel  string `help:"Least level that is logged: debug, info, warn or error; debug logs each request in any format (default: ${default})." enum:"debug,info,warn,error" default:"info" placeholder:"warn"`
+	LogLevel  string `help:"Lowest level that is logged: debug, info, warn or error; debug logs each request in any format (default: ${default})." enum:"debug,info,warn,error" default:"info" placeholder:"warn"`
 }
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}

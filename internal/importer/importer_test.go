@@ -86,16 +86,16 @@ func TestImport(t *testing.T) {
 		{"some have replies", "product,rating,language,text,date,reply\ncup,5,en,good,2015-08-20,Thanks\ncup,4,en,fine,2015-08-20,\n", "", fakeLoader{}, []int{2},
 			"2 rows = 2 written + 0 already there + 0 repeated in the file + 0 rejected\nRows with a reply of the shop: 1"},
 		{"no row is", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
-			"no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read"},
+			"no row can be imported: see the reasons, and correct the file, or describe it with --map, --language and --language-of"},
 		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows"},
 		{"too many are not: their chunk is not written", rows(25, func(i int) bool { return i > 10 && i < 14 }), "2", fakeLoader{}, []int{10},
 			"too many rows cannot be imported: --max-rejects is 2, and the import stopped after line 11\n" +
 				"13 rows = 10 written + 0 already there + 0 repeated in the file + 3 rejected\n" +
-				"Mend the file, or say by flags how it is to be read, and run it again"},
+				"Correct the file, or describe it with flags such as --map, and run it again"},
 		{"a share is judged at the end of a short file", rows(25, func(i int) bool { return i == 3 }), "1%", fakeLoader{}, []int{9, 10, 5},
 			"too many rows cannot be imported: --max-rejects is 1%, and the import stopped after line 26\n" +
 				"25 rows = 24 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
-				"Mend the file, or say by flags how it is to be read, and run it again"},
+				"Correct the file, or describe it with flags such as --map, and run it again"},
 		{"the table fails in the second chunk", rows(25, none), "", fakeLoader{err: errors.New("broken")}, []int{10, 10},
 			"the import stopped after line 11: broken\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
 				"Run it again: it continues where it stopped"},
@@ -132,8 +132,8 @@ func TestReportOfCounting(t *testing.T) {
 		{nil, 1500 * time.Millisecond, "3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected, all counted after another 1.5 s"},
 		{errors.New("broken"), 0, "the rows are in the table, but it is not known whether all are counted: broken\n" +
 			"3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected\nA server, talkback stream or a further import counts the rest"},
-		{fmt.Errorf("work: %w", &UnreplacedError{"nothing was deleted; mend the file"}), 0,
-			"work: nothing was deleted; mend the file\n3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected"},
+		{fmt.Errorf("work: %w", &UnreplacedError{"nothing was deleted: correct the file"}), 0,
+			"work: nothing was deleted: correct the file\n3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected"},
 	} {
 		m := newImport(t, strings.NewReader(rows(3, none)), &fakeLoader{}, PrintRejects(io.Discard))
 		if err := m.Run(t.Context()); err != nil {

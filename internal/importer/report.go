@@ -30,13 +30,13 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	case err == nil && m.done.rows() == 0: // which is never intended
 		return summary, errors.New("the file holds no rows")
 	case err == nil && m.done.rows() == m.done.rejected:
-		return summary, errors.New("no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read")
+		return summary, errors.New("no row can be imported: see the reasons, and correct the file, or describe it with --map, --language and --language-of")
 	case err == nil:
 		return summary, nil
 	case errors.As(err, &exists):
 		return "", fmt.Errorf("the import stopped after line %d: %w\n%s", m.done.line, err, summary)
 	case errors.Is(err, ErrTooManyRejects):
-		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again%s",
+		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nCorrect the file, or describe it with flags such as --map, and run it again%s",
 			err, m.Limit.text, m.done.line, summary, m.Rejects.again())
 	case errors.As(err, &unreplaced):
 		return "", fmt.Errorf("%w\n%s", err, summary)
