@@ -70,7 +70,7 @@ func (r *Runner) complete(ctx context.Context) error {
 		}
 		if !waiting {
 			waiting = true
-			r.log.Info("all comments are to be counted, and this process waits for its turn", "reason", comment.MessageOf(err))
+			r.log.Info("all comments have to be counted; this process waits for another to finish", "reason", comment.MessageOf(err))
 		}
 		if err := task.Wait(ctx, turnEvery); err != nil {
 			return err

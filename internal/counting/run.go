@@ -93,7 +93,7 @@ func (r *Runner) restart(ctx context.Context, name string, run func(context.Cont
 			passing = 0
 		}
 		if passing == 0 || passing%passingLogged == 1 {
-			r.log.Error(name+" stopped and will begin again; the API is not concerned", "in", pause, "kind", int(comment.KindOf(err)), "error", err)
+			r.log.Error(name+" stopped and will start again; the API is not affected", "in", pause, "kind", int(comment.KindOf(err)), "error", err)
 		}
 		_ = task.Wait(ctx, pause) // the loop checks the context
 		pause = min(2*pause, longestRestart)

@@ -93,7 +93,7 @@ var probes = []probe{
 }
 
 // errNotTried is the error of a probe that was skipped because it might change something.
-var errNotTried = errors.New("not tried: time to live is not on, or that is not known")
+var errNotTried = errors.New("not tried: time to live is off, or its state is not known")
 
 // query queries an index, or the table itself, for a key that does not exist. attribute is the
 // partition key.

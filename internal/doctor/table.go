@@ -136,6 +136,6 @@ func Clock(said, came time.Time) Finding {
 		return New(check, Warning, "%v %s the table's: new comments get wrong times", off.Round(time.Second), direction).
 			Cured("set the clock of this machine, by NTP for example")
 	}
-	return New(check, Problem, "%v %s the table's: AWS refuses what is signed so", off.Round(time.Second), direction).
+	return New(check, Problem, "%v %s the table's: AWS refuses requests with such a time", off.Round(time.Second), direction).
 		Cured("set the clock of this machine, by NTP for example")
 }

@@ -38,7 +38,7 @@ func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *
 	if allowed != nil {
 		transport.Proxy = nil
 		dialer := net.Dialer{Timeout: timeout, Control: Control(allowed, func(to netip.Addr) error {
-			return fmt.Errorf("it leads to %s, a machine inside", to)
+			return fmt.Errorf("it leads to %s, which is not a public address", to)
 		})}
 		transport.DialContext = dialer.DialContext
 	}
@@ -67,8 +67,8 @@ func CheckRedirect(next *http.Request, before []*http.Request) error {
 }
 
 var (
-	errElsewhere = errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
-	errOnAndOn   = errors.New("the address leads on and on")
+	errElsewhere = errors.New("the address redirects to another host or scheme: give the address that it redirects to, if that is right")
+	errOnAndOn   = errors.New("the address redirects too often: give the address at the end of the redirects")
 )
 
 // Answer is the answer to a fetch.
@@ -131,7 +131,7 @@ const maxReason = 250
 // Failure returns why a connection failed, without data from the other side: errors of net/http may
 // contain the whole head of an answer.
 func Failure(err error) string {
-	reason := "what it sends is no answer of HTTP, or the head of one is too large"
+	reason := "its answer is not HTTP, or has too large a head"
 	var connection *net.OpError
 	var certificate *tls.CertificateVerificationError
 	switch {

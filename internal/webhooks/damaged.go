@@ -38,7 +38,7 @@ func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 		wrong = comment.MessageOf(err)
 	}
 	if wrong != "" {
-		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it is told of nothing: run talkback hooks remove " + id + ", and add it again"}
+		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it gets no events: run talkback hooks remove " + id + ", and add it again"}
 	}
 	return h, text, damaged
 }

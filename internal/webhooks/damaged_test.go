@@ -51,7 +51,7 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 			want := tab.edit(2, 2, time.Now())
 			tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 			tab.await("all is delivered", func() bool { return receiver.has(want) })
-			if text := log.String(); !strings.Contains(text, "how far a hook came cannot be read") || strings.Contains(text, "ada@") {
+			if text := log.String(); !strings.Contains(text, "the progress of a hook cannot be read") || strings.Contains(text, "ada@") {
 				t.Error(text)
 			}
 		})

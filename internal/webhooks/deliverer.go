@@ -71,10 +71,10 @@ func NewDeliverer(options Options) *Deliverer {
 	return &Deliverer{
 		options, map[string]bool{},
 		layout.NewReporter(func(item layout.Improper) {
-			options.Logger.Error("a hook is invalid and is told of nothing: talkback hooks list says what to do", "key", item.Key, "reason", item.Reason)
+			options.Logger.Error("a hook is invalid and gets no events: talkback hooks list says what to do", "key", item.Key, "reason", item.Reason)
 		}),
 		layout.NewReporter(func(item layout.Improper) {
-			options.Logger.Error("hooks are not told of events that cannot be read: have their receivers read again what they show", "key", item.Key, "reason", item.Reason)
+			options.Logger.Error("events cannot be read and are not delivered to hooks: have their receivers read again what they show", "key", item.Key, "reason", item.Reason)
 		}),
 	}
 }
@@ -171,7 +171,7 @@ func (d *Deliverer) keep(ctx context.Context, h Hook) {
 	for ctx.Err() == nil {
 		err := task.Guard(func() error { return d.deliver(ctx, h) })
 		if ctx.Err() == nil && err != nil && comment.KindOf(err) != comment.Conflict {
-			d.options.Logger.Error("a hook is not delivered for now; this is tried again", "hook", h.ID, "kind", int(comment.KindOf(err)), "error", err)
+			d.options.Logger.Error("the events of a hook cannot be delivered for now; this is tried again", "hook", h.ID, "kind", int(comment.KindOf(err)), "error", err)
 		}
 		_ = task.Wait(ctx, d.options.Refresh) // the loop checks the context
 	}
@@ -181,7 +181,7 @@ func (d *Deliverer) keep(ctx context.Context, h Hook) {
 func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	s := d.options.Store
 	own := &delivery{hook: h, send: d.options.Send, pace: d.options.Pace, tried: func(o Outcome) { d.options.Tried(h.ID, o) }, dead: func(ctx context.Context, e outbox.Event, why error) error {
-		d.options.Logger.Error("a hook is not told of an event, since it refused it for too long", "hook", h.ID, "event", e.ID, "event_kind", string(e.Kind))
+		d.options.Logger.Error("an event was given up, since its hook refused it for too long: talkback hooks redeliver tries it once more", "hook", h.ID, "event", e.ID, "event_kind", string(e.Kind))
 		return s.dead(ctx, h, e, why)
 	}}
 	own.progress, _ = progressOf(nil, h)
@@ -198,7 +198,7 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	}
 	progress, damaged := progressOf(was, h)
 	if damaged {
-		d.options.Logger.Error("how far a hook came cannot be read: it is told again of all that is kept since it was added", "hook", h.ID)
+		d.options.Logger.Error("the progress of a hook cannot be read: it gets all events again that are kept since it was added", "hook", h.ID)
 	}
 	own.mu.Lock()
 	own.progress = progress
@@ -240,7 +240,7 @@ func (d *Deliverer) skip(ctx context.Context, own *delivery) error {
 		_, err := d.options.Store.out.Read(ctx, i, lane.Position, 1)
 		switch {
 		case errors.Is(err, outbox.ErrGone):
-			d.options.Logger.Error("a hook is not told of events that expired before they were delivered", "hook", own.hook.ID)
+			d.options.Logger.Error("events of a hook expired before they were delivered: have its receiver read again what it shows", "hook", own.hook.ID)
 			own.change(i, func(l *LaneProgress) {
 				l.Position, l.LastError = 0, "events expired before they were delivered"
 			})

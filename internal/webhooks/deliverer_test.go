@@ -33,7 +33,7 @@ func (i *items) GetItem(ctx context.Context, input *dynamodb.GetItemInput, optio
 // A process that leaves a hook to another one says nothing of it, however often it looks. It says so when it
 // cannot look, since then nobody may deliver the hook.
 func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
-	const failed = "a hook is not delivered for now"
+	const failed = "the events of a hook cannot be delivered for now"
 	tab := newTable(t)
 	r := newReceiver(t, nil)
 	tab.add(r.URL)

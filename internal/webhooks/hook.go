@@ -69,7 +69,7 @@ func (h Hook) Check() error {
 	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
 		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret, not the secret")
 	case h.Purge != "" && cdns[h.Purge] == nil:
-		return comment.Errorf(comment.BadInput, "%.40q is no CDN whose purges are known: give one of %v, or add a hook without --purge and purge by the product that it tells", h.Purge, slices.Sorted(maps.Keys(cdns)))
+		return comment.Errorf(comment.BadInput, "%.40q is not a CDN that hooks can purge: give one of %v, or leave --purge out and have the receiver purge the product of each event", h.Purge, slices.Sorted(maps.Keys(cdns)))
 	case h.GiveUp < time.Minute || h.GiveUp > outbox.Keep/2:
 		return comment.Errorf(comment.BadInput, "a delivery can be tried again for 1m to %v", outbox.Keep/2)
 	}

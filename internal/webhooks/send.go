@@ -170,7 +170,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 func (s *Sender) token(h Hook) (string, error) {
 	token, _ := s.secret(h.SecretEnv)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("the environment variable %s holds no token in this process: set it to one by which %s lets purge", h.SecretEnv, h.Purge)
+		return "", fmt.Errorf("the environment variable %s holds no token in this process: set it to one that may purge at %s", h.SecretEnv, h.Purge)
 	}
 	return token, nil
 }

@@ -254,6 +254,6 @@ func (s *Store) dead(ctx context.Context, h Hook, e outbox.Event, why error) err
 	item[layout.AttrHook], item[layout.AttrTTL] = layout.Text(string(text)), layout.Number(time.Now().Add(keepDead).Unix())
 	return call.Retry(ctx, func() (bool, error) {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: item})
-		return false, call.Wrap(err, "PutItem of an event that hook %s is not told of", h.ID)
+		return false, call.Wrap(err, "PutItem of a dead letter of hook %s", h.ID)
 	})
 }

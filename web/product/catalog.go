@@ -149,6 +149,6 @@ var accepted = http.Header{"Accept": {"application/ld+json, application/json;q=0
 func (c *Catalog) failed(id string, err error) {
 	now, last := time.Now().Unix(), c.logged.Load()
 	if c.ctx.Err() == nil && now-last >= int64(failedFor.Seconds()) && c.logged.CompareAndSwap(last, now) {
-		c.log.Warn("the name of a product could not be fetched from --product-info; its page is shown without", "product", id, "error", err)
+		c.log.Warn("the name of a product could not be fetched from --product-info; its page is shown without it", "product", id, "error", err)
 	}
 }

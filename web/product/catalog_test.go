@@ -129,7 +129,7 @@ func TestCatalogInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.fetching.Do("1", func() (any, error) { return nil, c.refresh("1") }); !strings.Contains(said.String(), "a machine inside") {
+		if c.fetching.Do("1", func() (any, error) { return nil, c.refresh("1") }); !strings.Contains(said.String(), "which is not a public address") {
 			t.Errorf("%s: the log says %q", host, said.String())
 		}
 	}

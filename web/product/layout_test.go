@@ -50,10 +50,10 @@ func TestLayouts(t *testing.T) {
 		in(`<link rel="canonical" href="https://x">`):  "", // loads nothing
 		in(`<a href="https://other.example/">`):        "",
 		in(`<img src="https://media.example/a.png">`):  "", // pictures may come from the host of --media-base
-		in("{{.Content}}"):                             "shop.html: {{.Content}} stands there 2 times",
+		in("{{.Content}}"):                             "shop.html: {{.Content}} appears 2 times",
 		in("{{slice .Name 0 2}}"):                      "shop.html:5", // fails for the page of an address where nothing is
-		strings.Replace(shopPage, "{{.Head}}", "", 1):  "shop.html: {{.Head}} stands there 0 times",
-		strings.Replace(shopPage, "<main>{{.Content}}", `<main title="{{.Content}}">`, 1): "shop.html: {{.Content}} stands there 0 times",
+		strings.Replace(shopPage, "{{.Head}}", "", 1):  "shop.html: {{.Head}} appears 0 times",
+		strings.Replace(shopPage, "<main>{{.Content}}", `<main title="{{.Content}}">`, 1): "shop.html: {{.Content}} appears 0 times",
 	} {
 		if _, err := layoutOf(t, source); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s\n%v, want %q", source, err, says)

@@ -30,7 +30,7 @@ type Product struct {
 	Image string
 }
 
-var errNameless = errors.New("there is no product with a name in what the address has")
+var errNameless = errors.New("the answer of the address holds no product with a name")
 
 // read finds the product in an answer.
 func read(answer fetch.Answer) (Product, error) {

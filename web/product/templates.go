@@ -128,7 +128,7 @@ func (l *Layout) try(name string) error {
 		}
 		for place, mark := range map[string]string{"Head": head, "Content": content} {
 			if n := bytes.Count(out.Bytes(), []byte(mark)); n != 1 {
-				return fmt.Errorf("%s: {{.%s}} stands there %d times on a page: it has to stand once, as an element of the page and in no attribute", name, place, n)
+				return fmt.Errorf("%s: {{.%s}} appears %d times on a page: it has to appear once, as an element of the page and not in an attribute", name, place, n)
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func refused(tag html.Token) string {
 	case tag.Data == "script" && src == "" && !strings.Contains(value("type"), "json"):
 		return "a <script> without src"
 	case tag.Data == "script" && namesHost(src), sheet && namesHost(href):
-		return "a <" + tag.Data + "> of another host, and those of the page's own have no host in their address"
+		return "a <" + tag.Data + "> of another host (addresses on the page's own host name none)"
 	case strings.HasPrefix(href, "javascript:"):
 		return "an address that begins with javascript:"
 	case strings.HasPrefix(href, "data:"), strings.HasPrefix(src, "data:"):
@@ -207,7 +207,7 @@ func (l *Layout) around(v layoutView) ([]byte, bool) {
 	var out bytes.Buffer
 	err := l.template.Execute(&out, v)
 	if err != nil {
-		l.log.Error("the template of pages failed; the page was shown without", "error", located(err))
+		l.log.Error("the template of pages failed; the page was shown without it", "error", located(err))
 	}
 	return out.Bytes(), err == nil
 }
