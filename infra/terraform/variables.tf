@@ -93,7 +93,7 @@ variable "alarms" {
 }
 
 variable "alarm_topic" {
-  description = "The ARN of an SNS topic that is told when an alarm goes off and when it is over. Without it, alarms show in CloudWatch only."
+  description = "The ARN of an SNS topic that is notified when an alarm goes off and when it is over. Without it, alarms show in CloudWatch only."
   type        = string
   default     = null
 

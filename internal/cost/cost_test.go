@@ -29,7 +29,7 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 2`, "ends early"},
 		{`[]`, "are objects"},
 		{`{"products": 2, "kinds": 1}`, "are objects"},
-		{`{"products": NaN}`, "NaN is none"},
+		{`{"products": NaN}`, "not as NaN"},
 		{`{"products": "many"}`, "products: give a number"},
 		{`{"products": 1e400}`, "products: give a number below 1e15"},
 		{`{"backups": 1}`, "backups: give true or false"},
@@ -52,7 +52,7 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 2, "comments": 9, "pageSize": 0}`, "pageSize is 1 to 100"},
 		{`{"products": 2, "comments": 9, "utilisation": 0}`, "utilisation is above 0"},
 		{`{"products": 2, "comments": 9, "textBytes": 1e9}`, "textBytes"},
-		{`{"products": 2, "comments": 9} {}`, "not JSON from byte 32 on"},
+		{`{"products": 2, "comments": 9} {}`, "invalid JSON at byte 32"},
 	} {
 		if _, err := ReadWorkload(strings.NewReader(row.given)); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: the error is %v, want %q in it", row.given, err, row.want)

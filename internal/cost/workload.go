@@ -151,14 +151,14 @@ func inWords(err error) error {
 		case errors.Is(err, jsontext.ErrDuplicateName):
 			return fmt.Errorf("%s stands twice: remove one of them", named(syntax.JSONPointer))
 		}
-		return fmt.Errorf("it is not JSON from byte %d on: numbers are written as 1000 or 1e3, NaN is none, and nothing follows the one object", syntax.ByteOffset+1)
+		return fmt.Errorf("it is invalid JSON at byte %d: write numbers as 1000 or 1e3, not as NaN, and nothing after the object", syntax.ByteOffset+1)
 	}
 	wrong, ok := errors.AsType[*json.SemanticError](err)
 	switch {
 	case !ok:
 		return err
 	case errors.Is(err, json.ErrUnknownName):
-		return fmt.Errorf("nothing of a workload is named %.40q: docs/operate/cost.md lists the names", named(wrong.JSONPointer))
+		return fmt.Errorf("a workload has no field %.40q: docs/operate/cost.md lists the names", named(wrong.JSONPointer))
 	case wrong.GoType.Kind() == reflect.Float64:
 		return fmt.Errorf("%s: give a number below 1e15", named(wrong.JSONPointer))
 	case wrong.GoType.Kind() == reflect.Bool:

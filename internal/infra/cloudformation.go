@@ -38,7 +38,7 @@ func cloudFormation() ([]byte, error) {
 			"PointInTimeRecovery": onByDefault("Whether the table can be restored as it was at any second of the last 35 days. It costs by the size of the table."),
 			"AlarmTopic": object{
 				"Type": "String", "Default": "", "AllowedPattern": "^$|^arn:[^:]+:sns:.+$",
-				"Description": "The ARN of an SNS topic that is told when an alarm goes off and when it is over. Without one, alarms show in CloudWatch only.",
+				"Description": "The ARN of an SNS topic that is notified when an alarm goes off and when it is over. Without one, alarms show in CloudWatch only.",
 			},
 		},
 		"Conditions": object{"HasAlarmTopic": object{"Fn::Not": []any{object{"Fn::Equals": []any{ref("AlarmTopic"), ""}}}}},

@@ -228,7 +228,7 @@ var ErrAddress = errors.New("the author is an e-mail address, and ids and names 
 	"or --authors-as-they-are if all may see the addresses, or leave them out by --map author=, and --map authorName= for names")
 
 // errDetector stops reading a file because Options.Detect failed.
-var errDetector = errors.New("languages cannot be told")
+var errDetector = errors.New("languages cannot be detected")
 
 // EndsReading reports whether an error concerns the whole file, not a row.
 func EndsReading(err error) bool { return errors.Is(err, ErrAddress) || errors.Is(err, errDetector) }

@@ -262,7 +262,7 @@ func sniff(in *bufio.Reader) (Format, error) {
 	case separator != 0:
 		return CSV, nil
 	}
-	return "", errors.New("the beginning of the file does not tell how it is written: give --format tsv, csv or jsonl")
+	return "", errors.New("the format of the file cannot be told from its beginning: give --format tsv, csv or jsonl")
 }
 
 // separatorOf returns the most frequent separator of a header: a tab, a comma or a semicolon; 0 if

@@ -80,7 +80,7 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	whole, fraction, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".") // such as 1,204 or 3.0
 	count, err := strconv.Atoi(whole)
 	if err != nil || count < 0 || count > comment.MaxVotes || strings.Trim(fraction, "0") != "" {
-		return fmt.Errorf("the votes %.20q are not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
+		return fmt.Errorf("the number of votes %.20q is not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
 	}
 	c.ImportedVotes.Helpful = count
 	c.Votes = c.ImportedVotes
@@ -103,7 +103,7 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 	for _, address := range addresses {
 		m, err := base.Below(address)
 		if err != nil {
-			return nil, fmt.Errorf("of the media: %w; --map media= leaves the column out", err)
+			return nil, fmt.Errorf("media: %w; --map media= leaves the column out", err)
 		}
 		all = append(all, m)
 	}

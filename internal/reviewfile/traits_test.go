@@ -28,7 +28,7 @@ func TestTraits(t *testing.T) {
 		{why: "no votes", columns: "votes", values: "0"},
 		{why: "an unknown word is not guessed", columns: "verified", values: "perhaps", reason: `verified is "perhaps", which is neither true, yes`},
 		{why: "the cure is named", columns: "verified", values: "perhaps", reason: "--map verified= leaves the column out"},
-		{why: "votes below 0", columns: "votes", values: "-1", reason: `the votes "-1" are not a whole number from 0 to 1000000000; --map votes= leaves the column out`},
+		{why: "votes below 0", columns: "votes", values: "-1", reason: `the number of votes "-1" is not a whole number from 0 to 1000000000; --map votes= leaves the column out`},
 		{why: "a share", columns: "votes", values: "0.5", reason: "not a whole number"},
 		{why: "more than there are people", columns: "votes", values: "99999999999", reason: "not a whole number"},
 		{why: "words", columns: "votes", values: "many", reason: "not a whole number"},
