@@ -222,7 +222,7 @@ func (s running) checkWrites(t *testing.T) {
 			t.Fatalf("write %d: %d with %q: %s", i, got.status, got.limit, got.body)
 		}
 	}
-	if got := s.ask(t, ada, "203.0.113.4", fmt.Sprintf(addBy, "ada")); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "RATE_LIMITED") || !strings.Contains(got.body, "write 2 comments") {
+	if got := s.ask(t, ada, "203.0.113.4", fmt.Sprintf(addBy, "ada")); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "RATE_LIMITED") || !strings.Contains(got.body, "written the 2 comments") {
 		t.Errorf("a third write of a customer, from another address: %d: %s", got.status, got.body)
 	}
 	if got := s.ask(t, ada, "203.0.113.3", hundred); got.status != http.StatusOK {

@@ -85,7 +85,7 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 	} {
 		var out strings.Builder
 		_ = printVerified(&out, row.found, 0) // drift is an error
-		if strings.Contains(out.String(), "still to be counted") != row.tells {
+		if strings.Contains(out.String(), "not counted yet") != row.tells {
 			t.Errorf("%+v: %s", row.found, &out)
 		}
 	}
