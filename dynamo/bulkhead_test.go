@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Each product has its bound of operations, whatever goes on with the others; an operation that is
-// in may make more calls; and nothing is kept of products without calls.
+// Each product has its own limit of operations, whatever happens to other products. An operation
+// that was admitted may make further calls. Products without calls leave no entry.
 func TestBulkhead(t *testing.T) {
 	type caller struct {
 		product   string
@@ -67,8 +67,8 @@ func TestBulkhead(t *testing.T) {
 	}
 }
 
-// A batch goes on without those of its products that are in too many others, and nothing is kept of
-// products without batches.
+// A batch goes on without the products that are already in too many batches. Products without
+// batches leave no entry.
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 2

@@ -86,7 +86,8 @@ func TestPagesAreKept(t *testing.T) {
 	})
 }
 
-// A cached page does not hold what it was read with: that may be much larger than the page.
+// A cached page does not hold on to the items it was read from, which may be much larger than the
+// page.
 func TestPagesKeepNoReads(t *testing.T) {
 	p := newPageCache(keepFor, nil)
 	keep := func() weak.Pointer[byte] {
@@ -297,8 +298,7 @@ func heartbeats() time.Duration {
 	return time.Second + time.Duration(time.Now().UnixMilli()%2000)*time.Millisecond
 }
 
-// A page is shown beyond its age while the stream proves that it did not change, and not a moment
-// longer.
+// A page is shown beyond its age while the stream proves it unchanged, and not a moment longer.
 func TestPagesThatAreProven(t *testing.T) {
 	late := func() time.Duration { return unheardFor + time.Millisecond }
 	settled := filtered
@@ -353,9 +353,9 @@ func TestPagesThatAreProven(t *testing.T) {
 	}
 }
 
-// With a proof, a thousand views cost as many reads, whether they come within a second or within a
-// quarter of an hour. With an age alone, they cost a read in each such time, and without that each
-// costs one.
+// While the stream proves a page unchanged, a thousand views cost one read per provenFor, however
+// close together they come. With an age alone they cost one read per age. With neither, each view
+// costs a read.
 func TestThousandViews(t *testing.T) {
 	const unproven, proven = false, true
 	for _, row := range []struct {
@@ -390,7 +390,8 @@ func TestThousandViews(t *testing.T) {
 	}
 }
 
-// An answer may be made of what was in memory for --page-age, so a change counts as long before it.
+// An answer may be built from pages up to --page-age old, so Unchanged looks that much further back
+// for changes.
 func TestUnchanged(t *testing.T) {
 	const age = time.Minute
 	for since, want := range map[time.Duration]bool{0: false, age: false, age + moveAge - 1: false, age + moveAge + 1: true} {

@@ -28,7 +28,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// The change number of a product rises with each change. It never falls, even when the product is
+// The change number of a product rises with each change. It never falls, even after the product was
 // forgotten.
 func TestNumbersOfChanges(t *testing.T) {
 	c := newChanges()
@@ -56,8 +56,8 @@ func TestNumbersOfChanges(t *testing.T) {
 	}
 }
 
-// lagging is a table of product 42 in memory. Before each of its Queries a comment may be edited. A
-// Query sees its index as it was up to lag edits ago, and the lag differs between Queries.
+// lagging is a table of product 42 in memory. A comment may be edited before each of its Queries. A
+// Query sees its index as it was up to lag edits ago, and each Query has its own lag.
 type lagging struct {
 	client
 	lag  int
@@ -116,7 +116,7 @@ func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput
 	}, nil
 }
 
-// Find implements pageindex.Index, of page numbers that lag too.
+// Find implements pageindex.Index. Its page numbers lag too.
 func (l *lagging) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -260,10 +260,10 @@ func pageBesideEdits(t *rapid.T) {
 			q.Slice.After, q.Slice.Before = nil, at
 		}
 	}
-	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
+	if rapid.Bool().Draw(t, "zero skip") { // counts from before the edits
 		known = planner.Knowledge{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
 	}
-	if byRank { // nothing of such a size is read along
+	if byRank { // no comment of such a size is read along
 		known.Sizes = planner.Sizes{Any: planner.ItemSize{Mean: 1 << 20, Deviation: 1}}
 	}
 	began := max(0, len(l.states)-1-l.lag)
@@ -318,13 +318,13 @@ func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []m
 	}
 }
 
-// during is whether something was so while a page was read.
+// during records whether something held always, or ever, while a page was read.
 type during struct{ always, ever bool }
 
 func (d *during) note(so bool) { d.always, d.ever = d.always && so, d.ever || so }
 
-// Only comments that may be missing are fetched. Each row is a comment that moved, and a page of
-// ratings 1 and 5, oldest first.
+// Only comments that the page may have missed are fetched. Each row is a comment that moved; the
+// page has ratings 1 and 5, oldest first.
 func TestWhatIsFetchedBesideEdits(t *testing.T) {
 	at := func(n byte) comment.Position { return comment.Position{15: n} }
 	moved := func(version, from, to int) move {
@@ -391,7 +391,7 @@ func toggledAmongLanguages(moved func(version, from, to int) move) (history []mo
 	return history
 }
 
-// Moves are remembered for a limited time, and of a limited number of comments.
+// Moves are remembered for a limited time, and for a limited number of comments.
 func TestMovesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, noted := newMoves(), uint64(0)
@@ -443,8 +443,8 @@ func TestTogglingTakesLittleRoom(t *testing.T) {
 	}
 }
 
-// A process that was down receives records of old edits. Their comments are not looked up. Those of
-// new edits are, also by a clock that is minutes ahead or behind.
+// Records of old edits, which a process receives after it was down, are not remembered as moves.
+// Records of new edits are, even if clocks differ by minutes.
 func TestOldRecordsAreNoMoves(t *testing.T) {
 	store := NewStore(nil, "comments", Options{})
 	before := commenttest.Random(commenttest.Rand(t), "42")

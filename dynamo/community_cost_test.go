@@ -63,9 +63,9 @@ func (m *metered) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	return out, err
 }
 
-// What moderation, replies and reports cost in write units, and the queue in read units, for a
-// comment of middle length. Where nothing is held, an add costs one unit more than its item and its
-// entries in the four lists: that of its author's index.
+// What moderation, replies and reports cost in write units, and what the queue costs in read units,
+// for a comment of average length. Without moderation, an add costs its item, its entries in the
+// four lists, and one unit for its author's index.
 func TestCostOfModeration(t *testing.T) {
 	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), direct, table); err != nil {
@@ -189,8 +189,8 @@ func TestCostOfModeration(t *testing.T) {
 	}
 }
 
-// What votes cost in write units. However many there are, a batch of them is counted by one write
-// of the comment: its item, its entries in four lists, and its place among the helpful ones.
+// What votes cost in write units. A batch of votes, however large, is counted by one write of the
+// comment: its item, its entries in four lists, and its place among the helpful ones.
 func TestCostOfVotes(t *testing.T) {
 	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), direct, table); err != nil {

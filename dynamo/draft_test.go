@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Any draft is either refused with reasons, or becomes a comment that can be stored and reads back
+// Any draft is either refused with reasons, or becomes a comment that can be stored and read back
 // unchanged.
 func FuzzDraft(f *testing.F) {
 	f.Add("teapot", 4, "EN-us", "Pours well", "No drips.\nNice.", "u1", "Ada", int64(1_700_000_000_000))
@@ -30,7 +30,7 @@ func FuzzDraft(f *testing.F) {
 			return
 		}
 		if !comment.IsTime(c.CreatedAt()) {
-			return // a clock that is off so far is no fault of the draft
+			return // a clock that is this far off is no fault of the draft
 		}
 		if err := c.Check(); err != nil {
 			t.Fatalf("it passes, and cannot be stored: %v", err)

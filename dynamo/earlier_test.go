@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// A page that was read before is read again with exact limits, with and without counts: the
-// comments that it shows, and one more of each partition except that of the last comment.
+// A page that is read a second time has exact limits, with and without counts: the comments that it
+// shows, plus one more in each partition but that of the last comment.
 func TestPageReadAgain(t *testing.T) {
 	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 400)}
 	model := commenttest.NewModel(s.comments...)
@@ -25,7 +25,7 @@ func TestPageReadAgain(t *testing.T) {
 			cursor := comment.At(model.List("42", filter, comment.NewestFirst)[30].ID.Position())
 			for _, after := range []*comment.Place{nil, cursor} {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
-				plan := askedTwice(t, NewStore(s, "comments", Options{}), q, known)
+				plan := secondPlan(t, NewStore(s, "comments", Options{}), q, known)
 				want := planner.StretchOf(q).Want(20) + len(plan.Reads) - 1
 				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
 					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
@@ -35,8 +35,8 @@ func TestPageReadAgain(t *testing.T) {
 	}
 }
 
-// askedTwice returns the plan with which a store reads a page the second time.
-func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Knowledge) comment.QueryPlan {
+// secondPlan reads a page twice and returns the plan of the second read.
+func secondPlan(t *testing.T, store *Store, q comment.Query, known planner.Knowledge) comment.QueryPlan {
 	t.Helper()
 	var page sharedPage
 	for range 2 {
@@ -48,11 +48,11 @@ func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Knowl
 	return page.Plan()
 }
 
-// A page that changed since it was read is right, whatever the statistics say.
+// A page that changed since it was last read is right, whatever the statistics say.
 func TestPageReadAgainIsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
-		q := anyQuestion(t, cursors)
+		q := anyQuery(t, cursors)
 		known := planner.Knowledge{Stats: commenttest.AnyStats(t)}
 		store := NewStore(s, "comments", Options{})
 		for range 4 {
@@ -60,7 +60,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAnswer(t, q, shownOf(t, store, page), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
+			checkAnswer(t, q, expanded(t, store, page), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
 			s.comments = nil
 			for _, c := range cursors {
 				if rapid.IntRange(0, 4).Draw(t, "there") > 0 {
@@ -71,8 +71,9 @@ func TestPageReadAgainIsRight(t *testing.T) {
 	})
 }
 
-// Whether a remembered page still tells where comments are depends on its age, and on how quickly
-// comments come, which the store learns. No comments come before a page that follows a cursor.
+// A remembered page predicts where comments are as long as few new ones are expected. That depends
+// on its age and on the rate of new comments, which the store learns. No comments come before a
+// page that follows a cursor.
 func TestPagesMove(t *testing.T) {
 	now := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	p := newRecent()
@@ -127,8 +128,8 @@ func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
 	}
 }
 
-// Lists of one partition are not remembered. What is remembered of a page does not depend on what
-// is counted beside it.
+// Lists of one partition are not remembered. A page is remembered the same with and without a count
+// beside it.
 func TestWhatIsRemembered(t *testing.T) {
 	p := newRecent()
 	took := &run{plan: &planner.Plan{Want: 21}}

@@ -33,7 +33,7 @@ func (r *refusing) Do(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// uses are the calls that the package makes, by name.
+// uses are the calls that the package makes to DynamoDB, by name.
 var uses = map[string]func(context.Context, *dynamodb.Client) error{
 	"Query": func(ctx context.Context, client *dynamodb.Client) error {
 		_, err := NewStore(client, "t", Options{}).Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
@@ -187,8 +187,8 @@ func TestWhatErrorsMean(t *testing.T) {
 	}
 }
 
-// madeAgain reports whether a use retries its call itself. A loader retries elsewhere, after a
-// read.
+// madeAgain reports whether a use retries its call itself. A loader instead retries after it has
+// read again.
 func madeAgain(use string) bool { return use != "PutItem of a load" }
 
 func reasons(codes ...string) string {

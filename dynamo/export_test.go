@@ -37,7 +37,7 @@ func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dy
 	return client, table
 }
 
-// manyNasty returns comments of two products that are hard to encode.
+// manyNasty returns comments of two products, with contents that are hard to encode.
 func manyNasty(seed uint64, count int) []comment.Comment {
 	r := rand.New(rand.NewPCG(seed, 9))
 	out := make([]comment.Comment, count)
@@ -47,7 +47,7 @@ func manyNasty(seed uint64, count int) []comment.Comment {
 	return out
 }
 
-// collect reads a scan to its end, and checks that no comment comes twice.
+// collect reads a scan to its end, and checks that no comment appears twice.
 func collect(t *testing.T, scan iter.Seq2[comment.Comment, error]) (map[comment.ID]comment.Comment, error) {
 	t.Helper()
 	got := map[comment.ID]comment.Comment{}
@@ -76,7 +76,7 @@ func TestScanner(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := manyNasty(1, 300)
 		r := rand.New(rand.NewPCG(2, 9))
-		for range 26 { // more than one answer of each segment can hold
+		for range 26 { // more than one response of each segment can hold
 			comments = append(comments, commenttest.Large(r, "large", 250<<10))
 		}
 		client, table := filledTable(t, endpoint, comments)
@@ -127,7 +127,7 @@ func withID(c comment.Comment, place byte) comment.Comment {
 }
 
 // While comments are added, edited, moved and deleted, a scan yields each comment that exists
-// throughout, once.
+// throughout exactly once.
 func TestScannerWhileWritesGoOn(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		all := commenttest.Many(rand.New(rand.NewPCG(3, 9)), "p", 1200)
@@ -167,8 +167,8 @@ func TestScannerWhileWritesGoOn(t *testing.T) {
 	})
 }
 
-// A scan yields every comment once and unchanged, whichever of its calls fails in whichever way.
-// The faults are those of the network.
+// A scan yields every comment once and unchanged, whichever of its calls fails, and however. The
+// faults are those of the network.
 func TestScannerThroughEveryFault(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		comments := manyNasty(4, 60)
@@ -202,8 +202,8 @@ func (scanFunc) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...
 	panic("nobody asks for the table")
 }
 
-// A table that throttles for a minute delays a scan. A table that keeps throttling ends it, in
-// bounded time, with a known error.
+// A table that throttles for a while delays a scan. A table that keeps throttling ends it, in
+// bounded time, with a Throttled error.
 func TestScannerWaitsAndGivesUp(t *testing.T) {
 	for _, test := range []struct {
 		healed time.Duration
@@ -246,7 +246,7 @@ func TestScannerIsBounded(t *testing.T) {
 			now, calls = now+1, calls+1
 			most = max(most, now)
 			mu.Unlock()
-			time.Sleep(time.Millisecond) // in the bubble's own time
+			time.Sleep(time.Millisecond) // in the bubble's time
 			mu.Lock()
 			now--
 			mu.Unlock()
@@ -256,7 +256,7 @@ func TestScannerIsBounded(t *testing.T) {
 			return &dynamodb.ScanOutput{Items: page, LastEvaluatedKey: map[string]types.AttributeValue{"PK": page[0]["PK"]}}, nil
 		})
 		for range dynamo.NewScanner(table, "t", 3).All(t.Context()) {
-			time.Sleep(time.Second) // likewise
+			time.Sleep(time.Second) // in the bubble's time
 			mu.Lock()
 			before = calls
 			mu.Unlock()
@@ -268,7 +268,7 @@ func TestScannerIsBounded(t *testing.T) {
 	})
 }
 
-// encoded returns the items of comments, as a table holds them.
+// encoded returns the items of comments as a table stores them.
 func encoded(t *testing.T, comments []comment.Comment) []map[string]types.AttributeValue {
 	t.Helper()
 	var out []map[string]types.AttributeValue
@@ -284,7 +284,7 @@ func encoded(t *testing.T, comments []comment.Comment) []map[string]types.Attrib
 	return out
 }
 
-// putFunc is an empty table that passes on what is written.
+// putFunc is an empty table that passes on the input of each write.
 type putFunc func(*dynamodb.PutItemInput)
 
 func (putFunc) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
@@ -300,8 +300,8 @@ func (putFunc) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*d
 	panic("a load without updates makes none")
 }
 
-// A damaged item ends a scan with an error that names the item. A copy without it would pass for a
-// complete one.
+// A damaged item ends a scan with an error that names the item. A copy without it would look
+// complete.
 func TestScannerNamesWhatIsDamaged(t *testing.T) {
 	comments := manyNasty(6, 1)
 	page := encoded(t, comments)
@@ -316,7 +316,7 @@ func TestScannerNamesWhatIsDamaged(t *testing.T) {
 }
 
 // A load writes every comment once, to the table and to each index, and counts it once, whichever
-// of its calls fails in whichever way.
+// of its calls fails, and however.
 func TestLoadThroughEveryFault(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // any engine will do: the faults are the network's
 	comments := manyNasty(7, 8)
@@ -345,7 +345,7 @@ func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, commen
 	for _, index := range []string{"", "all", "byLang", "byRating", "byLangAndRating"} {
 		input, without := &dynamodb.ScanInput{TableName: &table}, 0
 		if index != "" {
-			input.IndexName, without = &index, 3 // it lacks the keys of the other three
+			input.IndexName, without = &index, 3 // the entry lacks the keys of the other three
 		}
 		output, err := client.Scan(t.Context(), input)
 		if err != nil {
@@ -369,8 +369,7 @@ func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, commen
 	}
 }
 
-// plainItem returns the attributes of an item that another item has too, in a form that can be
-// compared.
+// plainItem returns the attributes that an item shares with another, in a comparable form.
 func plainItem(it, other map[string]types.AttributeValue) map[string]string {
 	out := map[string]string{}
 	for name := range other {

@@ -35,7 +35,7 @@ func (r *slowRead) counts(t *testing.T, made, ended int32) {
 	}
 }
 
-// passenger is a caller that asks for a page while others do. Its fields are set once the group has
+// passenger is a caller that asks for a page while others do. Its fields are set when the group has
 // finished.
 type passenger struct {
 	page sharedPage
@@ -43,7 +43,7 @@ type passenger struct {
 	took time.Duration
 }
 
-// fly starts a caller, and waits until it leads or follows.
+// fly starts a caller, and waits until it leads a read or follows one.
 func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *passenger {
 	p := &passenger{}
 	group.Go(func() {
@@ -55,7 +55,7 @@ func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *p
 	return p
 }
 
-// lands checks that the passenger got the page of a read, and after what time.
+// lands checks which read the passenger got its page from, and after what time.
 func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	t.Helper()
 	if p.err != nil || len(p.page.comments) != read || p.took != after {
@@ -63,8 +63,8 @@ func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	}
 }
 
-// Callers of the same query share a read that is under way. A caller of another query, a later one,
-// or one after a change does not.
+// Callers of the same query share a read that is under way. A caller of another query, a later
+// caller, and a caller after a change do not share it.
 func TestFlightsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -90,8 +90,8 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-// A caller that no longer waits does not end the read of the others. If it made the first call,
-// they share a second read.
+// A caller that stops waiting does not end the read for the others. If it made the first call, the
+// others share a second read.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -160,7 +160,8 @@ func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
 	})
 }
 
-// A read may take as long as its leader has, even if that is long. It ends in any case.
+// A read may take as long as its leader's deadline allows. Without a deadline it ends after
+// flightTimeout.
 func TestFlightsTakeTheirTime(t *testing.T) {
 	for _, test := range []struct{ deadline, want time.Duration }{
 		{deadline: time.Hour, want: time.Hour},
@@ -186,7 +187,7 @@ func TestFlightsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// An error or a panic of a read is an error of all its callers. The read has the values of the
+// An error or a panic of a read is an error for all its callers. The read has the values of the
 // leader's context.
 func TestFlightsThatFail(t *testing.T) {
 	type key struct{}

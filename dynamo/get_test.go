@@ -68,7 +68,8 @@ func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 	}
 }
 
-// A comment that the operation has no memory left for is an error. The other comments are returned.
+// A comment that does not fit into the operation's memory is an error. The other comments are
+// returned.
 func TestCommentsByIDAreHeld(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := []comment.Comment{commenttest.Large(r, "p", 50<<10), commenttest.Random(r, "p")}
@@ -86,9 +87,9 @@ func TestCommentsByIDAreHeld(t *testing.T) {
 	}
 }
 
-// Each entry has the keys and the cost that Inspect reports. Sizes match those of Amazon's engine
-// to the byte: an item that exactly fills a unit costs one unit less than the same item with one
-// more byte.
+// Inspect reports the keys and the cost of each entry as they are. Sizes match those of Amazon's
+// engine to the byte: an item that exactly fills a unit costs one unit less than the same item with
+// one more byte.
 func TestInspect(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 12)), "p/x", 16)
@@ -96,7 +97,7 @@ func TestInspect(t *testing.T) {
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		for i, c := range comments {
 			if strings.HasSuffix(t.Name(), "Dynoxide") && c.UpdatedAt != nil {
-				continue // it counts each digit of a number, where Amazon counts pairs
+				continue // Dynoxide counts each digit of a number, where Amazon counts pairs
 			}
 			short := 4096 - inspect(t, store, c).Entries[4*(i%2)].Bytes // of the table, or of the last index
 			for _, more := range []int{short, 1} {

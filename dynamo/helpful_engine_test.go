@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// crowd votes for comments, edits and deletes them, and knows what came of it.
+// crowd votes for comments, edits and deletes them, and keeps a model of the result.
 type crowd struct {
 	*testing.T
 	store     *dynamo.Store
@@ -26,9 +26,9 @@ type crowd struct {
 	cast      map[comment.VoteKey]comment.CastVote
 }
 
-// The list of the most helpful comments is that of a look at every one, after votes, edits and
-// deletes, whatever is known of the product. A comment whose votes are all taken back is among the
-// others again.
+// After votes, edits and deletes, the list of the most helpful comments is the one that the model
+// computes from all comments, whatever statistics are known. A comment whose votes were all taken
+// back moves to the comments without votes.
 func TestMostHelpfulFollowsVotes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -88,7 +88,7 @@ func (c *crowd) change() {
 	}
 }
 
-// walk pages through a list, and holds it against the model.
+// walk pages through a list, and compares it with the model.
 func (c *crowd) walk(fromEnd bool) {
 	c.Helper()
 	q := comment.Query{Product: "42", Order: comment.MostHelpful, Slice: comment.Slice{Size: 1 + c.random.IntN(12), FromEnd: fromEnd}}

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// fetchable is a table whose comments can be fetched by their ids too.
+// fetchable is a table whose comments can also be fetched by ID.
 type fetchable struct{ warehouse }
 
 // BatchGetItem implements client.
@@ -32,9 +32,9 @@ func (f *fetchable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInp
 	return &dynamodb.BatchGetItemOutput{Responses: map[string][]layout.Item{"comments": found}}, nil
 }
 
-// Pages by number reach the first 1,024 comments with helpful votes, and all others. Deeper, the
-// error names cursors, and by a cursor the page comes without its number, but with the number of
-// pages.
+// Pages by number reach the first 1,024 comments with helpful votes, and all comments without.
+// Deeper, the error recommends cursors. A page at a cursor there has no number, but has the number
+// of pages.
 func TestNumbersAmongHelpfulComments(t *testing.T) {
 	comments := commenttest.Many(commenttest.Rand(t), "42", 1500)
 	index, entries := conformance.NewModel(), []pageindex.Entry{}

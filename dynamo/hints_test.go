@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// The assumed size of an entry is the size that DynamoDB bills in the index of languages and
-// ratings, which has the longest keys. It holds for compressed texts too.
+// The assumed size of an entry equals the size that DynamoDB bills in the index of languages and
+// ratings, which has the longest keys. This holds for compressed texts too.
 func TestEntryBytes(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "globe", 200)
@@ -65,8 +65,8 @@ func TestSizesAreLearnt(t *testing.T) {
 	}
 }
 
-// Sizes are learnt for each rating: longer comments of one rating affect that rating's partitions
-// only. A rating that was not read is assumed to be like the others.
+// Sizes are learnt for each rating: longer comments of one rating affect only that rating's
+// partitions. A rating that was never read is assumed to be like the others.
 func TestSizesAreLearntByRating(t *testing.T) {
 	var page measured
 	for range 5 {

@@ -22,8 +22,7 @@ var update = flag.Bool("update", false, "write what is, instead of comparing wit
 
 func languages(tags ...comment.Language) []comment.Language { return tags }
 
-// planRows are queries and the reasons why each is planned as it is. The plans are in
-// testdata/plans.golden.
+// planRows are queries, each with the reason for its plan. The plans are in testdata/plans.golden.
 var planRows = []struct {
 	why   string
 	query comment.Query

@@ -75,7 +75,7 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	}
 	var out []comment.Comment
 	for _, c := range s.comments {
-		at := traitsIn(layout.Encode(c)[index.SortAttr()])
+		at := attrText(layout.Encode(c)[index.SortAttr()])
 		keys[c.ID] = at
 		inside := at != "" && layout.PartitionOf(index, c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
 		if inside && (last == "" || (at > last) == ascending && at != last) {
@@ -91,21 +91,21 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	return out
 }
 
-// passes reports whether DynamoDB returns an item that a call scans: whether it meets the residual
-// filter of the call.
+// passes reports whether DynamoDB returns a scanned item: whether it meets the residual filter of
+// the call.
 func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 	if in.FilterExpression == nil {
 		return true
 	}
 	for _, condition := range strings.Split(*in.FilterExpression, " AND ") {
 		if trait, of := strings.CutPrefix(strings.TrimSuffix(condition, ")"), "contains(k,"); of {
-			if !strings.Contains(traitsIn(it[layout.AttrTraits]), traitsIn(in.ExpressionAttributeValues[trait])) {
+			if !strings.Contains(attrText(it[layout.AttrTraits]), attrText(in.ExpressionAttributeValues[trait])) {
 				return false
 			}
 			continue
 		}
 		if trait, of := strings.CutPrefix(strings.TrimSuffix(condition, "))"), "(attribute_not_exists(k) OR NOT contains(k,"); of {
-			if strings.Contains(traitsIn(it[layout.AttrTraits]), traitsIn(in.ExpressionAttributeValues[trait])) {
+			if strings.Contains(attrText(it[layout.AttrTraits]), attrText(in.ExpressionAttributeValues[trait])) {
 				return false
 			}
 			continue
@@ -129,9 +129,8 @@ func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 	return true
 }
 
-// anyQuestion draws a query for some page under some filter, sometimes with cursors whose comments
-// may be gone.
-func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
+// anyQuery draws a query for a page, sometimes with cursors whose comments were deleted.
+func anyQuery(t *rapid.T, comments []comment.Comment) comment.Query {
 	q := comment.Query{Product: "42", Filter: commenttest.AnyFilter(t), Order: commenttest.AnyOrder(t)}
 	q.Slice = comment.Slice{Size: rapid.IntRange(0, 5).Draw(t, "size"), FromEnd: rapid.Bool().Draw(t, "from the end")}
 	if rapid.Bool().Draw(t, "at a cursor") {
@@ -190,7 +189,8 @@ func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.
 	}
 }
 
-// anyWorld draws a table with some comments of a product. Comments at cursors may be gone.
+// anyWorld draws a table with some comments of a product. The comments at cursors may have been
+// deleted.
 func anyWorld(t *rapid.T) (s *warehouse, cursors []comment.Comment) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	if cursors = commenttest.Many(r, "42", rapid.IntRange(1, 25).Draw(t, "comments")); rapid.Bool().Draw(t, "voted") {
@@ -205,12 +205,12 @@ func anyWorld(t *rapid.T) (s *warehouse, cursors []comment.Comment) {
 	return s, cursors
 }
 
-// Statistics that are not trusted, whatever they say, do not change the answer, and no read is
-// skipped because of them.
+// Untrusted statistics, whatever they say, change no answer, and no read is skipped because of
+// them.
 func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
-		q := anyQuestion(t, cursors)
+		q := anyQuery(t, cursors)
 		known := planner.Knowledge{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
 		for range rapid.IntRange(0, 4).Draw(t, "wrong counts") {
 			known.Stats.Add(comment.Cell{Language: rapid.SampledFrom(commenttest.Languages).Draw(t, "language"), Rating: rapid.IntRange(1, 5).Draw(t, "rating")}, 1)
@@ -223,11 +223,11 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	})
 }
 
-// Without statistics, and whatever sizes of comments are taken for known, the answer is the same.
+// Without statistics, and whatever sizes are assumed for comments, the answer is the same.
 func TestWhatIsLikelyChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
-		q := anyQuestion(t, cursors)
+		q := anyQuery(t, cursors)
 		known := planner.Knowledge{}
 		known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1, 300, 3000, 1e6}).Draw(t, "bytes")
 		page := answerOf(t, s, q, known)
@@ -238,17 +238,17 @@ func TestWhatIsLikelyChangesNothing(t *testing.T) {
 	})
 }
 
-// Correct statistics that are trusted skip exactly those reads that would find nothing, or nothing
-// as new as wanted, and the answer is the same.
+// Correct, trusted statistics skip exactly those reads that would find nothing, or nothing new
+// enough. The answer is the same.
 func TestTrustedStatisticsSpareReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
-		q := anyQuestion(t, cursors)
+		q := anyQuery(t, cursors)
 		model := commenttest.NewModel(s.comments...)
 		page := answerOf(t, s, q, planner.Knowledge{Stats: model.Stats("42"), Newest: newestOf(s.comments), AsOf: time.Now(), Trusted: true})
 		list := model.List("42", q.Filter, q.Order)
 		checkAnswer(t, q, page, list)
-		counted := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings} // as far as statistics know
+		counted := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings} // the part of the filter that statistics cover
 		if len(model.List("42", counted, q.Order)) == 0 && s.calls.Load() > 0 {
 			t.Fatalf("%d calls for nothing\n%s", s.calls.Load(), page.Plan().Summary())
 		}
@@ -263,7 +263,7 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 	})
 }
 
-// newestOf returns the positions of the newest comments.
+// newestOf returns the bounds of the newest comments, as statistics hold them.
 func newestOf(comments []comment.Comment) *layout.Bounds {
 	bounds, counts := &layout.Bounds{}, comment.Stats{}
 	for _, c := range comments {
@@ -273,7 +273,7 @@ func newestOf(comments []comment.Comment) *layout.Bounds {
 	return bounds
 }
 
-// aboutFrom is a filter that also allows nothing that is more than a second older than a sort key.
+// aboutFrom returns a filter that also excludes comments more than a second older than a sort key.
 func aboutFrom(filter comment.Filter, sortKey string) comment.Filter {
 	position, err := layout.PositionOfKey(sortKey)
 	if err != nil {
@@ -297,11 +297,11 @@ func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Knowledge
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shownOf(t, store, page)
+	return expanded(t, store, page)
 }
 
-// shownOf is a page as a caller gets it.
-func shownOf(t *rapid.T, store *Store, shared sharedPage) comment.Page {
+// expanded returns a page as a caller gets it, with its texts.
+func expanded(t *rapid.T, store *Store, shared sharedPage) comment.Page {
 	page, err := store.expand(t.Context(), shared)
 	if err != nil {
 		t.Fatal(err)
@@ -309,8 +309,8 @@ func shownOf(t *rapid.T, store *Store, shared sharedPage) comment.Page {
 	return page
 }
 
-// traitsIn returns the text of an attribute, empty if there is none.
-func traitsIn(value types.AttributeValue) string {
+// attrText returns the text of an attribute, empty if there is none.
+func attrText(value types.AttributeValue) string {
 	text, ok := value.(*types.AttributeValueMemberS)
 	if !ok {
 		return ""

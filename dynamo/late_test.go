@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// watermarkOf returns up to when the stream was processed, as the leases say.
+// watermarkOf reads the time up to which the stream was processed from the leases.
 type watermarkOf struct{ *leases.Leases }
 
 // ProcessedUpTo implements Watermark.
@@ -26,8 +26,8 @@ func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error)
 
 // An author finds a new comment in its list before the stream publishes it, though it is not
 // counted yet and all reads of the stream return nothing. The write was 3 seconds ago by the
-// server's clock. After so long, only records that have come through the stream since may prove
-// that the counts include it.
+// server's clock. By then, only records that have since come through the stream prove that the
+// counts include it.
 func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	client, table, ctx := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t), t.Context()
 	if err := CreateTable(ctx, client, table); err != nil {

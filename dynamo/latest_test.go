@@ -14,8 +14,8 @@ var (
 	at                = func(n byte) comment.Position { return comment.Position{0: 1, 15: n} }
 )
 
-// rated returns bounds of German comments: the newest of 5 stars stands at 9, of 2 stars at 4, and
-// of 1 star at 3.
+// rated returns bounds of German comments. The newest with 5 stars is at position 9, with 2 stars
+// at 4, with 1 star at 3.
 func rated() (*layout.Bounds, comment.Stats) {
 	bounds, stats := &layout.Bounds{}, comment.Stats{}
 	for rating, n := range map[int]byte{5: 9, 2: 4, 1: 3} {
@@ -25,7 +25,7 @@ func rated() (*layout.Bounds, comment.Stats) {
 	return bounds, stats
 }
 
-// Only statistics that are trusted, and whose newest comment is still there, say which it is.
+// Statistics name the newest comment only if they are trusted and that comment still exists.
 func TestNewest(t *testing.T) {
 	for _, row := range []struct {
 		why     string
@@ -63,8 +63,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// Of comments that are wanted, those are fetched beside statistics that no page as large showed, as
-// long as they are the newest.
+// likely returns the newest comments of the wanted ratings that no page of that size has shown, as
+// long as no newer comment is known.
 func TestWhichNewestAreLikely(t *testing.T) {
 	r := &reader{lag: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -90,7 +90,7 @@ func TestWhichNewestAreLikely(t *testing.T) {
 	})
 }
 
-// A time up to which changes are counted is trusted if it is young, by clocks that agree.
+// A watermark is trusted if it is young, by clocks that agree.
 func TestTrusting(t *testing.T) {
 	inTime(t, &reader{}, func(t *testing.T, m *memory) {
 		now := time.Now()

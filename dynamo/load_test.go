@@ -54,8 +54,8 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// A load with Update changes what the import before it wrote, in place, and nothing that was
-// changed here.
+// A load with Update replaces comments that still are as an earlier import wrote them, and leaves
+// those that were changed here.
 func TestLoadUpdates(t *testing.T) {
 	ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(ctx, client, table); err != nil {
@@ -64,9 +64,9 @@ func TestLoadUpdates(t *testing.T) {
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	rows := []struct {
 		why   string
-		here  func(c comment.Comment) error // what happens to the comment meanwhile
+		here  func(c comment.Comment) error // changes the comment between the loads
 		want  dynamo.LoadCounts
-		again dynamo.LoadCounts // of a second load of the same
+		again dynamo.LoadCounts // counts of a second load of the same file
 	}{
 		{"nothing happened: the file counts", nil, dynamo.LoadCounts{Updated: 1}, dynamo.LoadCounts{Existing: 1}},
 		{"a vote is no change, and stays", func(c comment.Comment) error {
@@ -121,7 +121,8 @@ func TestLoadUpdates(t *testing.T) {
 	}
 }
 
-// The largest possible comments can be loaded, with a text that JSON encodes as six bytes for each.
+// The largest possible comments can be loaded, with a text that JSON encodes in six bytes for each
+// of its bytes.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -161,8 +162,8 @@ func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID,
 	}
 }
 
-// faultyTable is a table in memory whose calls fail at times. A simulated client edits every
-// comment as soon as it is written.
+// faultyTable is a table in memory whose calls fail at times. A simulated client edits each comment
+// as soon as it was written.
 type faultyTable struct {
 	*dynamodb.Client // nil: a load without updates makes no other calls
 
@@ -175,7 +176,7 @@ type faultyTable struct {
 	writes int // calls of PutItem
 }
 
-// fault is how a call fails.
+// fault is the way in which a call fails.
 type fault int
 
 const (
@@ -243,7 +244,7 @@ func (f *faultyTable) PutItem(ctx context.Context, in *dynamodb.PutItemInput, op
 	f.writes++
 	f.checkOptions(options)
 	now := f.faults()
-	if now == leaveOut { // of batches alone
+	if now == leaveOut { // only batches can be left out
 		now = throttle
 	}
 	if now == throttle || now == failFirst || ctx.Err() != nil {
@@ -297,8 +298,8 @@ func TestLoadThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
-			// One of eight calls: a load gives up after twelve faults in a row, each of which the
-			// last comment meets alone.
+			// One in eight calls fails: a load gives up after twelve faults in a row, and the last
+			// comment meets them alone.
 			table := newFaultyTable(t, func() fault { return max(0, fault(r.IntN(32))-27) })
 			comments := commenttest.Many(r, "p", 1+r.IntN(700))
 			before := comments[:r.IntN(len(comments))]
@@ -315,8 +316,8 @@ func TestLoadThroughFaults(t *testing.T) {
 	}
 }
 
-// A canceled load reports how far it came. Loading the same comments again, with the same Loader or
-// another, continues from there.
+// A canceled load reports how many comments it wrote. Loading the same comments again, with the
+// same Loader or another, continues from there.
 func TestLoadGoesOnAfterCancellation(t *testing.T) {
 	for calls := range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -371,7 +372,7 @@ func TestLoadGivesUp(t *testing.T) {
 	}
 }
 
-// A comment is not written while the read that looks for it fails, since it may be in the table.
+// A comment is not written while the read that looks for it fails, since it may exist.
 func TestLoadWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newFaultyTable(t, after(0, leaveOut))
@@ -383,7 +384,7 @@ func TestLoadWaitsForAnAnswer(t *testing.T) {
 	})
 }
 
-// Errors that waiting does not cure are not retried.
+// Errors that a retry cannot cure are not retried.
 func TestLoadStopsAtOnce(t *testing.T) {
 	for _, permanent := range []error{
 		&types.ResourceNotFoundException{},
@@ -426,8 +427,8 @@ func TestLoadMakesFewCalls(t *testing.T) {
 	}
 }
 
-// A write that takes effect late, when its comment was written by a retry and then deleted or
-// edited, changes nothing.
+// A write that takes effect late changes nothing, even if a retry wrote its comment and the comment
+// was then deleted or edited.
 func TestLateWriteOfALoad(t *testing.T) {
 	for _, revive := range []bool{false, true} {
 		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -461,7 +462,8 @@ func TestLateWriteOfALoad(t *testing.T) {
 	}
 }
 
-// What is deleted after a write whose answer was lost stays deleted, though the load revives.
+// A comment that is deleted after a write whose answer was lost stays deleted, even if the load
+// revives comments.
 func TestReviveAndDelete(t *testing.T) {
 	for _, deletedBefore := range []bool{false, true} {
 		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -486,7 +488,7 @@ func TestReviveAndDelete(t *testing.T) {
 	}
 }
 
-// deletingClient loses the answer of each write, after which what was written is deleted.
+// deletingClient loses the answer of each write, and deletes the written comment.
 type deletingClient struct {
 	*dynamodb.Client
 	delete func()
@@ -509,7 +511,7 @@ func remove(t *testing.T, store *dynamo.Store, comments ...comment.Comment) {
 	}
 }
 
-// lateClient keeps the first two writes back, as a network does that loses their connection.
+// lateClient delays the first two writes, like a network that loses the connection.
 type lateClient struct {
 	*dynamodb.Client
 	mu   sync.Mutex
@@ -526,7 +528,7 @@ func (l *lateClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opt
 	return l.Client.PutItem(ctx, in, options...)
 }
 
-// arrive makes the writes that were kept back. Their answers are lost.
+// arrive makes the delayed writes. Their answers are lost.
 func (l *lateClient) arrive(ctx context.Context) {
 	for _, in := range l.held {
 		_, _ = l.Client.PutItem(ctx, in, call.NoRetries)

@@ -18,9 +18,9 @@ const trustFor = 5 * time.Second
 // reader stands in for the watermark of the stream's consumers and for the table.
 type reader struct {
 	lag     time.Duration // of the watermark
-	unknown bool          // whether the watermark is unknown
+	unknown bool          // whether the watermark has no value
 	broken  error         // of every read
-	took    time.Duration // by each read
+	took    time.Duration // duration of each read
 	stats   comment.Stats
 	newest  *layout.Bounds
 
@@ -28,8 +28,8 @@ type reader struct {
 	marks, statistic int // reads of the watermark and of statistics
 }
 
-// asked returns how often the watermark and the statistics were read.
-func (r *reader) asked() (marks, statistics int) {
+// reads returns how often the watermark and the statistics were read.
+func (r *reader) reads() (marks, statistics int) {
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,7 @@ func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
 	})
 }
 
-// settle asks for a product twice, and waits until the reads have finished.
+// settle asks for a product twice, and waits until the reads have ended.
 func settle(m *memory) {
 	m.recall(filtered)
 	m.recall(filtered)
@@ -91,7 +91,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 			}
 		}
 		m.recall(filtered)
-		if marks, statistics := r.asked(); marks+statistics > 0 {
+		if marks, statistics := r.reads(); marks+statistics > 0 {
 			t.Errorf("%d and %d reads for a product that is hardly asked for", marks, statistics)
 		}
 		m.recall(filtered)
@@ -109,7 +109,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 	})
 }
 
-// A query that needs to know where the whole list ends reads statistics, also without a filter.
+// A query that needs the size of the whole list reads statistics, also without a filter.
 func TestMemoryReadsForPagesByNumber(t *testing.T) {
 	for _, row := range []struct {
 		why  string
@@ -124,14 +124,14 @@ func TestMemoryReadsForPagesByNumber(t *testing.T) {
 		inTime(t, r, func(t *testing.T, m *memory) {
 			m.recall(row.q)
 			m.recall(row.q)
-			if _, read := r.asked(); read != row.want {
+			if _, read := r.reads(); read != row.want {
 				t.Errorf("%s: statistics were read %d times, want %d", row.why, read, row.want)
 			}
 		})
 	}
 }
 
-// A product without statistics is read when it is asked for a second time, however late: any
+// A product without statistics is read when it is requested a second time, however late: any
 // statistics steer better than none, for as long as they are remembered. After that, only frequent
 // requests keep them young.
 func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
@@ -139,7 +139,7 @@ func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
 	inTime(t, r, func(t *testing.T, m *memory) {
 		for visit, want := range []int{0, 1, 1, 1} {
 			known := m.recall(filtered)
-			if _, statistics := r.asked(); statistics != want {
+			if _, statistics := r.reads(); statistics != want {
 				t.Errorf("visit %d: %d reads, want %d", visit, statistics, want)
 			}
 			if steered := known.Stats != nil; steered != (visit > 1) || known.Trusted {
@@ -150,8 +150,8 @@ func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
 	})
 }
 
-// Statistics that were read to be shown also steer plans. They are never trusted, and do not
-// replace trusted ones.
+// Statistics that were read to be shown also steer plans. They are never trusted, and never replace
+// trusted ones.
 func TestMemoryHearsWhatIsShown(t *testing.T) {
 	r := &reader{}
 	shown := comment.Stats{"en": {Counts: comment.Counts{7}}}
@@ -173,7 +173,7 @@ func TestMemoryHearsWhatIsShown(t *testing.T) {
 	})
 }
 
-// However often a product is asked for, its statistics are read once per age.
+// However often a product is requested, its statistics are read once per age.
 func TestMemoryReadsOncePerAge(t *testing.T) {
 	r := &reader{}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -181,7 +181,7 @@ func TestMemoryReadsOncePerAge(t *testing.T) {
 			m.recall(filtered)
 			time.Sleep(time.Second / 20)
 		}
-		marks, statistics := r.asked()
+		marks, statistics := r.reads()
 		if most := int(time.Minute / trustFor); statistics > most || statistics < most-1 || marks > 60 {
 			t.Errorf("%d reads of statistics in a minute, and %d of the watermark", statistics, marks)
 		}
@@ -200,10 +200,10 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	}{
 		{"a moment behind", &reader{lag: time.Second}, time.Second, true, 1},
 		{"old enough by the lag and the time since", &reader{lag: 4 * time.Second}, 2 * time.Second, false, 1},
-		{"too far behind for statistics to be of more use than to steer", &reader{lag: 6 * time.Second}, 0, false, 1},
+		{"too far behind to trust, so statistics only steer", &reader{lag: 6 * time.Second}, 0, false, 1},
 		{"gone", &reader{lag: time.Hour}, 0, false, 1},
 		{"unknown", &reader{unknown: true}, 0, false, 1},
-		{"cannot be asked", &reader{broken: errors.New("broken")}, 0, false, 0},
+		{"cannot be read", &reader{broken: errors.New("broken")}, 0, false, 0},
 		{"by a clock that is a little ahead", &reader{lag: -time.Second}, 0, true, 1},
 		{"by a clock that is far ahead", &reader{lag: -time.Minute}, 0, false, 1},
 	} {
@@ -213,7 +213,7 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 				m.recall(filtered)
 				synctest.Wait()
 				time.Sleep(row.wait)
-				_, statistics := row.reader.asked()
+				_, statistics := row.reader.reads()
 				if known := m.recall(filtered); known.Trusted != row.trusted || statistics != row.reads {
 					t.Errorf("%+v after %d reads", known, statistics)
 				}
@@ -233,9 +233,9 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	}{
 		{"0 trusts nothing when clocks agree", 0, 0, 0, false},
 		{"0 trusts nothing by a clock that is a little ahead", clockMargin, 0, 0, false},
-		{"nor does what is less", clockMargin, -time.Second, 0, false},
+		{"a negative age trusts nothing either", clockMargin, -time.Second, 0, false},
 		{"at the end of their age", clockMargin, trustFor, trustFor, true},
-		{"just older than that", clockMargin, trustFor, trustFor + 1, false},
+		{"just older than their age", clockMargin, trustFor, trustFor + 1, false},
 		{"clocks that differ too much to be compared", clockMargin + 1, trustFor, 0, false},
 	} {
 		t.Run(row.why, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 				if known := m.recall(unfiltered); known.Stats == nil || known.Trusted != row.trusted || known.Age < 0 || known.AsOf.After(time.Now()) {
 					t.Errorf("%+v", known)
 				}
-				if marks, _ := r.asked(); row.maxAge <= 0 && marks > 0 {
+				if marks, _ := r.reads(); row.maxAge <= 0 && marks > 0 {
 					t.Error("a watermark was read that nothing needs")
 				}
 			})
@@ -257,8 +257,8 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	}
 }
 
-// A process whose clock is a minute ahead counts, and then is a minute late. Its watermark seems
-// right, and lacks that minute: it is not trusted, until clocks have agreed for a while.
+// A process counts while its clock is a minute ahead, and then falls a minute behind. Its watermark
+// seems right, but lacks that minute. It is not trusted until clocks have agreed for a while.
 func TestMemoryOfAClockThatIsAhead(t *testing.T) {
 	r := &reader{lag: -57 * time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -283,7 +283,7 @@ func TestMemoryOfAClockThatIsAhead(t *testing.T) {
 }
 
 // Reads of statistics at nearly the same time share one read of the watermark. It comes first, so
-// the statistics include at least everything up to it.
+// the statistics include at least everything up to the watermark.
 func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 	r := &reader{took: 100 * time.Millisecond}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -294,7 +294,7 @@ func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second / 2)
-		if marks, statistics := r.asked(); marks != 1 || statistics != 3 {
+		if marks, statistics := r.reads(); marks != 1 || statistics != 3 {
 			t.Errorf("%d reads of the watermark for %d products", marks, statistics)
 		}
 		if known := m.recall(comment.Query{Product: "c"}); !known.AsOf.Equal(start) {
@@ -332,9 +332,9 @@ func TestMemoryOfOwnWrites(t *testing.T) {
 	})
 }
 
-// When the stream reports a comment in a cell that is empty by the statistics, these are no longer
-// trusted, nor are those that were being read at that time. A comment in any other cell does not
-// matter.
+// When the stream reports a comment in a cell that is empty in the statistics, the statistics are
+// no longer trusted, nor are those that were being read at that time. A comment in any other cell
+// does not matter.
 func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 	empty, held := &comment.Cell{Language: "de", Rating: 1}, &comment.Cell{Language: "de", Rating: 2}
 	for _, row := range []struct {
@@ -376,9 +376,9 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 	})
 }
 
-// When the stream reports a comment that is newer than the statistics say, they are corrected and
-// stay trusted: a product that gets comments all the time would never be. What others hold of them
-// does not change.
+// When the stream reports a comment newer than the newest in the statistics, these are corrected
+// and stay trusted. Otherwise a product that gets comments all the time would never have trusted
+// ones. Copies that others hold do not change.
 func TestMemoryHearsOfNewerComments(t *testing.T) {
 	cell, before, after := comment.Cell{Language: "de", Rating: 2}, comment.Position{1}, comment.Position{2}
 	r := &reader{newest: &layout.Bounds{}}
@@ -396,7 +396,7 @@ func TestMemoryHearsOfNewerComments(t *testing.T) {
 	})
 }
 
-// A write that is no longer remembered counts against all products.
+// Once a write is forgotten, it counts as a write to every product.
 func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
 	r := &reader{}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -423,7 +423,7 @@ func TestMemoryOfLostReads(t *testing.T) {
 			m.recall(filtered)
 			time.Sleep(trustFor / 100)
 		}
-		if marks, statistics := r.asked(); marks > 1 || statistics > 0 {
+		if marks, statistics := r.reads(); marks > 1 || statistics > 0 {
 			t.Errorf("%d and %d reads of a broken table within the age", marks, statistics)
 		}
 		m.read = func(context.Context, string) (counts.Snapshot, error) { panic("a bug of ours") }
@@ -436,7 +436,7 @@ func TestMemoryOfLostReads(t *testing.T) {
 	})
 }
 
-// Few reads at a time wait for a slow table.
+// Only a few reads at a time wait for a slow table.
 func TestMemoryReadsFewAtOnce(t *testing.T) {
 	r := &reader{took: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// moderator is a caller with the role, by the claim of a signed token.
+// moderator is a caller whose signed token has the moderator's role.
 type moderator string
 
 func (m moderator) Identify(context.Context) (comment.Viewer, error) {
@@ -30,7 +30,7 @@ func (m moderator) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: &id, Roles: comment.Moderator}, nil
 }
 
-// pending returns a new comment of a customer that waits.
+// pending returns a new comment of a customer that waits for moderation.
 func pending(t *testing.T, product string) comment.Comment {
 	c := commenttest.Random(commenttest.Rand(t), product)
 	c.Version, c.UpdatedAt, c.Author.Imported = 1, nil, false
@@ -38,9 +38,9 @@ func pending(t *testing.T, product string) comment.Comment {
 	return c
 }
 
-// Moderators decide about one comment at once over a bad network. Each call leaves one entry of the
-// audit at most, however often its answer was lost, and the entries lead from the first state to
-// the last. A comment is in the queue exactly while it waits.
+// Moderators decide about one comment at the same time over a bad network. Each call leaves at most
+// one entry in the audit, however often its answer was lost, and the entries lead from the first
+// state to the last. A comment is in the queue exactly while it waits.
 func TestDecisionsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -64,7 +64,7 @@ func TestDecisionsThroughFaults(t *testing.T) {
 				verdict.Reason = &spam
 			}
 			all.Go(func() {
-				if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves open what happened
+				if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves the outcome unknown
 					t.Errorf("%v", problems)
 				}
 			})
@@ -124,8 +124,8 @@ func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInp
 	return b.client.UpdateItem(ctx, in, options...)
 }
 
-// The answer of an edit is lost, and a moderator decides before it is sent again. Its author is
-// told that it was written.
+// The answer of an edit is lost, and a moderator decides before it is sent again. The author learns
+// that the edit was written.
 func TestEditThatWasDecidedAbout(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -157,8 +157,8 @@ func TestEditThatWasDecidedAbout(t *testing.T) {
 	})
 }
 
-// A decision does not overlook reports that came since its moderator read the comment: what is
-// decided is reported no longer, and does not wait.
+// A decision does not overlook reports that arrived after its moderator read the comment. After a
+// decision that saw them, the comment has no reports left and no longer waits.
 func TestDecisionThatMeetsAReport(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		store, before := decidable(t, endpoint)
@@ -183,7 +183,7 @@ func TestDecisionThatMeetsAReport(t *testing.T) {
 	})
 }
 
-// A decision that is tried again after others came is not made again.
+// A decision that is sent again after later decisions is not applied twice.
 func TestDecisionIsMadeOnce(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		store, approved := decidable(t, endpoint)
@@ -222,8 +222,8 @@ func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 	return store, c
 }
 
-// Pages of the queue are those of a list in memory, for any filter, size and states that change
-// meanwhile. The comment that waits longest comes first.
+// Pages of the queue equal those of a list in memory, for any filter and size, while states change.
+// The comment that waits longest comes first.
 func TestQueue(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -239,7 +239,7 @@ func TestQueue(t *testing.T) {
 			if _, err := store.Add(t.Context(), c, ""); err != nil {
 				t.Fatal(err)
 			}
-			if i%6 == 0 { // decided since
+			if i%6 == 0 { // decided in the meantime
 				after := c
 				after.Status, after.Moderation = comment.Approved, nil
 				if err := store.Decide(t.Context(), c, after, comment.Decision{CommentID: c.ID, Position: c.ID.Position(), From: c.Status, Version: 1}); err != nil {
@@ -260,7 +260,7 @@ func TestQueue(t *testing.T) {
 		}
 		copied := layout.Encode(waiting[0]) // by hand, under another sort key
 		copied["SK"] = layout.Text("E")
-		unknown := pending(t, "p") // of a reason that moderators are told in no words
+		unknown := pending(t, "p") // held for an unknown reason
 		unknown.Moderation.Held = []comment.HoldReason{"WHATEVER"}
 		for _, it := range []layout.Item{copied, layout.Encode(unknown)} {
 			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
@@ -309,8 +309,9 @@ func (c customer) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: &id}, nil
 }
 
-// Customers report one comment at once over a bad network, again until they are told that it is
-// done. The comment counts each of them once, and has one place in the queue from the threshold on.
+// Customers report one comment at the same time over a bad network, and retry until they get a
+// success. The comment counts each of them once. It has one place in the queue once reports reach
+// the threshold.
 func TestReportsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -331,7 +332,7 @@ func TestReportsThroughFaults(t *testing.T) {
 			store := NewStore(client, table, Options{})
 			w := auth.Reporter{Store: store, Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
 			all.Go(func() {
-				for done := 0; done < 2 && t.Context().Err() == nil; { // and once more, which changes nothing
+				for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
 					problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
 					if len(problems) > 0 {
 						t.Errorf("%v", problems)
@@ -367,7 +368,7 @@ func TestReportsThroughFaults(t *testing.T) {
 	}
 }
 
-// queued returns how many places of a comment the queue has.
+// queued returns the number of places that a comment has in the queue.
 func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) (places int) {
 	output, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), IndexName: aws.String(string(layout.Boards))})
 	if err != nil {
@@ -381,8 +382,8 @@ func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) 
 	return places
 }
 
-// A report is of what was read: one of a comment that was edited, decided about or reported
-// meanwhile is a conflict, and writes nothing.
+// A report applies to the version that was read. If the comment was edited, decided about or
+// reported meanwhile, the report is a conflict and writes nothing.
 func TestReportOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -433,8 +434,8 @@ func reportedTwice(c comment.Comment) comment.Comment {
 	return c
 }
 
-// Comments, decisions and reports that someone damaged by hand, so that no answer can hold them, are named
-// and left out: moderators see the others.
+// Comments, decisions and reports that were damaged by hand, so that no answer can hold them, are
+// reported and left out. Moderators see the others.
 func TestDamagedRecords(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// between is a network on which an event happens before each Query, one at a time.
+// between is a network that runs a hook before each Query, one at a time.
 type between struct {
 	dynamodb.HTTPClient
 	mu   sync.Mutex
@@ -37,7 +37,7 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 	return b.HTTPClient.Do(request)
 }
 
-// rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
+// rareEnds returns counts with hardly any comment of one or five stars, so that pages of these are
 // read from their partitions.
 func rareEnds(comment.Query) planner.Knowledge {
 	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
@@ -92,8 +92,8 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	t.Logf("%d comments fetched by id for %v units, of %d pages", lookups, extra, pages)
 }
 
-// A comment that is moved while a page by number is read may come in front of the page, so that a
-// comment of the pages before it is now the first of it. That has its text too.
+// A comment that moves while a page by number is read may end up before the page. The first comment
+// of the page is then one of the page before, and it has its text too.
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -133,11 +133,11 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	}
 }
 
-// noIndex is an index of page numbers that is away: pages near an end are read through.
+// noIndex is an index of page numbers that is down: pages near an end are read without it.
 type noIndex struct{ pageindex.Index }
 
-// A comment that was edited and then deleted is looked up by ID. The plan includes the cost, though
-// the lookup finds nothing.
+// A comment that was edited and then deleted is looked up by ID. The plan includes the cost of the
+// lookup, though it finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, newTable(t, client), dynamo.Options{Knowledge: rareEnds})
@@ -156,7 +156,7 @@ func TestLookupOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// toggle edits a comment to the other rating, or leaves it as it is.
+// toggle edits a comment to the other rating, or leaves it unchanged.
 func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comment) comment.Comment {
 	if r.IntN(2) == 0 {
 		return before

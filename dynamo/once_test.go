@@ -40,7 +40,7 @@ func byAda(r *rand.Rand, product, text string) comment.Comment {
 	return comment.Comment{ID: c.ID, ProductID: product, Rating: 4, Language: "en", Text: text, Author: comment.Author{ID: "ada", Name: "Ada"}, Version: 1}
 }
 
-// earlierOf returns the comment that an error names as the customer's earlier one, empty for none.
+// earlierOf returns the earlier comment of the customer that an error names, or an empty ID.
 func earlierOf(err error) comment.ID {
 	known, _ := errors.AsType[*comment.Error](err)
 	if known == nil || known.Kind != comment.AlreadyWritten {
@@ -49,7 +49,7 @@ func earlierOf(err error) comment.ID {
 	return comment.ID(known.Earlier)
 }
 
-// existing returns the comments of the customer about the product that exist now.
+// existing returns the IDs of the customer's comments about the product.
 func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
 	t.Helper()
 	page, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "ada", Size: comment.MaxPageSize})
@@ -64,9 +64,9 @@ func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
 	return ids
 }
 
-// A customer has one comment about a product, in whatever state. Sent again it is the same comment,
-// as it is now, and with other words it is refused with the ID of the first. Deleted, it leaves
-// room for another, even if the delete ended half-way.
+// A customer has one comment about a product, in whatever state. If it is sent again, the answer is
+// that comment, as it is now. Other words are refused with the ID of the first. After a delete the
+// customer can write another, even if the delete ended half-way.
 func TestOneCommentForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
@@ -130,15 +130,15 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 		third := byAda(r, "p", "third")
 		mustAdd(third)
 		refused("after another took over", third.ID)
-		store.release(t.Context(), second) // by the delete that ended half-way
+		store.release(t.Context(), second) // as the delete that ended half-way would
 		if it, err := store.firstAt(t.Context(), layout.OneKey(comment.CustomerProduct{Customer: "ada", Product: "p"})); err != nil || it.id != third.ID {
 			t.Errorf("a late delete leaves the item of %q, %v", it.id, err)
 		}
 	})
 }
 
-// Comments without an item count: those that were written before the flag was set, or imported. So
-// does a repeat of them.
+// Comments without an item count too, since they were written before the flag was set, or imported.
+// Sending one of them again gives the same comment.
 func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
@@ -170,13 +170,12 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	})
 }
 
-// Whatever happens to a call of an add, it is told that it succeeded, and the customer has one
-// comment.
+// Whichever fault its calls meet, an add reports success, and the customer has one comment.
 func TestOnlyAddThroughFaults(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for i, fault := range faulttest.Kinds {
-		for _, gone := range []bool{false, true} { // an item is left of a comment that was deleted
+		for _, gone := range []bool{false, true} { // the item of a deleted comment is left
 			product := fmt.Sprint(i, gone)
 			if gone {
 				left := byAda(r, product, "left")
@@ -201,7 +200,7 @@ func TestOnlyAddThroughFaults(t *testing.T) {
 	}
 }
 
-// onWrites makes the second and the third call fail: the first of an add only looks.
+// onWrites makes the second and the third call fail. The first call of an add only reads.
 func onWrites(fault faulttest.Fault) func(int) faulttest.Fault {
 	return func(call int) faulttest.Fault {
 		if call == 2 || call == 3 && !fault.OfTransactions() {
@@ -225,15 +224,15 @@ func (b *beforeSecondTry) TransactWriteItems(ctx context.Context, in *dynamodb.T
 	return b.client.TransactWriteItems(ctx, in, options...)
 }
 
-// The answer of an add is lost. Before it is sent again, the comment is deleted, and perhaps the
-// customer writes another. The first add was successful, and stays deleted.
+// The answer of an add is lost. Before the retry, the comment is deleted, and perhaps the customer
+// writes another. The add reports success, and its comment stays deleted.
 func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
 		r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 		for _, another := range []bool{false, true} {
 			c, want := byAda(r, fmt.Sprint(another), "words"), 0
-			faulty, _ := faulttest.Under(client, faulttest.Nth(2, faulttest.AnswerLost)) // the first call looks
+			faulty, _ := faulttest.Under(client, faulttest.Nth(2, faulttest.AnswerLost)) // the first call reads
 			hooked := &beforeSecondTry{client: faulty, hook: func() {
 				err := healthy.Delete(t.Context(), c)
 				if another {
@@ -254,7 +253,7 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 	})
 }
 
-// Adds and deletes of one customer at once, over a bad network: the customer never has two comments
+// One customer adds and deletes at the same time over a bad network. There are never two comments
 // about the product, and every refusal names a comment that was written. In the end the customer
 // can delete and write again.
 func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
@@ -280,7 +279,7 @@ func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 						t.Errorf("%v are there at once", there)
 					}
 					if len(there) == 1 && own.IntN(2) == 0 {
-						_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // others may be quicker
+						_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // another worker may be quicker
 					}
 				}
 			})
@@ -306,7 +305,7 @@ func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 	}
 }
 
-// An add reads the keys of what the customer wrote before, and each of these comments, up to a
+// An add reads the keys of the customer's earlier comments, and each of these comments, up to a
 // hundred.
 func TestOnlyAddReads(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
@@ -334,8 +333,8 @@ func TestOnlyAddReads(t *testing.T) {
 	}
 }
 
-// The item is in no index and tells neither the customer nor the product nor a word. It ends with
-// the delete, also under a comment that was damaged by hand.
+// The item is in no index and reveals neither the customer, nor the product, nor any words. A
+// delete removes it, even beside a comment that was damaged by hand.
 func TestItemOfOneForEachCustomer(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	store, c := NewStore(client, table, oneEach), byAda(commenttest.Rand(t), "a product", "some words")

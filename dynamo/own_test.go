@@ -35,7 +35,7 @@ func ofCustomers(r *rand.Rand, count int) []comment.Comment {
 	return comments
 }
 
-// own returns the ids of the comments of a customer, in one state or in all.
+// own returns the IDs of a customer's comments in one state, or in all if status is nil.
 func own(comments []comment.Comment, customer string, status *comment.Status) (ids []comment.ID) {
 	for _, c := range comments {
 		if !c.Author.Imported && c.Author.ID == customer && (status == nil || c.Status == *status) {
@@ -45,8 +45,8 @@ func own(comments []comment.Comment, customer string, status *comment.Status) (i
 	return ids
 }
 
-// The pages of a customer, one after another, have each comment of the customer once, as a list in
-// memory has them: in every state or in one, of any size, also beside deleted ones.
+// Paging through a customer's comments returns each of them once, in the order of a list in memory:
+// in every state or in one, with any page size, also beside deleted comments.
 func TestOwnComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
@@ -86,8 +86,7 @@ func TestOwnComments(t *testing.T) {
 	})
 }
 
-// A comment that was deleted, and whose entry is still in the index, is left out. The page goes on
-// after it.
+// A deleted comment whose entry is still in the index is left out. The page continues after it.
 func TestOwnCommentsThatAreGone(t *testing.T) {
 	comments := ofCustomers(commenttest.Rand(t), 9)
 	for i := range comments {
@@ -112,7 +111,7 @@ func TestOwnCommentsThatAreGone(t *testing.T) {
 	}
 }
 
-// A page costs what its price says.
+// A page costs as much as its price says.
 func TestOwnCommentsCost(t *testing.T) {
 	comments := ofCustomers(commenttest.Rand(t), 150)
 	for i := range comments {
@@ -140,8 +139,8 @@ func TestOwnCommentsCost(t *testing.T) {
 	}
 }
 
-// The newest comment of a customer about each product is the one that the list in memory has, for
-// many products together.
+// The newest comment of a customer about each product equals that of the list in memory, also when
+// many products are asked for together.
 func TestOwnOfProducts(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := ofCustomers(r, 120)

@@ -25,7 +25,7 @@ func TestQueryKeysTellQueriesApart(t *testing.T) {
 	}
 }
 
-// eachField sets each field within a value, one at a time, to values other than its zero, and calls
+// eachField sets each field within a value, one at a time, to several non-zero values, and calls
 // look for each.
 func eachField(t *testing.T, v reflect.Value, name string, look func(name string)) {
 	if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// A page is whole, and has each comment once, whatever happens to an answer on its way.
+// Whatever happens to one of its answers, a page is complete and has each comment once.
 func TestPagesThroughEveryFault(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -48,7 +48,7 @@ func TestPagesThroughEveryFault(t *testing.T) {
 	}
 }
 
-// checkByID fetches comments by their ids while the first call meets a fault.
+// checkByID fetches comments by ID while the first call meets a fault.
 func checkByID(t *testing.T, client *dynamodb.Client, table string, fault faulttest.Fault, want []comment.Comment) {
 	t.Helper()
 	var ids []comment.ID

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// rareTable is a product of 400 comments, most of which have three stars.
+// rareTable is a product of 400 comments, nearly all with three stars.
 func rareTable(t *testing.T) *warehouse {
 	r := commenttest.Rand(t)
 	s := &warehouse{comments: commenttest.Many(r, "42", 400)}
@@ -28,8 +28,8 @@ func rareTable(t *testing.T) *warehouse {
 	return s
 }
 
-// A product that turns out to be large, with few of the wanted comments, is read on from partitions
-// that hold nothing else, below what was read: in two waves, and nothing twice.
+// If a product turns out to be large, with few of the wanted comments, the second wave reads
+// partitions that hold nothing else, starting below the first wave. Nothing is read twice.
 func TestSecondWaveFollowsTheFirst(t *testing.T) {
 	s := rareTable(t)
 	filter := comment.Filter{Ratings: []int{1, 2}}
@@ -60,8 +60,8 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 	}
 }
 
-// A comment that an edit moves between two ratings cannot be missed where the whole product was
-// read, and can be where the ratings were.
+// A comment that an edit moves between two ratings cannot be missed where the first wave read the
+// whole product. Below, where the ratings were read, it can.
 func TestMovesBelowTheFirstWave(t *testing.T) {
 	s := rareTable(t)
 	list := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
@@ -93,8 +93,8 @@ func manyOf(t *testing.T, product string, count, rating int) []comment.Comment {
 	return out
 }
 
-// slowFirst is a table whose first read takes so long that the product's statistics, which were
-// asked for beside the page, are there before it ends.
+// slowFirst is a table whose first read is so slow that the product's statistics, requested beside
+// the page, arrive before it ends.
 type slowFirst struct {
 	*warehouse
 	during func()
@@ -107,7 +107,7 @@ func (s slowFirst) Query(ctx context.Context, in *dynamodb.QueryInput, options .
 	return s.warehouse.Query(ctx, in, options...)
 }
 
-// Statistics that come while the first wave of a cold page is under way plan the second.
+// Statistics that arrive during the first wave of a cold page plan the second wave.
 func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 	comments := manyOf(t, "product-0", 400, 5)
 	for i := range 3 {

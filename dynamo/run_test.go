@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// fakeQuerier answers from a function, for situations that an engine cannot be brought into.
+// fakeQuerier answers from a function, for situations that an engine cannot produce.
 type fakeQuerier struct {
 	mu    sync.Mutex
 	calls []*dynamodb.QueryInput
@@ -38,7 +38,7 @@ func (f *fakeQuerier) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...f
 	return f.query(ctx, in)
 }
 
-// readOnly is a client that answers reads of lists only.
+// readOnly is a client that answers only reads of lists.
 type readOnly struct {
 	client
 	*fakeQuerier
@@ -56,7 +56,7 @@ func planFor(ratings ...int) planner.Plan {
 	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 }
 
-// rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
+// rareEnds returns counts with hardly any comment of one or five stars, so that pages of these are
 // read from their partitions.
 func rareEnds(comment.Query) planner.Knowledge {
 	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
@@ -72,7 +72,7 @@ func execute(ctx context.Context, f *fakeQuerier, plan planner.Plan) (taken []co
 	return taken, r, err
 }
 
-// asRead are comments as a run takes them.
+// asRead returns comments as a run reads them: compressed.
 func asRead(comments []comment.Comment) []layout.Compressed {
 	out := make([]layout.Compressed, len(comments))
 	for i := range comments {
@@ -104,7 +104,7 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 }
 
 // Two reads may find two versions of a comment that an edit moves. The comment is shown with the
-// text of its version, whichever of the texts are compressed.
+// text of its version, whichever texts are compressed.
 func TestTextIsOfTheVersionShown(t *testing.T) {
 	long := strings.Repeat("what was written ", 20)
 	for _, texts := range [][2]string{{"short", long}, {long, "short"}, {long + "first", long}, {"short", "other"}} {
@@ -224,7 +224,7 @@ func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.
 	return out, nil
 }
 
-// A page is full and in order, wherever the table ends its answers and whatever limits a plan
+// A page is full and in order, wherever the table ends its answers and whatever limits the plan
 // chose.
 func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -45,7 +45,7 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 	})
 }
 
-// Whichever answer is lost, the table is made: the client asks again, and finds its own work.
+// Whichever answer is lost, the table is created: the client retries, and recognizes its own table.
 func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		for lost, calls := 1, 1; lost <= calls; lost++ {
@@ -58,14 +58,14 @@ func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 	})
 }
 
-// Processes that start together are throttled, and begin all the same. One that reaches no table, or what
-// is none, says so at once.
+// Processes that start together are throttled, and start all the same. A process that reaches no
+// table, or something that is not DynamoDB, fails at once.
 func TestTableIsCheckedThoughThrottled(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
 	for _, row := range []struct {
 		fault  faulttest.Fault
-		fails  int // as many calls
+		fails  int // number of calls that meet the fault
 		passes bool
 	}{
 		{faulttest.Throttled, 7, true}, {faulttest.ThrottledOtherwise, 7, true},
@@ -111,8 +111,8 @@ func TestTimeToLiveIsKept(t *testing.T) {
 	})
 }
 
-// A table with a similar but wrong definition would give wrong answers, so it is refused at the
-// start.
+// A table with a similar but wrong definition would give wrong answers, so it is refused at
+// startup.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -159,7 +159,7 @@ func TestTableOfAnEarlierRelease(t *testing.T) {
 	})
 }
 
-// earlierDefinition is the definition of the table before lists were sorted by PK.
+// earlierDefinition returns the definition of the table before lists were sorted by PK.
 func earlierDefinition(table string) *dynamodb.CreateTableInput {
 	attribute := func(name string) types.AttributeDefinition {
 		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
@@ -185,9 +185,8 @@ func earlierDefinition(table string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// The projection of an index cannot change once there are comments, so each index of comments
-// projects names that are kept for later. The boards and the index of authors project their keys
-// only.
+// The projection of an index cannot change once it has comments, so each index of comments also
+// projects reserved names. The boards and the index of authors project only their keys.
 func TestProjections(t *testing.T) {
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		kind, carried := types.ProjectionTypeInclude, "l r h t U a n v u o k y i q d x"

@@ -43,8 +43,8 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 	}
 }
 
-// tailed is a table with several servers. Their clocks differ, those of writers are up to behind
-// back, and on their network tries fail for seconds.
+// tailed is a table with several servers. Clocks of writers are up to behind back, and calls on
+// their networks fail for seconds.
 type tailed struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -55,9 +55,8 @@ type tailed struct {
 	written []comment.ID
 }
 
-// add writes a comment from a server whose clock is ahead by up to a second, or behind. The first
-// tries, as many as failing says, end in a fault. Each takes three seconds, during which meanwhile
-// runs.
+// add writes a comment from a server whose clock is up to a second ahead, or behind. The first
+// failing tries end in a fault. Each takes three seconds, during which meanwhile runs.
 func (w *tailed) add(failing int, meanwhile func()) {
 	client, network := faulttest.Under(w.client, func(call int) faulttest.Fault {
 		if call > failing {
@@ -68,7 +67,7 @@ func (w *tailed) add(failing int, meanwhile func()) {
 		w.now = ends
 		kinds := []faulttest.Fault{faulttest.Throttled, faulttest.Refused, faulttest.AnswerLost, faulttest.Late}
 		if call < failing {
-			kinds = kinds[:2] // the others would write before comments that overtake this one
+			kinds = kinds[:2] // the others would write before the comments that overtake this one
 		}
 		return kinds[w.random.IntN(len(kinds))]
 	})
@@ -89,8 +88,8 @@ func (w *tailed) add(failing int, meanwhile func()) {
 }
 
 // A client that tails settled comments sees each new one once and in order, though some writes are
-// retried for seconds while others overtake them, also if clocks of servers that write are up to 14
-// seconds behind. A client that tails all comments does not.
+// retried for seconds while others overtake them, and clocks of writers are up to 14 seconds
+// behind. A client that tails all comments misses some.
 func TestTailSeesWhatIsWrittenLate(t *testing.T) {
 	for _, behind := range []time.Duration{time.Second, 14 * time.Second} {
 		t.Run(behind.String(), func(t *testing.T) { tailBesideLateWrites(t, behind) })
@@ -139,8 +138,8 @@ func (hanging) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWrite
 	return nil, ctx.Err()
 }
 
-// A write ends before its comment settles, early enough for the differences of clocks and the lag
-// of indexes.
+// A write gives up before its comment settles, early enough to allow for clock differences and the
+// lag of indexes.
 func TestWritesEndBeforeCommentsSettle(t *testing.T) {
 	for _, key := range []string{"", "a key"} {
 		synctest.Test(t, func(t *testing.T) {

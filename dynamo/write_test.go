@@ -25,7 +25,7 @@ import (
 )
 
 // An idempotency key is valid for a day, even for servers whose clocks are up to an hour ahead.
-// Then it is no longer valid, even if its item still exists.
+// After that it is not, even if its item still exists.
 func TestKeysExpire(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -57,8 +57,8 @@ func TestKeysExpire(t *testing.T) {
 	})
 }
 
-// The account of an operation has the comments that it writes, so that its duration is compared
-// with that of others that write.
+// The account of an operation counts the comments that it writes, so that its duration is compared
+// with other writes.
 func TestWritesAreAccountedFor(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -85,7 +85,7 @@ func TestWritesAreAccountedFor(t *testing.T) {
 	}
 }
 
-// The item of a key holds none of the comment's words, and not its author.
+// The item of a key holds neither words of the comment nor its author.
 func TestKeysHoldNoWords(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	title := "a headline"
@@ -103,8 +103,8 @@ func TestKeysHoldNoWords(t *testing.T) {
 	}
 }
 
-// failing is a table whose calls end as the script says. The last line of the script applies to all
-// further calls.
+// failing is a table whose calls end as its script says. The last entry of the script applies to
+// all further calls.
 type failing struct {
 	client
 	script []func(context.Context) error
@@ -165,7 +165,7 @@ func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 	}
 }
 
-// A canceled request ends the tries of a write, during a try or between two.
+// A canceled request ends a write, during a try or between two.
 func TestWriteIsCalledOff(t *testing.T) {
 	for _, inCall := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestWriteIsCalledOff(t *testing.T) {
 	}
 }
 
-// An idempotency key is in no index.
+// The item of an idempotency key is in no index.
 func TestKeysAreInNoIndex(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")
 	if got := dynamotest.IndexAttributes(layout.Definition("t"), keyItemOf(c, hashOf("key"), c.CreatedAt())); len(got) > 0 {
@@ -193,9 +193,9 @@ func TestKeysAreInNoIndex(t *testing.T) {
 	}
 }
 
-// Merchants edit one reply over a bad network, beside its author who edits the comment. What each
-// is told is true: the version of the reply is the number of successes, and of some of those whose
-// outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
+// Merchants edit one reply over a bad network while the author edits the comment. Each merchant
+// gets a true answer: the version of the reply is the number of successes, plus some of the calls
+// whose outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
 func TestRepliesBesideEditsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -248,7 +248,7 @@ func TestRepliesBesideEditsThroughFaults(t *testing.T) {
 	}
 }
 
-// replyOnce edits the reply that a comment has, and returns what the caller is told.
+// replyOnce edits the reply of a comment, and returns the answer that the caller gets.
 func replyOnce(ctx context.Context, healthy, store *Store, id comment.ID, text string, r *rand.Rand) string {
 	c, err := healthy.Comment(ctx, id)
 	if err != nil {
@@ -285,7 +285,7 @@ func editOften(t *testing.T, healthy, store *Store, id comment.ID) {
 }
 
 // A reply is written under conditions: it does not revive a deleted comment, and neither replaces
-// nor removes a reply that its writer did not read.
+// nor removes a reply that its writer has not read.
 func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -304,7 +304,7 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 		for _, row := range []struct {
 			why         string
 			read, write *comment.Reply
-			deletion    int // that was read
+			deletion    int // deletion that the writer has read
 			conflict    bool
 			there       *comment.Reply
 		}{
