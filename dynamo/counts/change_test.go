@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// changed returns a version of one comment.
+// changed returns one comment in a version and with a rating.
 func changed(version, rating int) comment.Comment {
 	return comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: rating, Version: version}
 }
@@ -61,14 +61,14 @@ func (r refusing) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...
 	return nil, r.err
 }
 
-// follower notes what it hears.
+// follower records what it is notified of.
 type follower struct{ heard *[]string }
 
 func (f follower) Changing(c Change) { *f.heard = append(*f.heard, "before "+string(c.Position)) }
 func (f follower) Changed(c Change)  { *f.heard = append(*f.heard, "after "+string(c.Position)) }
 
-// Followers get changes in the order of their records: before the counting, and after it, even if
-// it failed.
+// Followers get changes in the order of their records: before they are counted, and after it, even
+// if counting failed.
 func TestFollowersHearOfChangesInOrder(t *testing.T) {
 	var heard []string
 	broken := errors.New("broken")

@@ -20,9 +20,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// bill adds up what calls cost on AWS. The engines report the cost of a transaction as if it were
-// single writes. So AWS's rules are applied here: a transaction writes each item twice, in units of
-// 1 KB. After that, an index entry whose key changes is deleted and put, once each.
+// bill adds up the cost of calls on AWS. The engines report a transaction's cost as if its writes
+// were single ones, so AWS's rules are applied here. A transaction writes each item twice, in units
+// of 1 KB. Then an index entry whose key changes is deleted and put, once each.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
 type bill struct {
@@ -37,7 +37,7 @@ func (b *bill) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, want := range in.RequestItems {
-		// No item is above 4 KB, and a missing one costs as much.
+		// No item is larger than 4 KB, and a missing item costs as much as one of that size.
 		b.reads += float64(len(want.Keys))
 	}
 	return b.Client.BatchGetItem(ctx, in, options...)
@@ -61,7 +61,7 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	return b.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// entry adds the cost of an item's entry in the index that is added, removed or moved.
+// entry adds the cost of an index entry of an item, if it is added, removed or moved.
 func (b *bill) entry(key, it layout.Item) {
 	before, after := b.entries[nameOf(key)], ""
 	if it[layout.AttrPlace] != nil {
@@ -112,8 +112,8 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 	return b
 }
 
-// docs/design/counting.md promises the cost of counting. In a burst of 25 or more comments of one
-// product it is at most 3 write units for each comment, beyond the comment's own.
+// Counting costs as little as docs/design/counting.md promises: in a burst of 25 or more comments
+// of one product, at most 3 write units for each comment, beyond the comment's own.
 func TestCostOfCounting(t *testing.T) {
 	for _, products := range []int{1, 1000} {
 		for _, batch := range []int{1, 25, 100} {

@@ -44,8 +44,8 @@ func TestCountingOverABadNetwork(t *testing.T) {
 	}
 }
 
-// Records that are not about comments are ignored. A record with invalid content fails on its own.
-// Its error names the record without a customer's words.
+// Records that are not about comments are ignored. A record with invalid content fails alone. Its
+// error names the record without a customer's words.
 func TestWhatCountingReturns(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, direct)
@@ -91,7 +91,7 @@ func TestWhatCountingReturns(t *testing.T) {
 	}
 }
 
-// The error of a table that refuses all calls may pass.
+// If a table throttles every call, the error is Throttled, so that the reader retries.
 func TestCountingWhereNothingIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))

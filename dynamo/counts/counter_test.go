@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// These tests share one engine, which works more the more tables are in use: side by side, they
-// take a fifth more of the processor, and no less time.
+// These tests share one engine, which slows down with the number of tables in use. In parallel they
+// take a fifth more processor time, and are no faster.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "1"); err != nil {
@@ -46,7 +46,8 @@ func image(c comment.Comment) map[string]types.AttributeValue {
 	return image
 }
 
-// history is a random past of some products: the records by shard, and the comments that remain.
+// history is a random history of some products: the records of each shard, and the comments that
+// remain.
 type history struct {
 	shards [2][]stream.Record
 	model  *commenttest.Model
@@ -96,7 +97,7 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 	switch {
 	case after != nil:
 		record.New, id = image(*after), after.ID
-	case sequence%2 == 0: // a tombstone; else what was removed by hand
+	case sequence%2 == 0: // a tombstone; otherwise an item deleted by hand
 		record.New = map[string]types.AttributeValue{
 			"PK": record.Old["PK"], "SK": record.Old["SK"], "e": &types.AttributeValueMemberN{Value: "1"},
 		}
@@ -132,8 +133,8 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 	}
 }
 
-// checkNewest checks that the statistics of a product call no comment older than it is, and that
-// what they call the newest with a rating is that.
+// checkNewest checks that the statistics of a product never give a comment an age above its real
+// one, and that a position they call the exact newest of a rating is right.
 func checkNewest(t *testing.T, store *dynamo.Store, product string, model *commenttest.Model) {
 	t.Helper()
 	read, err := store.Latest(t.Context(), product)
@@ -188,11 +189,11 @@ func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.
 	return grid
 }
 
-// stalled is a batch that a reader still holds.
+// stalled is a batch that a reader applies late.
 type stalled struct{ records []stream.Record }
 
 // Readers come and go, start at or before the place reached so far, and apply old batches long
-// after others did. The counts are as if one reader had read once.
+// after other readers. The counts are as if one reader had read everything once.
 func TestCountsAreExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// lateReplica answers eventually consistent reads of items as before these were written.
+// lateReplica answers eventually consistent reads of items with their state before the writes.
 type lateReplica struct{ *dynamodb.Client }
 
 func (r lateReplica) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
@@ -32,8 +32,8 @@ func (r lateReplica) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItem
 	return r.Client.BatchGetItem(ctx, in, options...)
 }
 
-// Who follows statistics is told what is counted, though eventually consistent reads lack it: no
-// event comes afterwards that would correct it.
+// Subscribers of statistics get the counted values even if eventually consistent reads lag, because
+// no later event would correct them.
 func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)

@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// index holds the last entry of each comment, as a pageindex.Store does.
+// index keeps the last entry of each comment, as a pageindex.Store does.
 type index struct {
 	mu      sync.Mutex
 	entries map[comment.ID]pageindex.Entry
@@ -29,7 +29,7 @@ type index struct {
 
 func newIndex() *index { return &index{entries: map[comment.ID]pageindex.Entry{}} }
 
-// Apply brings entries in.
+// Apply stores entries.
 func (x *index) Apply(_ context.Context, entries []pageindex.Entry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -41,7 +41,7 @@ func (x *index) Apply(_ context.Context, entries []pageindex.Entry) error {
 	return x.err
 }
 
-// cells returns as what each comment is counted.
+// cells returns the cell that each comment is counted in.
 func (x *index) cells() map[comment.ID]comment.Cell {
 	out := map[comment.ID]comment.Cell{}
 	for id, e := range x.entries {
@@ -60,7 +60,7 @@ func cellsOf(comments []comment.Comment) map[comment.ID]comment.Cell {
 	return out
 }
 
-// Whatever is replayed and comes late, a store that is fed has what is counted.
+// Whatever is replayed or arrives late, a store that is fed holds exactly what is counted.
 func TestFeed(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -72,8 +72,8 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// A store that is built from the markers has what is counted. The entries of one that was fed are
-// not older, so building it changes nothing.
+// A store that is built from the markers holds exactly what is counted. It is never behind one that
+// was fed, so building over that changes nothing.
 func TestEntriesOfMarkers(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -106,7 +106,8 @@ func TestEntriesOfMarkers(t *testing.T) {
 	}
 }
 
-// A rebuild feeds what it counts: comments without records, before and after one that has some.
+// A rebuild feeds the comments that it counts: those without records, before and after a comment
+// that has some.
 func TestRebuildFeeds(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, fed := newTable(t, client), newIndex()
@@ -143,7 +144,7 @@ func TestRebuildFeeds(t *testing.T) {
 	}
 }
 
-// A record that cannot be counted is not handed over. No record is at fault when a feed fails.
+// A record that cannot be counted is not fed. If the feed fails, no record is blamed.
 func TestWhatIsNotFed(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, fed := newTable(t, client), newIndex()

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Hasten removes nearly all waits of a rebuild: the engines of tests never show a transaction in
-// part.
+// Hasten removes nearly all waits of a rebuild. The engines of tests never show part of a
+// transaction.
 func Hasten(r *Rebuilder) *Rebuilder {
 	r.pace = pace{heartbeat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
 	return r
@@ -30,7 +30,7 @@ func HastenButForReaders(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits for that, and returns the
+// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits, and returns the
 // heartbeat's error.
 func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
 	lease := newRebuildLease(client, table, "me", "", time.Millisecond)
@@ -43,7 +43,7 @@ func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table st
 	return lease.Save(ctx)
 }
 
-// HastenVerifier does the same for a verification.
+// HastenVerifier removes the waits of a verification.
 func HastenVerifier(v *Verifier) *Verifier {
 	v.wait = time.Millisecond
 	return v

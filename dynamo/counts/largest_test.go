@@ -13,11 +13,11 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// mostItemBytes is what DynamoDB takes.
+// mostItemBytes is the largest item that DynamoDB accepts.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 const mostItemBytes = 400 << 10
 
-// Whatever is counted, and with however many calls, no item is larger than DynamoDB takes.
+// Whatever is counted, in however many calls, no item is larger than DynamoDB accepts.
 func TestLargestItems(t *testing.T) {
 	longest := strings.Repeat("x", comment.MaxIDBytes)
 	stats, counted := comment.Stats{}, &layout.Bounds{}

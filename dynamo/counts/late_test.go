@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// A verification waits for records that are published late, up to its patience, and reports when it
-// waited in vain. Renewed leases and empty answers of the stream prove nothing.
+// A verification waits for records that are published late, up to its patience, and reports a wait
+// that was in vain. Renewed leases and empty answers of the stream prove nothing.
 func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 	for _, row := range []struct {
 		why      string

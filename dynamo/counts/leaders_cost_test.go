@@ -22,7 +22,7 @@ import (
 // boards answers reads of leaderboards from a function.
 type boards func(context.Context, *dynamodb.QueryInput) (*dynamodb.QueryOutput, error)
 
-// onlyQueries is a client that answers reads of leaderboards alone.
+// onlyQueries is a client that answers only reads of leaderboards.
 type onlyQueries struct {
 	readerClient
 	queries boards
@@ -71,7 +71,7 @@ func boardOf(language comment.Language, shards int, all []comment.Leader) boards
 	})
 }
 
-// Whatever the shards hold, a leaderboard is exact and costs no more than promised.
+// Whatever its shards hold, a leaderboard is exact and costs no more than promised.
 func TestLeadersStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shards := rapid.SampledFrom([]int{1, 4, 64}).Draw(t, "shards")
@@ -112,7 +112,7 @@ func TestMaxLeaderBytes(t *testing.T) {
 	}
 }
 
-// A leaderboard costs no more for each shard than needed, even the longest leaderboard.
+// A leaderboard costs no more for each shard than it needs, even the longest.
 func TestLeadersUnits(t *testing.T) {
 	for _, row := range []struct {
 		why   string

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// A product that loses comments while its shard is read is met again further down. It is shown
-// once, and takes no other product's place.
+// A product that loses comments while its shard is read appears again further down. It is shown
+// once, and displaces no other product.
 func TestLeaderIsShownOnce(t *testing.T) {
 	place := func(product string, count int) layout.Item {
 		out := languageKey(product, "en")

@@ -36,8 +36,8 @@ func (s *slowMerger) note(more int) {
 	s.most = max(s.most, s.now)
 }
 
-// Merges run beside the counting, one for a product and two in all. Counting waits only when merges
-// of one product fell due twice while one was under way.
+// Merges run beside the counting, one for a product and two in all. Counting waits only if merges
+// of one product fell due twice while one was running.
 func TestMergesRunBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowMerger{}
@@ -63,7 +63,7 @@ func TestMergesRunBeside(t *testing.T) {
 	})
 }
 
-// Counting goes on after a while if merges take too long.
+// Counting stops waiting for a merge that takes too long.
 func TestCountingOutlastsMerges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMerging(stuckMerger{}, slog.New(slog.DiscardHandler))

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// When the newest comments were written takes no write unit of the statistics' item, unless the
-// positions of the five ratings alone do not fit into what the item leaves of its last one.
+// The positions of the newest comments take no write unit of the statistics item, unless the
+// positions of the five ratings alone do not fit into the rest of its last unit.
 func TestNewestTakesNoWriteUnit(t *testing.T) {
 	const ofRatings = 1 + 2 + comment.MaxRating*16
 	s, dearer := statistics{changes: 10_000, stats: comment.Stats{}, newest: &layout.Bounds{}}, 0
@@ -40,8 +40,8 @@ func sizeOf(it layout.Item) int { return layout.SizeOf(it, slices.Collect(maps.K
 
 func units(bytes int) int { return (bytes + layout.WriteUnitBytes - 1) / layout.WriteUnitBytes }
 
-// Positions that do not fit the counts are not known, and the next change of the product leaves
-// them out. Those of a product that has lost all of its comments begin anew.
+// Positions that do not match the counts are treated as unknown, and the next change of the product
+// drops them. For a product that has lost all of its comments they start anew.
 func TestNewestThatIsNotKnown(t *testing.T) {
 	s := statistics{changes: 1, stats: comment.Stats{}, newest: &layout.Bounds{}}
 	s.enter(*english5, globe.Position())

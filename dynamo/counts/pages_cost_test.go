@@ -24,10 +24,10 @@ import (
 )
 
 // memoryTable is a table in memory that bills what the index of page numbers costs beyond counting:
-// writes of its own items, and what its head adds to the statistics item. It knows the calls of
-// counting and merging, and no conditions: nothing else writes it.
+// writes of its own items, and what its head adds to the statistics item. It supports the calls of
+// counting and merging. It checks no conditions, since it has a single writer.
 type memoryTable struct {
-	votes.Writer // what the tests do not call
+	votes.Writer // methods that the tests do not call
 	mu           sync.Mutex
 	partitions   map[string]*memoryPartition
 	writes       float64
@@ -47,7 +47,7 @@ func keysOf(it layout.Item) (partition, sort string) {
 	return r.Text(layout.AttrPK), r.Text(layout.AttrSK)
 }
 
-// put writes an item, or deletes it if it is nil. times is what a write unit is charged: 2 in a
+// put writes an item, or deletes it if it is nil. times is the price of a write unit: 2 in a
 // transaction.
 func (m *memoryTable) put(key, it layout.Item, times float64) {
 	pk, sk := keysOf(key)
@@ -72,7 +72,7 @@ func (m *memoryTable) put(key, it layout.Item, times float64) {
 	}
 }
 
-// bill charges the larger of an item before and after a write.
+// bill charges for a write the larger of the item's sizes before and after.
 func (m *memoryTable) bill(pk, sk string, before, after layout.Item, times float64) {
 	units := func(it layout.Item) float64 { return max(1, unitsOfWriting(it)) }
 	switch {
@@ -226,8 +226,8 @@ func newPriced(tb testing.TB) *priced {
 	return p
 }
 
-// fresh makes a comment of a second, in one of eight languages, each half as frequent as the one
-// before.
+// fresh returns a comment created in a second. Its language is one of eight, each half as frequent
+// as the one before.
 func (p *priced) fresh(second int) comment.Comment {
 	var distinct [10]byte
 	for i := range distinct {
@@ -269,7 +269,7 @@ func (p *priced) record(before, after *comment.Comment) stream.Record {
 	return record
 }
 
-// inserts returns records of new comments, newer than all or at random times.
+// inserts returns records of new comments, each newer than all others, or at random times.
 func (p *priced) inserts(number int, newest bool) (records []stream.Record) {
 	for range number {
 		p.seconds++
@@ -307,7 +307,8 @@ func (p *priced) edits(number int) (records []stream.Record) {
 	return records
 }
 
-// costs measures what changes of a product of a size cost in write units beyond counting them.
+// costs measures what changes of a product with size comments cost in write units, beyond counting
+// them.
 func costs(tb testing.TB, size int) map[string]float64 {
 	changes := min(size/4, 5_000) // enough for several merges
 	p := newPriced(tb)
@@ -328,8 +329,8 @@ func report(tb testing.TB, size int, costs map[string]float64) {
 	}
 }
 
-// TestCostOfTheIndex holds what keeping the index of page numbers costs, in write units for each
-// comment beyond counting it: docs/design/page-index-table.md.
+// TestCostOfTheIndex limits the cost of the page number index, in write units for each comment
+// beyond counting it, to the figures in docs/design/page-index-table.md.
 func TestCostOfTheIndex(t *testing.T) {
 	for _, size := range []int{1_000, 10_000} {
 		got := costs(t, size)

@@ -25,8 +25,8 @@ import (
 	"github.com/talkback/talkback/pageindex/table"
 )
 
-// checkRanks fails unless the index of a product has the counts of the comments in each run, and
-// finds the ranks of a sorted list under random filters.
+// checkRanks fails unless the index of a product has the right counts in each run, and finds the
+// ranks of a sorted list under random filters.
 func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, product string, model *commenttest.Model) {
 	t.Helper()
 	index, unsplit := table.New(client, name), false
@@ -74,9 +74,8 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 	}
 }
 
-// Ranks are those of the sorted markers after each batch, while logs are merged, whatever the
-// network does and whatever is replayed. A counter that does not keep the index now and then drops
-// it.
+// After each batch, ranks equal those of the sorted markers, while logs are merged, whatever the
+// network does and whatever is replayed. Sometimes a counter that does not keep the index drops it.
 func TestRanksAreCounted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -125,14 +124,14 @@ func TestIndexWhileAllGoesOn(t *testing.T) {
 	checkRanks(t, r, client, w.table, "globe", w.model)
 }
 
-// Verify finds damage to what is stored of a page index, and a rebuild makes the index anew.
+// Verify finds damage to the stored runs of a page index, and a rebuild creates the index again.
 func TestDamagedRuns(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	name := newTable(t, client)
 	v := vandal{t: t, client: client, table: name}
 	comments := commenttest.Many(r, "p", 280)
-	for i := range comments { // languages so long that the runs take several chunks
+	for i := range comments { // languages are so long that the runs take several chunks
 		comments[i].Language = comment.Language(fmt.Sprintf("x-aaaaaaaa-bbbbbbbb-cccccccc-%03d", i%130))
 	}
 	model := commenttest.NewModel(comments...)
@@ -191,7 +190,7 @@ func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix str
 	return found
 }
 
-// A product whose comments are all deleted leaves nothing in the partition of its index.
+// Once all comments of a product are deleted, the partition of its index is empty.
 func TestNothingIsLeftOfAnIndex(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	name := newTable(t, client)

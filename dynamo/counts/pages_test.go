@@ -26,7 +26,7 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// life is what happens to the comments of one product.
+// life is the history of one product's comments.
 type life struct {
 	history
 	r       *rand.Rand
@@ -43,8 +43,8 @@ func newLife(r *rand.Rand, product string) *life {
 	}
 }
 
-// comment makes a comment of the newest time or, if it is old, of any earlier time. Many have the
-// same millisecond.
+// comment returns a comment of the newest time or, if it is old, of any earlier time. Many share a
+// millisecond.
 func (l *life) comment(old bool) comment.Comment {
 	at := l.clock
 	if old {
@@ -61,14 +61,14 @@ func (l *life) comment(old bool) comment.Comment {
 	return l.rate(c)
 }
 
-// rate gives a comment another language and rating.
+// rate gives a comment a random language and rating.
 func (l *life) rate(c comment.Comment) comment.Comment {
 	c.Language = []comment.Language{"de", "en", "en", "en", "fr", "zh"}[l.r.IntN(6)]
 	c.Rating = 1 + l.r.IntN(comment.MaxRating)
 	return c
 }
 
-// add adds new comments.
+// add adds number new comments.
 func (l *life) add(number int, old bool) {
 	for range number {
 		fresh := l.comment(old)
@@ -77,7 +77,7 @@ func (l *life) add(number int, old bool) {
 	}
 }
 
-// change edits, deletes or revives comments.
+// change edits, deletes or revives number comments.
 func (l *life) change(number int) {
 	for range number {
 		there := l.model.All()
@@ -133,8 +133,8 @@ type reader struct {
 	reached [2]int
 }
 
-// count counts all new records, by both shards at once, with some of those before them and then
-// some old ones.
+// count counts all new records, by both shards at once, together with some that were counted just
+// before, and then some old ones.
 func (rd *reader) count(ctx context.Context, counter *counts.Counter) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for shard, records := range rd.shards {
@@ -158,7 +158,8 @@ func (rd *reader) mustCount(t *testing.T, counter *counts.Counter) {
 	}
 }
 
-// unmerged is a page index whose log is never merged. It notes the products whose merges fall due.
+// unmerged is a page index whose log is never merged. It records the products that are due for a
+// merge.
 type unmerged struct {
 	client *dynamodb.Client
 	table  string
@@ -166,7 +167,7 @@ type unmerged struct {
 	due    []string
 }
 
-// Merge does nothing: the whole log stays.
+// Merge does nothing, so the whole log stays.
 func (u *unmerged) Merge(_ context.Context, product string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -174,7 +175,7 @@ func (u *unmerged) Merge(_ context.Context, product string) error {
 	return nil
 }
 
-// Runs makes the runs of the head and of the whole log.
+// Runs returns the runs made from the head and the whole log.
 func (u *unmerged) Runs(ctx context.Context, product string) ([]runs.Run, error) {
 	statistics, err := u.item(ctx, layout.ProductKey(product, layout.StatisticsSK))
 	if err != nil {
@@ -239,8 +240,7 @@ func (u *unmerged) head(t *testing.T, product string) runs.Head {
 	return head
 }
 
-// check fails unless the product has an index, and its head and runs have the counts of the
-// comments there.
+// check fails unless the product has an index whose head and runs have the right counts.
 func (u *unmerged) check(t *testing.T, l *life) runs.Head {
 	t.Helper()
 	all, err := u.Runs(t.Context(), l.product)
@@ -283,8 +283,8 @@ func move(counts comment.Stats, c runs.Change) {
 	}
 }
 
-// The index has the counts of the comments after each batch, whatever the network does, whatever is
-// replayed, and however many count.
+// After each batch the index has the counts of the comments, whatever the network does, whatever is
+// replayed, and however many processes count.
 func TestIndexIsCounted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -313,8 +313,8 @@ func TestIndexIsCounted(t *testing.T) {
 	}
 }
 
-// The index starts anew, with all comments, when it is missing: nothing that was counted without it
-// is believed.
+// If the index is missing or incomplete, it starts anew with all comments. It never trusts what was
+// counted without it.
 func TestIndexStartsAnew(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -352,8 +352,8 @@ func TestIndexStartsAnew(t *testing.T) {
 	}
 }
 
-// A product whose comments are all deleted has no head, and a merge that deletes the rest, also
-// when the deletion is replayed.
+// Once all comments of a product are deleted, it has no head, and a merge falls due that deletes
+// the rest, also when the deletion is replayed.
 func TestNoCommentsNoIndex(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	u := &unmerged{client: client, table: newTable(t, client)}

@@ -26,13 +26,13 @@ type world struct {
 	client *dynamodb.Client
 	table  string
 	store  *dynamo.Store
-	pages  counts.PageIndex // kept by the counters, unless it is nil
+	pages  counts.PageIndex // kept by the counters; nil for none
 
 	mu      sync.Mutex
 	fewer   *sync.Cond // records that are not counted
 	model   *commenttest.Model
-	history history // of what was written
-	reached [2]int  // how far each shard was counted
+	history history // of all writes
+	reached [2]int  // how far each shard is counted
 	written int
 }
 
@@ -89,7 +89,7 @@ func (w *world) write(ctx context.Context, r *rand.Rand, gone *[]comment.Comment
 	return err
 }
 
-// batch returns some of the next records of a shard, and some from before.
+// batch returns some of the next records of a shard, and some that were counted before.
 func (w *world) batch(r *rand.Rand, shard int) (records []stream.Record, end int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,8 +99,8 @@ func (w *world) batch(r *rand.Rand, shard int) (records []stream.Record, end int
 	return all[start:end], end
 }
 
-// count reads on in a shard from somewhere before its last place, and now and then applies an old
-// batch. It reports whether everything was counted.
+// count reads a shard from somewhere before its last place, and now and then applies an old batch.
+// It reports whether everything is counted.
 func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter, shard int, inHand *[]stalled) (all bool, err error) {
 	records, end := w.batch(r, shard)
 	if r.IntN(4) == 0 && len(records) > 0 {
@@ -177,7 +177,7 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	}
 }
 
-// leases returns leases that prove exactly what was counted so far.
+// leases returns leases that prove exactly what is counted.
 func (w *world) leases(context.Context) ([]stream.Lease, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,9 +225,9 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 	})
 }
 
-// Rebuilds amid writes, and amid counting that replays, falls behind and comes late, are exact in
-// the end. Engines could differ in how transactions and conditions meet: TestLeaderShardsChange and
-// TestCountsAreExact check that in both.
+// Rebuilds beside writes, and beside counting that replays, falls behind and comes late, are exact
+// in the end. Engines could differ in how they combine transactions and conditions:
+// TestLeaderShardsChange and TestCountsAreExact check that in both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		t.Parallel()

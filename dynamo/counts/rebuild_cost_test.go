@@ -57,8 +57,8 @@ func (b *rebuildBill) read(consumed *types.ConsumedCapacity) {
 	b.reads += *consumed.CapacityUnits
 }
 
-// docs/design/rebuild.md promises the cost of a rebuild. Where all is right, it writes only its own
-// progress. It reads at most half a unit for each comment of products with many.
+// A rebuild costs as little as docs/design/rebuild.md promises. If nothing is wrong, it writes only
+// its own progress. It reads at most half a unit for each comment of products with many.
 func TestCostOfRebuilding(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.DynamoDBLocal(t))
 	for _, size := range []struct{ comments, products int }{{240, 1}, {60, 30}} {

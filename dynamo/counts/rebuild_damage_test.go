@@ -60,7 +60,7 @@ func (v vandal) grid(counts string) { v.update("P#p", "S", "SET g = :a", text(co
 
 func markerOf(id comment.ID) string { return "M#" + id.Position().String() }
 
-// damage is an edit by hand of what is stored of product p, and the drift that it causes.
+// damage is an edit by hand of the stored items of product p, and the drift that it causes.
 type damage struct {
 	why   string
 	do    func(v vandal, comments []comment.Comment)
@@ -89,7 +89,7 @@ var damages = []damage{
 	{"when the newest comments were written cannot be read",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET w = :a", text("private words")) },
 		[]counts.DriftKind{counts.WrongNewest}},
-	{"the newest comments are called older than they are", // all of 4 and of 5 stars are called those of 1970
+	{"the newest comments are called older than they are", // all comments of 4 and of 5 stars are said to be from 1970
 		func(v vandal, _ []comment.Comment) {
 			v.update("P#p", "S", "SET w = :a", &types.AttributeValueMemberB{Value: append([]byte{1, 0}, make([]byte, 32)...)})
 		},
@@ -262,8 +262,8 @@ var impropers = []struct {
 	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
 }
 
-// Verify and rebuild report an improper comment and do not count it. All others of its product and
-// of other products are counted as before, whether it was counted before or not.
+// Verify and rebuild report an improper comment and do not count it, even if it was counted before.
+// All other comments, of its product and of others, are counted as before.
 func TestImproperComments(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range impropers {
@@ -271,7 +271,7 @@ func TestImproperComments(t *testing.T) {
 			t.Parallel()
 			v := vandal{t: t, client: client, table: newTable(t, client)}
 			comments := damaged(t, client, v.table)
-			before := whatIsThere(t, client, v.table)
+			before := storedModel(t, client, v.table)
 			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 			load(t, client, v.table, []comment.Comment{late})
 			for _, c := range []comment.Comment{comments[0], late} {
@@ -292,13 +292,13 @@ func TestImproperComments(t *testing.T) {
 	}
 }
 
-// Items in the list of a product whose keys no comment has are reported too. They stop neither
-// verify nor rebuild, which count all others, nor are they on a page.
+// Items in the list of a product whose keys no comment can have are reported too. They stop neither
+// verify nor rebuild, which count all other items, and they are on no page.
 func TestStrangeKeys(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	comments := damaged(t, client, v.table)
-	want := whatIsThere(t, client, v.table)
+	want := storedModel(t, client, v.table)
 	known := "C#" + comments[0].ID.Position().String()
 	strange := []string{"C#nothing/C", "C#01kdvdna000000000000000005/C", known + "/D", "private/C"}
 	for _, one := range strange {
@@ -330,8 +330,8 @@ func TestStrangeKeys(t *testing.T) {
 	}
 }
 
-// checkLists checks that a list and a scan of product p return these comments, and report the
-// others.
+// checkLists checks that a list and a scan of product p return these comments, and report the other
+// items.
 func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
 	t.Helper()
 	var told []layout.Improper
@@ -362,7 +362,7 @@ func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comm
 	}
 }
 
-// A comment whose compressed text is damaged is left out of its page; the rest of the page is
+// A comment whose compressed text is damaged is left out of its page. The rest of the page is
 // returned.
 func TestDamagedText(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -377,8 +377,8 @@ func TestDamagedText(t *testing.T) {
 	}
 }
 
-// An invalid place, set by hand, or that of another item is left out of the leaderboard; the other places
-// are returned.
+// A leaderboard leaves out an item with an invalid place, set by hand, or with a place that belongs
+// to another item. The other places are returned.
 func TestImproperPlace(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -402,7 +402,7 @@ func TestImproperPlace(t *testing.T) {
 }
 
 // Verify finds exactly the damage, and nothing after a rebuild. One engine suffices, since damaged
-// items are the same in all; other tests rebuild in both.
+// items are the same in all. Other tests rebuild in both.
 func TestDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for i, row := range slices.Concat(damages, traitDamages) {
@@ -412,11 +412,11 @@ func TestDamage(t *testing.T) {
 			comments := damagedWith(t, client, v.table, i >= len(damages))
 			row.do(v, comments)
 			verify(t, client, v.table, row.finds...)
-			if rebuild(t, client, v.table).Refiled > 0 { // which is counted by its record of the stream, or by another rebuild
+			if rebuild(t, client, v.table).Refiled > 0 { // counted by its record of the stream, or by another rebuild
 				rebuild(t, client, v.table)
 			}
 			verify(t, client, v.table)
-			checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, whatIsThere(t, client, v.table))
+			checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, storedModel(t, client, v.table))
 		})
 	}
 }
@@ -427,7 +427,7 @@ func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comm
 	return damagedWith(t, client, table, false)
 }
 
-// damagedWith does so with one verified comment, if any is to be.
+// damagedWith does the same. If verified, one comment is a verified purchase.
 func damagedWith(t *testing.T, client *dynamodb.Client, table string, verified bool) []comment.Comment {
 	t.Helper()
 	r := commenttest.Rand(t)
@@ -444,8 +444,8 @@ func damagedWith(t *testing.T, client *dynamodb.Client, table string, verified b
 	return comments
 }
 
-// whatIsThere returns a model of the comments in a table.
-func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commenttest.Model {
+// storedModel returns a model of the comments in a table.
+func storedModel(t *testing.T, client *dynamodb.Client, table string) *commenttest.Model {
 	t.Helper()
 	model := commenttest.NewModel()
 	for c, err := range dynamo.NewScanner(client, table, 1).All(t.Context()) {
@@ -457,7 +457,7 @@ func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commentte
 	return model
 }
 
-// writeless is a client that cannot write, which is all that a verifier needs.
+// writeless is a client without methods that write. A verifier needs no others.
 type writeless struct{ reads *dynamodb.Client }
 
 func (w writeless) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -476,7 +476,7 @@ func (w writeless) DescribeTable(ctx context.Context, in *dynamodb.DescribeTable
 	return w.reads.DescribeTable(ctx, in, o...)
 }
 
-// This compiles, so verifying writes nothing.
+// That this compiles shows that verifying writes nothing.
 func TestVerifyCannotWrite(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -494,8 +494,8 @@ func TestVerifyCannotWrite(t *testing.T) {
 	}
 }
 
-// Without the settings item, no new product is counted, since the guards know that there was one. A
-// rebuild fixes that.
+// If the settings item is missing, no new product is counted, since the guards show that there was
+// one. A rebuild restores it.
 func TestDeletedSettings(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -509,5 +509,5 @@ func TestDeletedSettings(t *testing.T) {
 	load(t, client, v.table, commenttest.Many(commenttest.Rand(t), "later", 2))
 	rebuild(t, client, v.table)
 	verify(t, client, v.table)
-	checkCounted(t, client, v.table, []string{"p", "bystander", "later"}, whatIsThere(t, client, v.table))
+	checkCounted(t, client, v.table, []string{"p", "bystander", "later"}, storedModel(t, client, v.table))
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// busy is a client of a table in which others count each product whenever its markers are read,
-// unless it is held.
+// busy is a client of a table. Whenever a product's markers are read, other processes count the
+// product, unless it is held.
 type busy struct {
 	*dynamodb.Client
 	table       string
-	went, stood atomic.Int64 // how often the others did, and had to wait
+	went, stood atomic.Int64 // how often others counted, and how often a hold stopped them
 }
 
 func (b *busy) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -37,7 +37,7 @@ func (b *busy) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dy
 	return b.Client.Query(ctx, in, o...)
 }
 
-// count changes what a look can see of others' counting.
+// count makes the change by which a look recognizes that others counted.
 func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
 	_, err := b.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &b.table,
@@ -55,7 +55,7 @@ func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
 	return err
 }
 
-// Products that are counted during every look are held for a moment, and are right after it.
+// A product that is counted during every look is held for a moment, and is right after it.
 func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -68,7 +68,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 			t.Errorf("%+v, %v; others counted %d times and waited %d times", result, err, b.went.Load(), b.stood.Load())
 		}
 		verify(t, client, v.table)
-		checkCounted(t, client, v.table, []string{"p", "bystander"}, whatIsThere(t, client, v.table))
+		checkCounted(t, client, v.table, []string{"p", "bystander"}, storedModel(t, client, v.table))
 		for _, product := range []string{"p", "bystander"} {
 			if _, held := v.get("P#"+product, "S")["h"]; held {
 				t.Errorf("%s is still held", product)
@@ -81,8 +81,8 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 	})
 }
 
-// shifting is a client of a table in which what is wrong with product p is another thing at each look,
-// until it is held. Each look itself is steady.
+// shifting is a client of a table. Until product p is held, each look finds it wrong in another
+// way. During a look nothing changes.
 type shifting struct {
 	*dynamodb.Client
 	table string
@@ -106,7 +106,7 @@ func (s *shifting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 	return s.Client.BatchGetItem(ctx, in, o...)
 }
 
-// A product whose looks all are steady, and never find the same twice, is held too.
+// A product is held too if nothing changes during any look, and yet no two looks find the same.
 func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -156,7 +156,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}
 }
 
-// A record from before a look is refused, even if no record was applied since.
+// A record from before a look is ignored, even if no record was applied since.
 func TestOldRecordsAfterALook(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// misfilings are edits by hand of a comment's keys, with the drift that verify finds. The comment
-// is one of those that filed returns.
+// misfilings are edits by hand of a comment's keys, with the drift that verify finds. The number is
+// the comment's place in the result of filed.
 var misfilings = []struct {
 	why   string
 	of    int
@@ -59,8 +59,8 @@ var misfilings = []struct {
 // filedStates is how many comments filed returns.
 const filedStates = 5
 
-// filed returns comments in all states: an approved one, a pending one, a rejected one, one with a
-// held edit and one that was reported.
+// filed returns a comment in each state: approved, pending, rejected, with a held edit, and
+// reported.
 func filed(t *testing.T) []comment.Comment {
 	all := commenttest.Many(commenttest.Rand(t), "p", filedStates)
 	for i := range all {
@@ -85,9 +85,8 @@ func filed(t *testing.T) []comment.Comment {
 	return all
 }
 
-// Keys that contradict the state of their comment are found, and a rebuild makes them what they
-// were. Reasons to wait that are lost become the policy or the edit. Other comments stay as they
-// are.
+// Verify finds keys that contradict the state of their comment, and a rebuild restores them. A lost
+// reason to wait becomes the policy or the edit. Other comments stay unchanged.
 func TestMisfiledComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -114,7 +113,7 @@ func TestMisfiledComments(t *testing.T) {
 		if got := rebuild(t, client, v.table); got.Refiled != len(misfilings) {
 			t.Errorf("a rebuild refiled %d comments, not %d", got.Refiled, len(misfilings))
 		}
-		rebuild(t, client, v.table) // counts what changed: no stream is read here
+		rebuild(t, client, v.table) // counts the changes, since no stream is read here
 		verify(t, client, v.table)
 		scanner := dynamo.NewScanner(client, v.table, 1)
 		scanner.Everything = true
@@ -136,14 +135,15 @@ func TestMisfiledComments(t *testing.T) {
 	})
 }
 
-// hasDrift reports whether a comment is among the drifts of a kind.
+// hasDrift reports whether the drifts of a kind include a comment.
 func hasDrift(drifts []counts.Drift, kind counts.DriftKind, of comment.Comment) bool {
 	return slices.ContainsFunc(drifts, func(d counts.Drift) bool {
 		return d.Kind == kind && strings.HasPrefix(d.Detail, "comment "+string(of.ID)+" ")
 	})
 }
 
-// A comment that lost its state is reported, and not published: perhaps it never was approved.
+// A comment that lost its state is reported and not published, since it may never have been
+// approved.
 func TestLostState(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}

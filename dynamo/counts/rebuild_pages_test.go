@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// rebuildKeeping rebuilds, and keeps the page index.
+// rebuildKeeping rebuilds with a page index to keep.
 func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex) counts.RebuildResult {
 	t.Helper()
 	rebuilder := newRebuilder(client, name)
@@ -29,7 +29,7 @@ func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index co
 	return result
 }
 
-// verifyIndex fails unless exactly these kinds of drift are found.
+// verifyIndex fails unless verify finds exactly these kinds of drift.
 func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex, want ...counts.DriftKind) {
 	t.Helper()
 	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, counts.VerifyOptions{Calls: 2, Pages: index}))
@@ -97,9 +97,9 @@ func TestDamagedIndex(t *testing.T) {
 	}
 }
 
-// A rebuild that keeps the index starts that of each product which is large enough, also of one
-// with languages that share a row. A rebuild that does not keep it drops what it rewrites, and
-// leaves the rest alone. Comments that it counts as they are go through the index.
+// A rebuild that keeps the index starts it for each product that is large enough, also with
+// languages that share a row. A rebuild that does not keep it drops the index of each product it
+// rewrites, and leaves other products alone. Comments that a rebuild counts go through the index.
 func TestRebuildKeepsTheIndex(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))

@@ -41,17 +41,17 @@ func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ..
 
 func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 	t.Helper()
-	checkCounted(t, client, table, historicProducts, whatIsThere(t, client, table))
+	checkCounted(t, client, table, historicProducts, storedModel(t, client, table))
 	verify(t, client, table)
 }
 
-// The guards of the settings are written by calls 6 to 70 of a rebuild of one product, which are
-// alike. The other calls, 20 or so, all differ.
+// Calls 6 to 70 of a rebuild of one product write the guards of the settings, and are alike. The
+// other calls, about 20, all differ.
 const lastGuard = 70
 
 // nextSpoilt returns the number of the call to spoil after n: few of the calls that write guards,
-// and every twentieth of the others, every tenth with faults that only transactions meet. Faults in
-// neighbouring lanes spoil neighbouring calls, so that of faults that are alike one strikes at
+// and every twentieth of the others. For faults that only transactions meet it is every tenth.
+// Neighbouring lanes spoil neighbouring calls, so that one of several similar faults strikes at
 // each.
 func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 	stride := commenttest.Times(20, 1)
@@ -64,9 +64,8 @@ func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 	return n + stride
 }
 
-// Whichever call fails, and however, a rebuild ends right, and says of what it did what an
-// undisturbed one says: a write whose answer is lost is not left out. Each run spoils some of the
-// calls.
+// Whichever call fails, and however, a rebuild ends right. It reports the same work as an
+// undisturbed one, including writes whose answer was lost. Each run spoils some of the calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	first := commenttest.Rand(t).IntN(20)
@@ -112,7 +111,7 @@ func (c losingAnswers) TransactWriteItems(ctx context.Context, input *dynamodb.T
 	return nil, context.DeadlineExceeded
 }
 
-// A rebuild says what it did although the table is too slow to answer any of its writes in time.
+// A rebuild reports its work correctly even if the table never answers a write in time.
 func TestRebuildWhoseAnswersAreLost(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	seed := commenttest.Rand(t).Uint64()
@@ -127,8 +126,8 @@ func TestRebuildWhoseAnswersAreLost(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
-// callsWithoutHeartbeats returns how many calls a rebuild makes beside its heartbeats. A slow
-// machine makes ever more heartbeats, so a test that spoils each call in turn would not end.
+// callsWithoutHeartbeats returns the number of a rebuild's calls, without its heartbeats. A slow
+// machine makes more and more heartbeats, so a test that spoils each call in turn would not end.
 func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
 	t.Helper()
 	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
@@ -138,7 +137,7 @@ func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string)
 	return network.Calls()
 }
 
-// Wherever and however a rebuild is ended, the next one ends right. It begins at once or after a
+// Wherever and however a rebuild ends early, the next one ends right. It begins at once or after a
 // few heartbeats.
 func TestRebuildInterrupted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -154,7 +153,7 @@ func TestRebuildInterrupted(t *testing.T) {
 			}
 			cancel()
 			if killed {
-				return faulttest.Refused // a killed process writes nothing any more
+				return faulttest.Refused // a killed process writes nothing more
 			}
 			return faulttest.None
 		})
@@ -184,7 +183,7 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 			return faulttest.None
 		}
 		cancel()
-		return faulttest.Refused // a killed process writes nothing any more
+		return faulttest.Refused // a killed process writes nothing more
 	})
 	killed := newRebuilder(client, table)
 	killed.Engine = "127.0.0.1:1001"
@@ -201,8 +200,8 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	checkRebuilt(t, direct, table)
 }
 
-// Wherever a rebuild is ended, all comments that it has not passed may be deleted before the next
-// one continues: what it has passed is right.
+// Wherever a rebuild is interrupted, all comments that it has not passed may be deleted before the
+// next one continues: the part that it passed is right.
 func TestRebuildPassesWhatIsDone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -253,7 +252,8 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 	}
 }
 
-// Work from before an interruption is not done again. After the end, a rebuild starts anew.
+// A rebuild continues after the work done before an interruption. After its end, the next rebuild
+// starts anew.
 func TestRebuildGoesOnWhereItWas(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -281,7 +281,8 @@ func TestRebuildGoesOnWhereItWas(t *testing.T) {
 			begin = p.Items
 		}
 	})
-	// The products under way when the first was cut off are done, but missing from both results.
+	// The products under way when the first was interrupted are done, but missing from both
+	// results.
 	done := first.Comments + second.Comments
 	if err != nil || !second.Resumed || done > comments || done < comments-call.DefaultScanCalls || begin <= seen {
 		t.Errorf("first %+v, to item %d, then %+v, from item %d, %v", first, seen, second, begin, err)
@@ -292,7 +293,8 @@ func TestRebuildGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// Of two rebuilds one does the work. The other's error names the first, whatever its own options.
+// Of two rebuilds at the same time, one does the work. The other's error names the first, whatever
+// its own options.
 func TestOneRebuildAtATime(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
@@ -313,7 +315,7 @@ func TestOneRebuildAtATime(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
-// A heartbeat that comes after the end finds nothing to save, and does not report another rebuild.
+// A heartbeat after the end finds nothing to save, and reports no other rebuild.
 func TestHeartbeatAfterTheEnd(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	if err := counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
@@ -321,7 +323,7 @@ func TestHeartbeatAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A rebuild that was silent for too long and taken over stops.
+// A rebuild that was silent for too long, and was taken over, stops.
 func TestRebuildTakenOver(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: smallTable(t, client, commenttest.Rand(t), historicProducts...)}

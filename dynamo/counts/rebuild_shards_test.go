@@ -62,7 +62,7 @@ func TestLeaderShardsChange(t *testing.T) {
 	})
 }
 
-// atRest returns the leaders that are not being counted, without their ranks.
+// atRest returns the leaders whose products are not being counted, without their ranks.
 func atRest(leaders []comment.Leader) []comment.Leader {
 	out := slices.DeleteFunc(slices.Clone(leaders), func(l comment.Leader) bool { return l.Product[0] == 'm' })
 	for i := range out {

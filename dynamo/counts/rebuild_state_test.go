@@ -27,11 +27,11 @@ func TestRebuildAndGaps(t *testing.T) {
 		complete, resumed bool
 	}{
 		{"nothing was lost", nil, nil, false, true, false},
-		{"what was lost before is counted", before, nil, false, true, false},
-		{"what is lost meanwhile may be missing", nil, meanwhile, false, false, false},
-		{"the same, once more", before, meanwhile, false, false, false},
+		{"records lost before it are counted", before, nil, false, true, false},
+		{"records lost meanwhile may be missing", nil, meanwhile, false, false, false},
+		{"lost before, and lost again meanwhile", before, meanwhile, false, false, false},
 		{"an interruption changes nothing", before, nil, true, true, true},
-		{"what was lost between an interruption and the next run is counted by starting anew", before, meanwhile, true, true, false},
+		{"records lost between an interruption and the next run are counted by starting anew", before, meanwhile, true, true, false},
 	} {
 		table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
 		leases := leases.NewLeases(client, table)

@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// babel returns comments of a product in this many languages: one comment in each, and ten more in
-// the last.
+// babel returns comments of a product in a number of languages: one comment in each, and ten more
+// in the last.
 func babel(t *testing.T, product string, languages int) []comment.Comment {
 	t.Helper()
 	comments := commenttest.Many(commenttest.Rand(t), product, languages+10)
@@ -52,7 +52,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 		checkItemSizes(t, client, table)
 		rebuild(t, client, table)
 		checkItemSizes(t, client, table)
-		checkCounted(t, client, table, []string{"babel", "globe"}, whatIsThere(t, client, table))
+		checkCounted(t, client, table, []string{"babel", "globe"}, storedModel(t, client, table))
 		verify(t, client, table)
 		stats, _, err := dynamo.NewStore(client, table, dynamo.Options{}).StatsOf(t.Context(), []string{"babel"})
 		if last := comment.Language(fmt.Sprintf("x-%04d", languages-1)); err != nil || stats["babel"].Languages(comment.Filter{})[0].Language != last {
@@ -101,8 +101,8 @@ func TestCountsOfManyLanguagesAreExact(t *testing.T) {
 	checkCounted(t, client, table, historicProducts, h.model)
 }
 
-// Damaged items of one product do not affect other products, and the handler names the records
-// concerned.
+// Damaged items of one product do not affect other products, and the handler's error names the
+// records concerned.
 func TestCountingBesideDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -136,7 +136,7 @@ func TestCountingBesideDamage(t *testing.T) {
 					t.Errorf("the wrong record is named: %v", named)
 				}
 			}
-			checkCounted(t, client, v.table, []string{"other"}, whatIsThere(t, client, v.table))
+			checkCounted(t, client, v.table, []string{"other"}, storedModel(t, client, v.table))
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// world is the counting of a product in memory: the markers, and the statistics with all rows.
+// world is one product in memory: its markers, and its statistics with all rows.
 type world struct {
 	markers map[comment.ID]marker
 	statistics

@@ -152,8 +152,8 @@ func (p *pickyTable) TransactWriteItems(ctx context.Context, in *dynamodb.Transa
 	return p.busyTable.TransactWriteItems(ctx, in, o...)
 }
 
-// Records that DynamoDB refuses as invalid are found by halving and named; the rest of the batch is
-// counted.
+// Records that DynamoDB refuses as invalid are found by halving the batch, and named. The rest of
+// the batch is counted.
 func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &pickyTable{busyTable: busyTable{named: map[itemKey]bool{}}, product: "p77"}

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// countedProducts makes a table with the statistics of this many products, ten comments each.
+// countedProducts makes a table with the statistics of a number of products, ten comments each.
 func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table string, ids []string) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -35,8 +35,8 @@ func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table
 	return table, ids
 }
 
-// counted is a client that counts its calls.
-func counted(client *dynamodb.Client) (*dynamodb.Client, *faulttest.Network) {
+// countCalls wraps a client to count its calls.
+func countCalls(client *dynamodb.Client) (*dynamodb.Client, *faulttest.Network) {
 	return faulttest.Under(client, func(int) faulttest.Fault { return faulttest.None })
 }
 
@@ -46,7 +46,7 @@ func BenchmarkStatsOf100(b *testing.B) {
 	table, ids := countedProducts(b, direct, 100)
 	for _, size := range []int{100, 1} {
 		b.Run(fmt.Sprintf("by=%d", size), func(b *testing.B) {
-			client, network := counted(direct)
+			client, network := countCalls(direct)
 			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				for part := range slices.Chunk(ids, size) {
@@ -66,7 +66,7 @@ func BenchmarkLeaders(b *testing.B) {
 	table, _ := countedProducts(b, direct, 500)
 	for _, first := range []int{10, 100} {
 		b.Run(fmt.Sprintf("first=%d", first), func(b *testing.B) {
-			client, network := counted(direct)
+			client, network := countCalls(direct)
 			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				if leaders, err := store.Leaders(b.Context(), "", first); err != nil || len(leaders) != first {

@@ -113,8 +113,8 @@ func TestTallyUp(t *testing.T) {
 	}
 }
 
-// A look at the comment leaves the marker's position unchanged: the records after it are still to
-// come.
+// A look at a comment leaves its marker's position unchanged, since the records after that position
+// are still to come.
 func TestLookingLeavesThePosition(t *testing.T) {
 	before := ledger{markers: map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}}}
 	got := tallyUp(before, []standing{{ID: globe, Cell: english1}}, maxItemsPerTransaction)

@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// A deleted comment is gone for every reader and writer, and none of its words stay. Loading it
-// again leaves it deleted, unless it is to be revived.
+// A deleted comment is gone for every reader and writer, and none of its words remain. Loading it
+// again leaves it deleted, unless the load revives.
 func TestDeletedStaysDeleted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -118,8 +118,8 @@ func TestTombstonesAreCounted(t *testing.T) {
 	}
 }
 
-// checkLoad loads comments. It fails unless this many of them were written, existed already, or
-// stayed deleted.
+// checkLoad loads comments. It fails unless the numbers of written, existing and deleted comments
+// are as wanted.
 func checkLoad(t *testing.T, loader *dynamo.Loader, comments []comment.Comment, want dynamo.LoadCounts) {
 	t.Helper()
 	if got, err := loader.Load(t.Context(), comments); err != nil || got != want {

@@ -14,9 +14,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// traited returns the counts of comments whose languages have very different use. 80 in a hundred
-// are verified, 6 have media and 20 are helpful, as far as these are among the traits.
-func traited(comments, languages int, traits comment.Traits) comment.Stats {
+// traitCounts returns the counts of comments in languages of very different use. 80 in a hundred are
+// verified, 6 have media and 20 are helpful, if traits includes these.
+func traitCounts(comments, languages int, traits comment.Traits) comment.Stats {
 	r, stats, tags := rand.New(rand.NewPCG(1, 2)), comment.Stats{}, commenttest.ManyLanguages(languages)
 	for range comments {
 		language := int(math.Pow(float64(languages), r.Float64())) - 1
@@ -31,7 +31,7 @@ func traited(comments, languages int, traits comment.Traits) comment.Stats {
 	return stats
 }
 
-// The item of statistics with traits grows with what there is to tell, and reads back.
+// The size of a statistics item grows with the traits in use, and the item reads back unchanged.
 func TestTraitedStatistics(t *testing.T) {
 	const all = comment.IsVerified | comment.HasMedia | comment.IsHelpful
 	for _, row := range []struct {
@@ -42,7 +42,7 @@ func TestTraitedStatistics(t *testing.T) {
 		{26_880, 1, 0, 0}, {26_880, 1, comment.IsVerified, 20}, {26_880, 1, all, 80},
 		{3_000, 10, all, 200}, {100_000, 30, all, 1_300}, {100_000, 100, comment.IsVerified, 850}, {100_000, 100, all, 2_800},
 	} {
-		want := statistics{stats: traited(row.comments, row.languages, row.traits), changes: 1}
+		want := statistics{stats: traitCounts(row.comments, row.languages, row.traits), changes: 1}
 		item := statisticsItem("espresso", want, 4)
 		size := layout.SizeOf(item, []string{layout.AttrSplit})
 		name := fmt.Sprintf("%d comments in %d languages with traits %q", row.comments, row.languages, row.traits)
@@ -57,7 +57,7 @@ func TestTraitedStatistics(t *testing.T) {
 	}
 }
 
-// What a catalogue without traits stores is as it was before there were any.
+// Without traits, stored items have the format from before traits existed.
 func TestWithoutTraits(t *testing.T) {
 	cell, now := comment.Cell{Language: "de", Rating: 5}, time.Unix(1_700_000_000, 0)
 	stats := comment.Stats{}

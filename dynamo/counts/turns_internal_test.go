@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// However long a product is throttled, the next turn comes within the longest wait, and soon after
-// the trouble the wait is the first again.
+// However long a product is throttled, its next turn is at most the longest wait away. Soon after
+// the trouble, the wait is the shortest again.
 func TestWaitsAfterALongOutage(t *testing.T) {
 	turns := turns{queues: map[string]*queue{}}
 	shares := turns.join([]Change{{Product: "x", ID: "c_1"}})
@@ -32,7 +32,7 @@ func TestWaitsAfterALongOutage(t *testing.T) {
 	}
 }
 
-// Products that were throttled once are forgotten.
+// Queues of products that were throttled once are forgotten.
 func TestQueuesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := turns{queues: map[string]*queue{}}

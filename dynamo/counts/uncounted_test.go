@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// states answers with one state after the other, and counts the calls.
+// states answers with one state after the other, and counts its calls.
 type states struct {
 	next  []stream.State
 	err   error
@@ -29,9 +29,9 @@ func (s *states) State(context.Context) (stream.State, error) {
 	return state, nil
 }
 
-// Statistics that were never counted are refused with an error that clients retry. Once counted,
-// the state is not read again, even after records are lost: counts with a small error are better
-// than none.
+// Statistics that were never counted are refused with an error that clients retry. Once they are
+// counted, the state is not read again, even after records are lost: counts with a small error are
+// better than none.
 func TestUncountedIsRefused(t *testing.T) {
 	now := time.Unix(1000, 0)
 	source := &states{next: []stream.State{{}, {Version: 1, Label: "l"}, {Version: 3, Label: "l", Since: now, Gap: &stream.Gap{Reason: "lost"}}}}
