@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// scenario is a case: how a table answers, and what a client makes of it.
+// scenario is a way in which a table answers, and the outcome that a client should get.
 type scenario struct {
 	name   string
 	answer func(p *peer, r *received) bool
 	want   string
 	// why is the reason, empty if the name says it.
 	why string
-	// only is the operation of which it is, empty for all.
+	// only is the one operation that the scenario is for, empty for all.
 	only string
 }
 
-// check runs a case with each operation.
+// check runs a scenario with each operation.
 func (s scenario) check(t *testing.T) {
 	for _, operation := range operations {
 		if s.only != "" && s.only != operation {
@@ -36,7 +36,7 @@ func (s scenario) check(t *testing.T) {
 	}
 }
 
-// patience is how long a call waits for an answer that may not come.
+// patience is the time that a call waits for an answer.
 const patience = time.Minute
 
 // run makes one call.
@@ -52,17 +52,17 @@ func (s scenario) run(t *testing.T, operation string) (got outcome) {
 	return got
 }
 
-// always answers each request in the same way.
+// always answers each request the same.
 func always(status int, body string, fields ...string) func(*peer, *received) bool {
 	return func(p *peer, r *received) bool { return p.says(r, status, body, fields...) }
 }
 
-// fails answers with an error code.
+// fails answers each request with an error code.
 func fails(status int, code string) func(*peer, *received) bool {
 	return always(status, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"It failed."}`)
 }
 
-// Errors that TestWhatErrorsMean of the Store does not have.
+// Error codes that TestWhatErrorsMean, a test of the Store, lacks.
 func TestErrorCodes(t *testing.T) {
 	for _, row := range []struct {
 		status     int
@@ -78,7 +78,7 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// Answers that come from something else than DynamoDB, or do not say which error they are.
+// Answers that do not come from DynamoDB, or that have no error code.
 func TestErrorForms(t *testing.T) {
 	for _, row := range []scenario{
 		{name: "no code", answer: always(400, `{"message":"It failed."}`), want: "Internal, UnknownError, 1 requests"},
@@ -99,10 +99,10 @@ func TestErrorForms(t *testing.T) {
 	}
 }
 
-// oneItem is an answer of one item.
+// oneItem returns an answer with one item.
 func oneItem(r *received) string { return answerOf(r.operation(), `{"PK":{"S":"a"}}`) }
 
-// answerOf is an answer of an operation with these items, which are JSON.
+// answerOf returns an answer of an operation with these items, given as JSON.
 func answerOf(operation string, items ...string) string {
 	const units = `{"TableName":"` + testTable + `","CapacityUnits":0.5}`
 	list := strings.Join(items, ",")

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// open has a body of a length verified, as if it had been received.
+// open opens a body of a length for verification, as if it had been received.
 func (a *answers) open(ctx context.Context, length int64) (io.ReadCloser, error) {
 	response := &smithyhttp.Response{Response: &http.Response{ContentLength: length, Body: io.NopCloser(strings.NewReader(""))}}
 	_, _, err := a.verify(ctx, middleware.DeserializeInput{}, middleware.DeserializeHandlerFunc(
@@ -27,8 +27,8 @@ func (a *answers) open(ctx context.Context, length int64) (io.ReadCloser, error)
 	return response.Body, err
 }
 
-// Answers of any lengths that are read at the same time fit into their room. Each answer is read in
-// the end. All room is free afterwards, though bodies are closed twice.
+// Answers of any lengths that are read at the same time fit into their room. Each is read in the
+// end. All room is free afterwards, though bodies are closed twice.
 func TestBodiesFitIntoTheirRoom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int64{-1, 0, 900, smallBody, smallBody + 1, 1 << 20, largeRoom, 16 << 20}), 1, 60).Draw(rt, "lengths")
@@ -50,7 +50,7 @@ func TestBodiesFitIntoTheirRoom(t *testing.T) {
 					time.Sleep(time.Duration(i) * time.Millisecond)
 					held.Add(-size)
 					_ = body.Close()
-					_ = body.Close() // once more does no harm
+					_ = body.Close() // closing it again does no harm
 				})
 			}
 			group.Wait()
@@ -61,8 +61,8 @@ func TestBodiesFitIntoTheirRoom(t *testing.T) {
 	})
 }
 
-// A large answer that stays open makes other large ones wait, as long as their calls last. Small
-// ones do not wait.
+// A large answer that stays open makes other large answers wait, for as long as their calls last.
+// Small answers do not wait.
 func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAnswers()

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Retries of all calls of a client, and of its copies, take from one budget.
+// All calls of a client, and of its copies, take retries from one budget.
 func TestRetriesShareABudget(t *testing.T) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		p.answer = func(r *received) bool { return fails(400, "ThrottlingException")(p, r) }
@@ -32,7 +32,7 @@ func TestRetriesShareABudget(t *testing.T) {
 	})
 }
 
-// requests returns how many requests a call makes.
+// requests returns the number of requests that a call makes.
 func (p *peer) requests(call func()) int {
 	before, _, _ := p.seen()
 	call()
@@ -40,7 +40,7 @@ func (p *peer) requests(call func()) int {
 	return len(after) - len(before)
 }
 
-// Each success gives a token back to the budget of retries.
+// Each success returns a token to the retry budget.
 func TestSuccessesFillTheBudget(t *testing.T) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		throttled := true

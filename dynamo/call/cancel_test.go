@@ -12,10 +12,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// stage is where a call stands when its context ends.
+// stage is the point that a call has reached when its context ends.
 type stage struct {
 	name string
-	// stop makes each call stop there.
+	// stop makes each call stop at this point.
 	stop     func(p *peer, options *dynamodb.Options)
 	requests int
 }
@@ -38,12 +38,12 @@ var stages = []stage{
 	}, requests: 1},
 }
 
-// stopAt makes a peer answer so.
+// stopAt makes a peer answer with a function.
 func stopAt(answer func(*peer, *received) bool) func(*peer, *dynamodb.Options) {
 	return func(p *peer, _ *dynamodb.Options) { p.answer = func(r *received) bool { return answer(p, r) } }
 }
 
-// stuck are credentials that do not come.
+// stuck is a provider whose credentials never arrive.
 type stuck struct{}
 
 // Retrieve implements [aws.CredentialsProvider].
@@ -56,15 +56,15 @@ func untilEnd(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// untilTimeout waits as a dialer does. The transport lets it, so that the next call can have the
-// connection.
+// untilTimeout waits like a dialer. The transport lets it continue, so that the next call can use
+// the connection.
 func untilTimeout(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	return untilEnd(ctx)
 }
 
-// A call whose context ends returns at once, wherever it stands. It leaves no connection, no
+// A call whose context ends returns at once, at whichever point. It leaves no connection, no
 // goroutine and no room behind.
 func TestCallsEndWithTheirContext(t *testing.T) {
 	for _, stage := range stages {
@@ -75,7 +75,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// check lets a call stop at the stage, and cancels it or lets its time run out.
+// check stops a call at the stage, and then cancels it or lets its deadline pass.
 func (s stage) check(t *testing.T, operation string, ending comment.Kind) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		options := p.options()
@@ -101,7 +101,7 @@ func (s stage) check(t *testing.T, operation string, ending comment.Kind) {
 	})
 }
 
-// A call whose context has ended before makes no request, and no connection.
+// A call whose context has already ended makes no request and opens no connection.
 func TestNoCallWithAnEndedContext(t *testing.T) {
 	for _, operation := range operations {
 		withPeer(t, func(t *testing.T, p *peer) {
@@ -115,7 +115,7 @@ func TestNoCallWithAnEndedContext(t *testing.T) {
 	}
 }
 
-// An answer waits for room while its context lasts.
+// An answer waits for room as long as its context lasts.
 func TestAnswersWaitForRoom(t *testing.T) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		p.answer = func(r *received) bool { return r.write(p.head(200, -1)+oneItem(r)) && false }
@@ -135,7 +135,7 @@ func TestAnswersWaitForRoom(t *testing.T) {
 	})
 }
 
-// A client that hedges asks a second time when an answer is late, and ends the late call.
+// A client that hedges sends a second request when an answer is late, and ends the late call.
 func TestCallsAreHedged(t *testing.T) {
 	for _, operation := range operations {
 		withPeer(t, func(t *testing.T, p *peer) {

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// claiming gives every call one answer, and a checksum.
+// claiming answers every call with one response and a checksum.
 type claiming struct {
 	status         int
 	body, checksum string
@@ -33,8 +33,8 @@ func (c *claiming) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: c.status, Header: header, Body: io.NopCloser(strings.NewReader(c.body)), ContentLength: int64(len(c.body)), Request: request}, nil
 }
 
-// An answer that was damaged on its way is never taken for one. A read is made again, a write is
-// not: who writes has to find out first.
+// An answer that was damaged on its way is never accepted. A read is retried. A write is not: its
+// caller first has to find out its outcome.
 func TestChecksumIsEnforced(t *testing.T) {
 	const page = `{"Count":1,"ScannedCount":1,"Items":[{"PK":{"S":"C#1"}}]}`
 	const refused = `{"__type":"com.amazonaws.dynamodb.v20120810#ValidationException","message":"no"}`
@@ -76,8 +76,8 @@ func TestChecksumIsEnforced(t *testing.T) {
 	}
 }
 
-// An answer that does not end is given up, also if it announced no length. No more of it is read
-// when it is closed.
+// An answer without an end is given up, even if it announced no length. Closing it reads nothing
+// more.
 func TestEndlessAnswerIsGivenUp(t *testing.T) {
 	const most = 1 << 20
 	for _, size := range []int64{most, most + 1, math.MaxInt64} {
@@ -92,7 +92,7 @@ func TestEndlessAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-// zeros does not end.
+// zeros is an endless reader.
 type zeros struct{}
 
 // Read implements [io.Reader].

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// Programs read the log as lines of JSON. A machine whose metadata service refuses the SDK had lines of
-// the SDK's own between them.
+// The SDK prints nothing, because programs read the log as lines of JSON. It used to print its own
+// lines where the machine's metadata service refuses it.
 func TestSDKPrintsNothing(t *testing.T) {
 	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	defer metadata.Close()

@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// A difference is at least what is told: the table's clock is read some time between the request and
-// its answer, and the header leaves out parts of seconds.
+// The clock differs at least by the reported difference. The table reads its clock at some time
+// between request and answer, and the header omits fractions of a second.
 func TestClockAhead(t *testing.T) {
 	const s, ms = time.Second, time.Millisecond
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -39,7 +39,7 @@ func TestClockAhead(t *testing.T) {
 	}
 }
 
-// dated answers every call with a header Date that is off.
+// dated answers every call with a Date header that is off.
 type dated struct {
 	off   time.Duration
 	other string // a Date in place of the time
@@ -54,11 +54,11 @@ func (d *dated) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Date": {date}}, ContentLength: 2, Body: body}, nil
 }
 
-// It is told once that a clock is off, and once that it is well again. One odd answer, and a small
-// difference, are not told.
+// The observer hears once that the clock is off, and once that it is right again. One odd answer or
+// a small difference is not reported.
 func TestClockIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(300 * time.Millisecond) // within a second
+		time.Sleep(300 * time.Millisecond) // not at the start of a second
 		var said []string
 		clock := NewClock(func(ahead time.Duration, apart bool) {
 			said = append(said, fmt.Sprint(ahead.Round(time.Second), " ", apart))
@@ -73,7 +73,7 @@ func TestClockIsTold(t *testing.T) {
 			}
 		}
 		ask(0, 20)
-		ask(time.Minute, 2) // of one second
+		ask(time.Minute, 2) // within one second
 		ask(0, 5)
 		ask(-1500*time.Millisecond, 20)
 		if len(said) > 0 {
@@ -83,7 +83,7 @@ func TestClockIsTold(t *testing.T) {
 		if ahead := clock.Ahead().Round(time.Second); ahead != -14*time.Second {
 			t.Errorf("ahead by %s", ahead)
 		}
-		ask(-time.Minute, 40) // it is off still
+		ask(-time.Minute, 40) // it is still off
 		ask(0, 40)
 		table.other = "yesterday"
 		ask(0, 5)
@@ -93,7 +93,7 @@ func TestClockIsTold(t *testing.T) {
 	})
 }
 
-// BenchmarkClock measures what an answer costs whose date was seen before.
+// BenchmarkClock measures the cost of an answer whose date was seen before.
 func BenchmarkClock(b *testing.B) {
 	clock := NewClock(func(time.Duration, bool) {})
 	header := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}

@@ -15,7 +15,7 @@ const (
 	damaged = "Unavailable, damaged, 3 requests"
 )
 
-// Answers that the SDK cannot read are asked for again. No error tells what stands in them, and none
+// Answers that the SDK cannot read are requested again. No error reveals their contents, and none
 // takes much time or memory.
 func TestUnreadableAnswers(t *testing.T) {
 	for name, text := range map[string]string{
@@ -37,9 +37,9 @@ func TestUnreadableAnswers(t *testing.T) {
 	scenario{name: "as long as an item may be", only: "Query", want: one, answer: func(p *peer, r *received) bool { return p.ok(r, large) }}.check(t)
 }
 
-// How a body travels.
+// The ways in which a body is transferred.
 func TestTransfer(t *testing.T) {
-	log.SetOutput(io.Discard) // the standard library logs what comes unasked
+	log.SetOutput(io.Discard) // the standard library logs unsolicited responses
 	defer log.SetOutput(os.Stderr)
 	const head, rest = `{"Count":1,"Items":[{"PK":{"S":"a"}}`, `],"ScannedCount":1}`
 	const lost = "Unavailable, 3 requests"
@@ -82,7 +82,7 @@ func zipped(body string) string {
 
 func half(body string) string { return body[:len(body)/2] }
 
-// chunked answers in two chunks and an end. It closes the connection unless the end is one.
+// chunked answers in two chunks and an end. It closes the connection unless the end is complete.
 func chunked(first, second, end string) func(*peer, *received) bool {
 	return func(p *peer, r *received) bool {
 		body := p.head(200, -1, "Transfer-Encoding: chunked")

@@ -48,14 +48,14 @@ func (s *slowTable) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(body)))}, nil
 }
 
-// made is how many calls there were.
+// made returns the number of calls so far.
 func (s *slowTable) made() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls)
 }
 
-// running is how many calls were neither cancelled nor closed.
+// running returns the number of calls that were neither canceled nor closed.
 func (s *slowTable) running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,9 +84,9 @@ func call(t *testing.T, h *hedger, operation, body string) (answer string, err e
 	return string(text), errors.Join(err, response.Body.Close())
 }
 
-// taught returns a hedger that has learnt from enough reads of a millisecond, over a table that
-// answers later calls with the given latencies.
-func taught(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
+// trainedHedger returns a hedger that has learnt from enough reads of a millisecond, over a table that
+// answers the later calls with the given latencies.
+func trainedHedger(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
 	t.Helper()
 	table := &slowTable{latency: func(int) time.Duration { return time.Millisecond }}
 	h := &hedger{under: table}
@@ -163,7 +163,7 @@ func TestSlowReadIsAskedTwice(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, table := taught(t, row.latencies...)
+				h, table := trainedHedger(t, row.latencies...)
 				table.fails = func(call int) error { return row.fails[call] }
 				began := time.Now()
 				answer, err := call(t, h, row.operation, "body")
@@ -186,7 +186,7 @@ func isReadName(operation string) bool {
 	return isRead(&http.Request{Header: http.Header{"X-Amz-Target": {"DynamoDB_20120810." + operation}}})
 }
 
-// A client does not know at first how slow the table is, and makes no second call.
+// A client that does not know yet how slow the table is makes no second call.
 func TestNothingIsHedgedUntaught(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &slowTable{latency: func(int) time.Duration { return time.Minute }}

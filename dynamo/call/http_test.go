@@ -15,14 +15,14 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// counted is a connection that counts how often it is written to. It fails once told so.
-type counted struct {
+// countingConn is a connection that counts its writes. Once broken is set, the next write fails.
+type countingConn struct {
 	net.Conn
 	writes *atomic.Int64
 	broken *atomic.Bool
 }
 
-func (c counted) Write(p []byte) (int, error) {
+func (c countingConn) Write(p []byte) (int, error) {
 	if c.broken.Swap(false) {
 		return 0, io.ErrClosedPipe
 	}
@@ -30,22 +30,22 @@ func (c counted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// countedClient is a client whose connections are counted.
-func countedClient(t *testing.T) (client *dynamodb.Client, writes *atomic.Int64, broken *atomic.Bool) {
+// countingClient returns a client whose connections count their writes.
+func countingClient(t *testing.T) (client *dynamodb.Client, writes *atomic.Int64, broken *atomic.Bool) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	t.Cleanup(server.Close)
 	writes, broken = new(atomic.Int64), new(atomic.Bool)
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		return counted{conn, writes, broken}, err
+		return countingConn{conn, writes, broken}, err
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return Over(NewLocalClient(server.URL), direct{transport}), writes, broken
 }
 
-// Every call of a client is one write: a quick answer cannot come between head and body.
+// Every call of a client is one write, so that a quick answer cannot come between head and body.
 func TestRequestIsOneWrite(t *testing.T) {
-	client, writes, _ := countedClient(t)
+	client, writes, _ := countingClient(t)
 	for name, call := range map[string]func() error{
 		"Query": func() error { _, err := client.Query(t.Context(), queryOf("42")); return err },
 		"PutItem": func() error {
@@ -60,8 +60,8 @@ func TestRequestIsOneWrite(t *testing.T) {
 	}
 }
 
-// A redirect is not followed: the signature, and the session's token, stay with the host they are
-// for.
+// A redirect is not followed: the signature and the session token are sent only to the host that
+// they are for.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	followed := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
@@ -76,9 +76,9 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A connection that broke while it was idle costs no attempt of the call.
+// A connection that broke while it was idle uses up no attempt of the call.
 func TestBrokenIdleConnectionIsReplaced(t *testing.T) {
-	client, writes, broken := countedClient(t)
+	client, writes, broken := countingClient(t)
 	for range 2 {
 		if _, err := client.Query(t.Context(), queryOf("42"), NoRetries); err != nil {
 			t.Fatal(err)

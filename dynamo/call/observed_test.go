@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// throttles counts what an observer is told of throttling, by operation.
+// throttles counts the throttled attempts that an observer hears of, by operation.
 type throttles map[string]int
 
 func (n throttles) Throttled(operation string) { n[operation]++ }
@@ -27,8 +27,8 @@ func (throttles) Read(string, string, float64)             {}
 func (throttles) Wrote(string, string, float64)            {}
 func (throttles) Hedged(bool)                              {}
 
-// Each attempt that DynamoDB throttles is counted once, in whichever way it says so: a batch of which
-// a part is left looks like success.
+// Each attempt that DynamoDB throttles is counted once, however the answer shows it: a batch that
+// leaves a part unprocessed looks like a success.
 func TestThrottlesAreCounted(t *testing.T) {
 	const errorOf = `{"__type":"com.amazonaws.dynamodb.v20120810#`
 	key := layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: "a"}}
@@ -50,7 +50,7 @@ func TestThrottlesAreCounted(t *testing.T) {
 		call   func(context.Context, *dynamodb.Client)
 		status int
 		body   string
-		want   string // throttled at every attempt, empty for none
+		want   string // operation that is throttled at every attempt, empty for none
 	}{
 		{"a whole batch", gets, 200, `{"Responses":{}}`, ""},
 		{"nothing is left, said at length", gets, 200, `{"Responses":{},"UnprocessedKeys":{}}`, ""},
@@ -75,7 +75,7 @@ func TestThrottlesAreCounted(t *testing.T) {
 	}
 }
 
-// consumed notes the units that an observer is told, by index and purpose.
+// consumed adds up the units that an observer hears of, by index and purpose.
 type consumed map[string]float64
 
 func (c consumed) Read(index, purpose string, units float64)  { c["read "+index+" "+purpose] += units }
@@ -85,8 +85,8 @@ func (consumed) Tried(string, int, string, time.Duration) {}
 func (consumed) Throttled(string)                         {}
 func (consumed) Hedged(bool)                              {}
 
-// Units are told by index, with the purpose of the call's context, else of its client, else for
-// maintenance. The last purpose of a client counts.
+// Units are reported by index and purpose. The purpose is that of the call's context, else that of
+// its client, else maintenance. The last purpose set on a client counts.
 func TestUnitsAreTold(t *testing.T) {
 	table := &keeping{claiming: claiming{status: 200, body: `{"ConsumedCapacity":{"CapacityUnits":1.5}}`}}
 	got := consumed{}
@@ -117,7 +117,7 @@ func TestUnitsAreTold(t *testing.T) {
 	}
 }
 
-// keeping keeps the bodies of requests.
+// keeping records the bodies of requests.
 type keeping struct {
 	claiming
 	bodies []string

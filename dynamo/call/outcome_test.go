@@ -20,29 +20,29 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// operations are the calls of a reader.
+// operations are the operations that a reader calls.
 var operations = []string{"Query", "BatchGetItem", "GetItem"}
 
-// outcome is what a call returned.
+// outcome is the result of a call.
 type outcome struct {
 	items   []layout.Item
 	failed  bool
 	kind    comment.Kind
 	message string
 	code    string
-	damaged bool // an answer came and could not be read
+	damaged bool // an answer arrived that could not be read
 
 	requests int
 	err      error
 }
 
-// kinds are the names of the kinds of errors that a read can end in.
+// kinds are the names of the error kinds that a read can end in.
 var kinds = map[comment.Kind]string{
 	comment.Internal: "Internal", comment.Throttled: "Throttled", comment.Unavailable: "Unavailable",
 	comment.Timeout: "Timeout", comment.Canceled: "Canceled",
 }
 
-// String says in a line what happened.
+// String describes the outcome in a line.
 func (o outcome) String() string {
 	parts := []string{kinds[o.kind]}
 	switch {
@@ -97,7 +97,7 @@ func queryOf(product string) *dynamodb.QueryInput {
 	}
 }
 
-// secrets returns what an error must not tell and does.
+// secrets returns the secrets that the error reveals.
 func (o outcome) secrets() []string {
 	if o.err == nil {
 		return nil
@@ -107,5 +107,5 @@ func (o outcome) secrets() []string {
 	})
 }
 
-// written is what a customer wrote, in some of the answers.
+// written is a customer's text in some of the answers.
 const written = "what a customer wrote"

@@ -20,15 +20,15 @@ import (
 )
 
 // peer is a table as a client sees it: connections, and bytes on them. The connections are pipes,
-// so it works in a bubble of synctest, where timeouts take no time. A test that leaves a
-// goroutine behind then fails by itself.
+// so it works in a synctest bubble, where timeouts take no time. A test that leaves a goroutine
+// behind then fails by itself.
 type peer struct {
 	t *testing.T
 	// answer writes the answer of a request to its connection, and reports whether that stays open.
 	answer func(*received) bool
-	// clock is how far the clock of the table is ahead.
+	// clock is how far the table's clock is ahead.
 	clock time.Duration
-	// deaf is whether it never reads.
+	// deaf makes the peer never read.
 	deaf bool
 	// dialing is called before each connection is made; nil does nothing.
 	dialing func(ctx context.Context) error
@@ -66,7 +66,7 @@ func (p *peer) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// counting is the client's end of a connection.
+// counting is the client's end of a connection. It counts writes.
 type counting struct {
 	net.Conn
 	peer   *peer
@@ -116,7 +116,7 @@ func (p *peer) serve(conn net.Conn, closed <-chan struct{}) {
 	}
 }
 
-// note counts a request.
+// note records a request.
 func (p *peer) note(request *http.Request, body []byte, conn net.Conn) *received {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,23 +125,24 @@ func (p *peer) note(request *http.Request, body []byte, conn net.Conn) *received
 	return r
 }
 
-// seen returns the requests so far, the open connections and the number of writes.
+// seen returns the requests so far, and the numbers of open connections and of writes.
 func (p *peer) seen() (calls []*received, open, writes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.calls, p.open, p.writes
 }
 
-// peerHost is the host that clients ask.
+// peerHost is the host that clients connect to.
 const peerHost = "table.test:8000"
 
-// withPeer runs a test with a peer, in a bubble. When it ends, nothing may be left of its calls.
+// withPeer runs a test with a peer, in a bubble. At its end, none of its calls may have left
+// anything behind.
 func withPeer(t *testing.T, test func(t *testing.T, p *peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, &peer{t: t}) })
 }
 
-// options are those of a client of the program, over the peer.
+// options returns the options of a client of the program that connects to the peer.
 func (p *peer) options() dynamodb.Options {
 	options := NewLocalClient("http://" + peerHost).Options()
 	options.HTTPClient = directly(httpClient().WithTransportOptions(func(t *http.Transport) { t.DialContext = p.dial }))
@@ -153,11 +154,11 @@ func (p *peer) options() dynamodb.Options {
 	return options
 }
 
-// client is a client of the program, over the peer.
+// client returns a client of the program that connects to the peer.
 func (p *peer) client() *dynamodb.Client { return dynamodb.New(p.options()) }
 
-// atRest fails the test if something of its calls is left: room for a body, or a connection in use.
-// Idle connections are closed after a while.
+// atRest fails the test if its calls left room taken, or a connection in use. Idle connections are
+// closed after a while.
 func (p *peer) atRest() {
 	if !p.room.small.TryAcquire(smallRoom) || !p.room.large.TryAcquire(largeRoom) {
 		p.t.Error("room for a body is still taken")
@@ -179,7 +180,7 @@ func (p *peer) ok(r *received, body string) bool {
 	return p.says(r, http.StatusOK, body, fmt.Sprintf("x-amz-crc32: %d", crc32.ChecksumIEEE([]byte(body))))
 }
 
-// head is the head of an answer; a negative length is left out.
+// head returns the head of an answer. A negative length is left out.
 func (p *peer) head(status, length int, fields ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
@@ -207,7 +208,7 @@ func (r *received) hold() bool {
 	return false
 }
 
-// operation is the call, such as Query.
+// operation returns the operation of the request, such as Query.
 func (r *received) operation() string {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return operation

@@ -15,7 +15,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Bulk work goes on through errors that pass, for as long as it makes progress, and gives up in the end.
+// Bulk work goes on through temporary errors for as long as it makes progress, and gives up in the
+// end.
 func TestRetry(t *testing.T) {
 	refused := errors.New("refused")
 	for name, row := range map[string]struct {
@@ -51,7 +52,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// failsUntil returns ErrBusy before a call, and nil from it on.
+// failsUntil returns ErrBusy before call last, and nil from it on.
 func failsUntil(n, last int) error {
 	if n < last {
 		return ErrBusy
@@ -59,13 +60,13 @@ func failsUntil(n, last int) error {
 	return nil
 }
 
-// A write is tried until its outcome is known. Where it is not, the error says so.
+// A write is retried until its outcome is known. If it stays unknown, the error says so.
 func TestRetryWrite(t *testing.T) {
 	lost, throttled := context.DeadlineExceeded, &types.ProvisionedThroughputExceededException{}
 	settled := comment.Errorf(comment.Conflict, "somebody else was first")
 	for name, row := range map[string]struct {
-		errs  []error // of each try, then none
-		again []bool  // what each try is told
+		errs  []error // of each try; later tries succeed
+		again []bool  // argument of each try
 		kind  comment.Kind
 		cause error
 	}{
@@ -112,7 +113,7 @@ func (b *busyTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInp
 	return out, nil
 }
 
-// Keys that DynamoDB leaves are asked for again, a few times and ever later.
+// Keys that DynamoDB leaves unprocessed are requested again, a few times, with growing waits.
 func TestGetItemsAsksForWhatIsLeft(t *testing.T) {
 	keys := []layout.Item{layout.StreamKey("a", "1"), layout.StreamKey("a", "2"), layout.StreamKey("a", "3")}
 	for _, row := range []struct{ busy, calls, left int }{{0, 1, 0}, {1, 2, 0}, {getTries - 1, getTries, 0}, {getTries, getTries, 1}} {
@@ -129,7 +130,7 @@ func TestGetItemsAsksForWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The SDK waits for a random time, up to a limit that doubles, but never longer than maxBackoff.
+// The SDK waits for a random time, up to a limit that doubles but never exceeds maxBackoff.
 func TestRetryerWaits(t *testing.T) {
 	for attempt := range 100 {
 		for range 20 {

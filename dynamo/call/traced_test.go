@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// oneByOne answers calls one after the other, the last one for ever.
+// oneByOne answers calls with one answer after the other. The last one repeats.
 type oneByOne struct{ answers []claiming }
 
 // Do implements [dynamodb.HTTPClient].
@@ -31,8 +31,8 @@ func (c *oneByOne) Do(request *http.Request) (*http.Response, error) {
 	return next.Do(request)
 }
 
-// A call has one span: with its table, index, units and
-// retries, and with the code of its error. What an error says stays out of it: it may cite a key.
+// A call has one span, with its table, index, units and retries, and with the code of its error.
+// The text of an error stays out of the span, since it may cite a key.
 func TestTracedCalls(t *testing.T) {
 	const secret = "somebody@example.com"
 	page := claiming{status: 200, body: `{"Count":1,"ScannedCount":3,"Items":[],"ConsumedCapacity":{"TableName":"t","CapacityUnits":2.5}}`}
@@ -73,7 +73,7 @@ func TestTracedCalls(t *testing.T) {
 	}
 }
 
-// attributesText is a line of attributes.
+// attributesText returns attributes as a line of text.
 func attributesText(attributes []attribute.KeyValue) string {
 	var words []string
 	for _, a := range attributes {
