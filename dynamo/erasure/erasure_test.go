@@ -31,14 +31,14 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// The author's id and name, which nothing else of a table holds.
+// The author's ID and name. Nothing else in a table holds these words.
 var (
 	ada  = comment.Author{ID: "customer-ada", Name: "Ada-Name"}
 	ida  = comment.Author{ID: "imported-ida", Name: "Ida-Name", Imported: true}
 	none = func(comment.Erasure) {}
 )
 
-// table is a table with comments of authors and of others, and what is beside them.
+// table is a table with comments of authors and of others, and the items that belong to them.
 type table struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -78,7 +78,7 @@ func (x *table) add(author comment.Author, key string) comment.Comment {
 	return c
 }
 
-// fill writes one of everything that a table holds about an author, and comments of others.
+// fill writes one of each kind of item that a table holds about an author, and comments of others.
 func (x *table) fill(author comment.Author) {
 	x.t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -123,7 +123,7 @@ func (x *table) traces(author comment.Author) (keys []string) {
 	x.t.Helper()
 	for _, it := range x.items() {
 		for _, value := range it {
-			if text := said(value); strings.Contains(text, author.ID) || strings.Contains(text, author.Name) {
+			if text := textsIn(value); strings.Contains(text, author.ID) || strings.Contains(text, author.Name) {
 				r := layout.NewReader(it)
 				keys = append(keys, r.Text(layout.AttrPK)+"/"+r.Text(layout.AttrSK))
 				break
@@ -133,8 +133,8 @@ func (x *table) traces(author comment.Author) (keys []string) {
 	return keys
 }
 
-// said returns the text in a value, and in those inside.
-func said(value types.AttributeValue) string {
+// textsIn returns the texts in a value, including nested values.
+func textsIn(value types.AttributeValue) string {
 	switch value := value.(type) {
 	case *types.AttributeValueMemberS:
 		return value.Value
@@ -143,7 +143,7 @@ func said(value types.AttributeValue) string {
 	case *types.AttributeValueMemberM:
 		text := ""
 		for _, inner := range value.Value {
-			text += said(inner) + " "
+			text += textsIn(inner) + " "
 		}
 		return text
 	case *types.AttributeValueMemberL:
@@ -152,7 +152,7 @@ func said(value types.AttributeValue) string {
 	return ""
 }
 
-// kinds counts the items of a table by the beginnings of their keys.
+// kinds counts the items of a table by the prefixes of their keys.
 func (x *table) kinds() map[string]int {
 	out := map[string]int{}
 	for _, it := range x.items() {
@@ -171,14 +171,14 @@ func (x *table) kinds() map[string]int {
 	return out
 }
 
-// eraser returns one that takes over at once what another one left: each works through another run of
-// the engine.
+// eraser returns an eraser that takes over at once from an earlier one, because each claims to use
+// another run of the engine.
 func (x *table) eraser(client *dynamodb.Client) *erasure.Eraser {
 	return erasure.Hasten(erasure.New(client, x.name, erasure.Options{Who: "a test", Engine: fmt.Sprint(x.r.Uint64())}))
 }
 
-// An erasure leaves tombstones and the mark, says what it erased, and changes nothing when it is
-// repeated. What others wrote stays.
+// An erasure leaves tombstones and the mark, reports what it erased, and changes nothing when it is
+// repeated. Other authors' items stay.
 func TestErasure(t *testing.T) {
 	for name, author := range map[string]comment.Author{"a customer": ada, "an imported author": ida} {
 		t.Run(name, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestErasure(t *testing.T) {
 	}
 }
 
-// The price of an erasure for each comment: the tombstone takes the comment out of its item, four lists
-// and the index of customers.
+// The cost of an erasure for each comment: the tombstone takes the comment out of its item, four
+// lists and the index of customers.
 func TestErasureCost(t *testing.T) {
 	x := newTable(t)
 	for range 10 {
@@ -240,8 +240,8 @@ func TestErasureCost(t *testing.T) {
 	}
 }
 
-// An erasure is killed at each of its calls, and in its answer: another process takes it over, and
-// nothing is left.
+// An erasure is killed at each of its calls, and in its answer. Another process takes it over and
+// completes it.
 func TestErasureKilledAtEachCall(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
@@ -303,7 +303,8 @@ func TestErasureThroughFaults(t *testing.T) {
 	}
 }
 
-// Beside imports of new files, edits, decisions, replies, reports and rebuilds, an erasure ends complete.
+// An erasure beside imports of new files, edits, decisions, replies, reports and rebuilds ends
+// complete.
 func TestErasureBesideWriters(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)
@@ -378,8 +379,8 @@ func TestErasureBesideWriters(t *testing.T) {
 	}
 }
 
-// An import leaves out what an erased author wrote before the end of the erasure, from any file, and
-// takes what was written since. An erased customer is left out as an imported author too.
+// From any file, an import leaves out the comments that an erased author wrote before the end of
+// the erasure, and imports later ones. An erased customer is also left out as an imported author.
 func TestMarks(t *testing.T) {
 	x := newTable(t)
 	for _, author := range []comment.Author{ada, ida} {
@@ -413,7 +414,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a log that is read while it is written.
+// lockedBuffer is a log that can be read while it is written.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -431,7 +432,8 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// A server does what was asked for, also what a killed process left, and its log names no author.
+// A server carries out requested erasures, including those that a killed process left, and its log
+// names no author.
 func TestServe(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
@@ -471,8 +473,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// An item that is no erasure keeps none of the others waiting, and erases nobody. An erasure whose process
-// was killed, by a clock that was ahead, is taken over.
+// A damaged erasure item delays no other erasure and erases nobody. An erasure whose process was
+// killed is taken over even if that process's clock was ahead.
 func TestServeBesideADamagedItem(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
@@ -489,7 +491,7 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	_, err := server.Start(t.Context(), ada)
 	x.must(err)
 	for _, it := range x.items() {
-		if said(it["id"]) == ada.ID {
+		if textsIn(it["id"]) == ada.ID {
 			it["ow"], it["bt"], it["sv"] = layout.Text("killed"), layout.Number(1), layout.Number(time.Now().Add(time.Hour).Unix())
 			_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
 			x.must(err)
@@ -522,8 +524,8 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	}
 }
 
-// Copies of comments that someone made by hand under other keys go too, and an erasure whose item someone
-// damaged by hand is not stuck.
+// Copies of comments that were made by hand under other keys are erased too, and an erasure whose
+// item was damaged by hand does not get stuck.
 func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)

@@ -8,13 +8,14 @@ import (
 	"github.com/talkback/talkback/dynamo/restore"
 )
 
-// A restore of a copy from before an erasure brings back nothing that went with the author's comments.
+// Restoring a copy from before an erasure brings back nothing that the erasure deleted with the
+// author's comments.
 func TestRestoreAfterErasure(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		x := newTable(t)
 		x.fill(ada)
 		copied := map[restore.Kind][]layout.Item{}
-		ofAda := map[string]bool{} // partition keys and ids of the comments
+		ofAda := map[string]bool{} // partition keys and IDs of the comments
 		for _, it := range x.items() {
 			copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
 			if c, err := layout.Decode(it); err == nil && c.Author == ada {

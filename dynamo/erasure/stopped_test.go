@@ -18,13 +18,13 @@ import (
 	"github.com/talkback/talkback/dynamo/restore"
 )
 
-// stoppedClient is that of a process that is stopped when it has looked at the marks and puts its first
-// items. It goes on when their author was erased.
+// stoppedClient is the client of a process that stops after it has read the marks, at its first
+// puts. It continues once their author was erased.
 type stoppedClient struct {
 	*dynamodb.Client
-	stop func() // until the author was erased
+	stop func() // blocks until the author is erased
 	once sync.Once
-	how  string // what becomes of the puts
+	how  string // what happens to the puts
 
 	mu   sync.Mutex
 	held []*dynamodb.PutItemInput
@@ -38,22 +38,22 @@ func (s *stoppedClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, 
 		s.held = append(s.held, in)
 		return nil, ctx.Err()
 	}
-	output, err := s.Client.PutItem(context.WithoutCancel(ctx), in, options...) // it was under way
+	output, err := s.Client.PutItem(context.WithoutCancel(ctx), in, options...) // the put was under way
 	if s.how == "lose their answers" {
 		return nil, ctx.Err()
 	}
 	return output, err
 }
 
-// arrive makes the puts that were held.
+// arrive makes the delayed puts.
 func (s *stoppedClient) arrive() {
 	for _, in := range s.held {
 		_, _ = s.Client.PutItem(context.Background(), in, call.NoRetries) // refused, as it should be
 	}
 }
 
-// An import or a restore that is stopped between its look at the marks and its puts, until one of its authors
-// was erased, brings nothing of that author back.
+// An import or a restore stops between reading the marks and its puts, until one of its authors was
+// erased. It brings back nothing of that author.
 func TestImportIsStopped(t *testing.T) {
 	for _, how := range []string{"are answered", "lose their answers", "arrive later"} {
 		t.Run(how, func(t *testing.T) {
@@ -102,12 +102,12 @@ func TestImportIsStopped(t *testing.T) {
 	}
 }
 
-// heldClient is that of a process that is stopped when it has looked for what is the author's.
+// heldClient is the client of a process that stops after it has searched for the items of an author.
 type heldClient struct {
 	*dynamodb.Client
-	looks   atomic.Int32  // that are left
-	stopped chan struct{} // closed when it is
-	goOn    chan struct{} // closed when it goes on
+	looks   atomic.Int32  // left before it stops
+	stopped chan struct{} // closed when it stops
+	goOn    chan struct{} // closed when it continues
 }
 
 func (h *heldClient) looked() {
@@ -142,8 +142,9 @@ func (h *heldClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opt
 	return h.Client.PutItem(ctx, in, options...)
 }
 
-// A process that was stopped in the middle of an erasure, which another one has ended meanwhile, changes
-// nothing any more: not what the author did since, nor until when imports leave the author out.
+// A process was stopped in the middle of an erasure that another process has since completed. It
+// changes nothing more: neither later items of the author, nor the time up to which imports leave
+// the author out.
 func TestErasureIsStopped(t *testing.T) {
 	for author, looks := range map[comment.Author]int32{ada: 2, ida: 1} {
 		x := newTable(t)
