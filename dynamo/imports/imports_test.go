@@ -60,8 +60,8 @@ func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	return counts
 }
 
-// there are the ids of the comments that the table has.
-func (x table) there() (ids []comment.ID) {
+// ids returns the IDs of all comments in the table.
+func (x table) ids() (ids []comment.ID) {
 	x.Helper()
 	scanner := dynamo.NewScanner(x.client, x.name, 1)
 	scanner.Everything = true
@@ -81,7 +81,7 @@ func idsOf(comments ...[]comment.Comment) (ids []comment.ID) {
 	return ids
 }
 
-// changes are what may be done to a comment after its import. An undo leaves those alone that say so.
+// changes are changes of a comment after its import. An undo leaves the comment alone if it stays.
 var changes = []struct {
 	why   string
 	stays bool
@@ -100,7 +100,7 @@ var changes = []struct {
 	}},
 }
 
-// plain are comments of a product as a file of reviews has them, newest first.
+// plain returns comments of a product as a file of reviews has them, newest first.
 func plain(t *testing.T, product string, count int) []comment.Comment {
 	comments := commenttest.Many(commenttest.Rand(t), product, count)
 	for i := range comments {
@@ -125,17 +125,17 @@ func TestUndo(t *testing.T) {
 	x.must(x.store.Delete(t.Context(), second[19]))
 
 	registry := imports.NewRegistry(x.client, x.name)
-	for range 2 { // the second finds nothing more to do, and says the same
+	for range 2 { // the second finds nothing more to do, and reports the same
 		done, err := registry.Undo(t.Context(), "second.csv", func(imports.Undone) {})
 		x.must(err)
 		if want := (imports.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
 			t.Errorf("undone are %+v, want %+v", done, want)
 		}
-		if diff := cmp.Diff(idsOf(first, changed), x.there()); diff != "" {
+		if diff := cmp.Diff(idsOf(first, changed), x.ids()); diff != "" {
 			t.Errorf("left are: %s", diff)
 		}
 	}
-	// What was undone can be imported again; what a customer deleted, not.
+	// Comments that were undone can be imported again. Comments that a customer deleted cannot.
 	if counts, want := x.load("again.csv", second), (dynamo.LoadCounts{Written: 19 - len(changed), Existing: len(changed), Deleted: 1}); counts != want {
 		t.Errorf("imported again are %+v, want %+v", counts, want)
 	}
@@ -156,7 +156,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// An undo that ends at any call goes on where it stopped, and its counts are exact then.
+// An undo that fails at any call continues where it stopped, and its counts end up exact.
 func TestUndoThroughFaults(t *testing.T) {
 	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
 		for n, ended := 1, false; !ended; n += 7 {
@@ -177,14 +177,15 @@ func TestUndoThroughFaults(t *testing.T) {
 			x.must(network.Flush())
 			done, err := imports.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(imports.Undone) {})
 			x.must(err)
-			if want := (imports.Undone{Removed: 30}); done != want || len(x.there()) > 0 {
-				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.there()))
+			if want := (imports.Undone{Removed: 30}); done != want || len(x.ids()) > 0 {
+				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.ids()))
 			}
 		}
 	}
 }
 
-// Two processes that begin imports of one name at the same time share a number, and no other import has it.
+// Two processes that begin imports of one name at the same time share a number, which no other
+// import has.
 func TestBegin(t *testing.T) {
 	x := newTable(t)
 	registry := imports.NewRegistry(x.client, x.name)
@@ -212,8 +213,9 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// What a copy brings of imports is never taken for that of others: a table with another import of one of their
-// numbers is refused, and later imports take later numbers, also before a restore has ended.
+// Imports from a copy are never confused with others. A copy is refused if the table has another
+// import with one of its numbers. Later imports get higher numbers, even before the restore has
+// ended.
 func TestImportsOfACopy(t *testing.T) {
 	r := commenttest.Rand(t)
 	from := newTable(t)
@@ -234,7 +236,7 @@ func TestImportsOfACopy(t *testing.T) {
 			to.load(name, commenttest.Many(r, "cup", 1))
 		}
 		registry := imports.NewRegistry(to.client, to.name)
-		for range 2 { // a restore that was stopped runs again
+		for range 2 { // an interrupted restore runs again
 			if err := registry.MakeRoom(t.Context(), copied); (err == nil) != row.fits || err != nil && !strings.Contains(err.Error(), "--replace") {
 				t.Errorf("beside %v: %v", row.before, err)
 			}
