@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// Counts read back as they were written, the shared row and impossible ones too. Whatever else is
-// read has no other form.
+// Counts read back as they were written, including the shared row and impossible counts. Text that
+// is read in has no other form.
 func TestGridReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stats := commenttest.AnyStats(t)
@@ -42,7 +42,7 @@ func TestGridReadsBack(t *testing.T) {
 	})
 }
 
-// A text is damage if GridText would not write it.
+// A text that GridText would not write is damaged.
 func TestDamagedGrids(t *testing.T) {
 	for text, why := range map[string]string{
 		" ":                              "no row",

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// An encoded comment decodes to the same comment, from the table and from an index, which holds the
-// projected attributes only.
+// An encoded comment decodes to the same comment, both from the table and from an index, which
+// holds only the projected attributes.
 func TestItemsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -94,8 +94,8 @@ func TestDamagedItems(t *testing.T) {
 	}
 }
 
-// An item whose comment no answer, or no key of another item, could hold is improper: its reader
-// says which attribute is at fault. What is only odd is read.
+// An item is improper if no answer, or no key of another item, could hold its comment. The error
+// names the attribute at fault. Odd but valid values are read.
 func TestUnanswerableItems(t *testing.T) {
 	number := func(n int64) types.AttributeValue { return Number(n) }
 	inMap := func(it Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: it} }
@@ -112,7 +112,7 @@ func TestUnanswerableItems(t *testing.T) {
 		{attrUpdated, number(253_402_300_800_000), false}, // 10000-01-01
 		{attrUpdated, number(253_402_300_799_999), true},
 		{AttrPK, Text("C#7ZZZZZZZZZZZZZZZZZZZZZZZZZ"), false}, // the year 10889
-		{AttrPK, Text("C#76EZ91ZPZZZZZZZZZZZZZZZZZZ"), true},  // the last of 9999
+		{AttrPK, Text("C#76EZ91ZPZZZZZZZZZZZZZZZZZZ"), true},  // the last ID of 9999
 		{AttrPK, Text("01KDVDNA0000000000000000Z8"), false},
 		{AttrVersion, number(math.MaxInt32 + 1), false},
 		{AttrVersion, number(0), false},
@@ -139,7 +139,7 @@ func TestUnanswerableItems(t *testing.T) {
 		{AttrPlace, Text("1700000000000#c_01KDVDNA0000000000000000Z8#LINK#en#42"), true},
 		{AttrPlace, Text("1700000000000#c_01KDVDNA0000000000000000Z8#WHATEVER#en#42"), false},
 		{AttrPlace, Text("253402300800000#c_01KDVDNA0000000000000000Z8#LINK#en#42"), false},
-		{AttrPlace, Text("17#c_01KDVDNA0000000000000000Z8#LINK#en#42"), false}, // sorts after later ones
+		{AttrPlace, Text("17#c_01KDVDNA0000000000000000Z8#LINK#en#42"), false}, // sorts after later places
 	} {
 		c := commenttest.Random(commenttest.Rand(t), "42")
 		c.Author.Imported = true
@@ -152,9 +152,8 @@ func TestUnanswerableItems(t *testing.T) {
 	}
 }
 
-// An approved comment is in every list index, and no other is in any. A customer's is in the index
-// of authors, and one that waits on a board. It does not have the attributes that are kept for
-// later.
+// An approved comment is in every list index, and no other comment is in any. A customer's comment
+// is in the index of authors, and a waiting one is on a board. The reserved attributes are not set.
 func TestWhichIndexesACommentIsIn(t *testing.T) {
 	lists := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}
 	waits := &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}}

@@ -46,8 +46,8 @@ func moderated(t *rapid.T, r *rand.Rand) comment.Comment {
 	return c
 }
 
-// A comment in any state decodes to the same comment. What makes one of another, as UpdateItem does
-// it, ends with the item of the other, and touches nothing that is equal in both.
+// A comment in any state decodes to the same comment. An update from one comment to another, as
+// UpdateItem applies it, results in the item of the other, and leaves equal attributes alone.
 func TestStatesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -58,7 +58,7 @@ func TestStatesReadBack(t *testing.T) {
 			t.Fatalf("%v\n%s", err, diff)
 		}
 		stored := Encode(before)
-		stored[attrVotes] = Text("12,3") // came meanwhile
+		stored[attrVotes] = Text("12,3") // changed meanwhile
 		update, values := Update(Encode(before), Encode(after))
 		set, remove, _ := strings.Cut(update, "REMOVE ")
 		for _, part := range strings.Split(strings.TrimPrefix(strings.TrimSpace(set), "SET "), ", ") {
@@ -77,7 +77,7 @@ func TestStatesReadBack(t *testing.T) {
 	})
 }
 
-// A comment without a state and without keys of lists may never have been approved: it is improper,
+// A comment without a state and without keys of lists may never have been approved. It is improper,
 // however it is read.
 func TestACommentWithoutAState(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")

@@ -11,10 +11,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// counted are the comments of a product as they are counted, the model of what bounds must hold.
-type counted map[comment.Position]comment.Cell
+// boundsModel is a model of the bounds: the cells of a product's comments by position.
+type boundsModel map[comment.Position]comment.Cell
 
-func (c counted) stats() comment.Stats {
+func (c boundsModel) stats() comment.Stats {
 	stats := comment.Stats{}
 	for _, cell := range c {
 		stats.Add(cell, 1)
@@ -24,7 +24,7 @@ func (c counted) stats() comment.Stats {
 
 // newest returns the position of the newest comment that a filter allows, the zero Position for
 // none.
-func (c counted) newest(filter comment.Filter) (highest comment.Position) {
+func (c boundsModel) newest(filter comment.Filter) (highest comment.Position) {
 	for position, cell := range c {
 		if filter.AllowsCell(cell) && position.Compare(highest) > 0 {
 			highest = position
@@ -58,12 +58,13 @@ func anyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// Whatever comes, goes and moves, and however often the bounds are stored, in full or in short: no
-// comment is newer than its bound, and a bound that is exact is the newest comment. Without
-// deletions and short forms, the bound of a cell is at most a second above its newest comment.
+// Whatever comments are added, deleted and moved, and however often the bounds are stored, in full
+// or in short, no comment is newer than its bound, and an exact bound is the newest comment.
+// Without deletions and short forms, the bound of a cell is at most a second above its newest
+// comment.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bounds, model, tight := &Bounds{}, counted{}, true
+		bounds, model, tight := &Bounds{}, boundsModel{}, true
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
 			position := anyPosition(t)
 			before, there := model[position]
@@ -97,7 +98,7 @@ func TestBoundsHold(t *testing.T) {
 	})
 }
 
-func check(t *rapid.T, bounds *Bounds, model counted, filter comment.Filter, tight bool) {
+func check(t *rapid.T, bounds *Bounds, model boundsModel, filter comment.Filter, tight bool) {
 	stats := model.stats()
 	if bound, newest := bounds.Of(filter, stats), model.newest(filter); bound.Compare(newest) < 0 {
 		t.Fatalf("%+v: %v is newer than the bound %v", filter, newest.Time(), bound.Time())
@@ -120,7 +121,7 @@ func check(t *rapid.T, bounds *Bounds, model counted, filter comment.Filter, tig
 	}
 }
 
-func positionsOf(model counted) func(yield func(comment.Position) bool) {
+func positionsOf(model boundsModel) func(yield func(comment.Position) bool) {
 	return func(yield func(comment.Position) bool) {
 		for position := range model {
 			if !yield(position) {
@@ -153,8 +154,8 @@ func TestBoundsOfASharedRow(t *testing.T) {
 	}
 }
 
-// Bounds that are damaged, or that belong to other statistics, are not known; none at all are not
-// an error.
+// Damaged bounds, or those of other statistics, are treated as unknown. Missing bounds are not an
+// error.
 func TestDecodeDamage(t *testing.T) {
 	var b Bounds
 	stats := comment.Stats{"de": {Counts: comment.Counts{4: 1}}, "en": {Counts: comment.Counts{0: 2, 4: 1}}}
@@ -188,7 +189,7 @@ func TestDecodeDamage(t *testing.T) {
 	}
 }
 
-// The bound of a cell is a whole second, rounded up, and none from 2106 on.
+// The bound of a cell is a whole second, rounded up. From 2106 on there is none.
 func TestSeconds(t *testing.T) {
 	for _, row := range []struct {
 		at, last string

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// The item of a comment without traits, votes and pictures, which is what lists index, has just
-// what it had before there were any.
+// The item of a comment without traits, votes and pictures equals the item from before these
+// existed. Lists index this item.
 func TestItemWithoutTraits(t *testing.T) {
 	title := "Good"
 	c := comment.Comment{

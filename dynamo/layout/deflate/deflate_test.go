@@ -20,8 +20,8 @@ import (
 
 const limit = 256 << 10
 
-// standard expands as the standard library does, once it is given the prefix. It does not check
-// that the result is text.
+// standard expands with the standard library, which gets the prefix first. It does not check that
+// the result is text.
 func standard(short []byte) (string, error) {
 	if len(short) > 0 && short[0]&marker == marker {
 		n := int(short[0] >> markerBits)
@@ -67,7 +67,8 @@ func TestReadsBack(t *testing.T) {
 	})
 }
 
-// Lengths and distances at which symbols change, and texts at which the way of writing does.
+// Texts read back at the lengths and distances where symbols change, and where the encoding
+// changes.
 func TestReadsBackAtBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, length := range []int{0, 1, 2, 3, 4, 10, 11, 12, 18, 19, 34, 35, 66, 67, 130, 131, 257, 258, 259, 516, 517} {
@@ -92,7 +93,7 @@ func anyOf(r *rand.Rand, size int) string {
 	return string(out)
 }
 
-// Usual texts are written with a code for their language, in three fifths of their size.
+// Typical texts are written with a code for their language, in three fifths of their size.
 func TestPresetCodes(t *testing.T) {
 	plain, short, preset := 0, 0, 0
 	texts := usual(300)
@@ -121,8 +122,8 @@ func usual(most int) (out []string) {
 	return out
 }
 
-// A code has a word for each byte of UTF-8 and for each length and distance, and no bits without a
-// meaning.
+// A code has a word for each byte of UTF-8 and for each length and distance, and uses all
+// combinations of bits.
 func TestCodesAreComplete(t *testing.T) {
 	for n, c := range codes() {
 		for _, words := range [][]word{c.literals, c.distances} {
@@ -146,8 +147,8 @@ func TestCodesAreComplete(t *testing.T) {
 	}
 }
 
-// Stored texts need the codes that they were written with: lines may be added behind these, and
-// these never change.
+// Stored texts need the codes that they were written with. New lines may be appended, but these
+// lines never change.
 func TestCodesStay(t *testing.T) {
 	const lines, sum = 15, 0xa2166ff1
 	var kept strings.Builder
@@ -197,7 +198,7 @@ func bomb(size int) []byte {
 	return w.close()
 }
 
-// The buffer grows in time, wherever in it a repetition of the greatest length begins.
+// The buffer grows in time, wherever in it the longest repetition begins.
 func TestRepetitionsGrowTheBuffer(t *testing.T) {
 	c := codes()[0]
 	symbol, extra, extraBits := distanceOf(chunk)
@@ -243,7 +244,7 @@ func TestDamaged(t *testing.T) {
 			checkDamaged(t, why+", cut", good[:n])
 		}
 	}
-	for _, text := range usual(300) { // some lose only zeros of the last word
+	for _, text := range usual(300) { // some texts lose only zeros of the last word
 		short := Compress(text)
 		checkDamaged(t, "cut by a byte", short[:len(short)-1])
 	}
@@ -256,7 +257,7 @@ func checkDamaged(t *testing.T, why string, bad []byte) {
 	}
 }
 
-// farBack is a repetition of what was before the text.
+// farBack returns a repetition that refers to a place before the text.
 func farBack() []byte {
 	c := codes()[0]
 	w := bitWriter{out: []byte{marker}}
@@ -267,7 +268,8 @@ func farBack() []byte {
 	return w.close()
 }
 
-// Pooled readers and writers mix nothing up, and their results stay unchanged.
+// Concurrent calls that share pooled readers and writers do not affect each other, and their
+// results stay unchanged.
 func TestAtOnce(t *testing.T) {
 	texts := usual(100)
 	var group sync.WaitGroup
@@ -287,7 +289,7 @@ func TestAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// FuzzExpand checks that any bytes expand as they do with the standard library, or fail with it.
+// FuzzExpand checks that any bytes expand, or fail, as they do with the standard library.
 func FuzzExpand(f *testing.F) {
 	for _, text := range usual(20) {
 		f.Add(Compress(text))
@@ -299,7 +301,7 @@ func FuzzExpand(f *testing.F) {
 		want, wantErr := standard(short)
 		switch {
 		case len(want) > limit:
-			if err == nil || got != "" { // it may be damaged behind the limit
+			if err == nil || got != "" { // the damage may be behind the limit
 				t.Errorf("%d bytes, %v, want an error", len(got), err)
 			}
 		case wantErr != nil || !utf8.ValidString(want):

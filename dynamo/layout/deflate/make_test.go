@@ -16,7 +16,7 @@ import (
 
 var makePrefixes = flag.Bool("prefixes", false, "write prefixes.txt anew; texts that are stored become unreadable")
 
-// TestMakePrefixes makes the preset codes from how frequent letters are in texts of our own: the
+// TestMakePrefixes makes the preset codes from the letter frequencies of texts of our own: the
 // sample's comments, and testdata for further languages.
 func TestMakePrefixes(t *testing.T) {
 	if !*makePrefixes {
@@ -54,7 +54,7 @@ func TestMakePrefixes(t *testing.T) {
 	}
 }
 
-// train returns the code that suits texts.
+// train returns the best code for texts.
 func train(texts []string) *code {
 	literals := make([]float64, numLiterals)
 	distances := make([]float64, numDistances)
@@ -93,7 +93,7 @@ func train(texts []string) *code {
 	return c
 }
 
-// smoothed adds what any text may hold.
+// smoothed adds small weights, since any symbol may occur in a text.
 func smoothed(literals, distances []float64) (l, d []float64) {
 	l, d = make([]float64, numLiterals), make([]float64, numDistances)
 	sum := func(of []float64) (s float64) {
@@ -141,7 +141,7 @@ func codeOf(literals, distances []float64) *code {
 	return newCode(prefixOf(slices.Concat(shortest(literals), shortest(distances))))
 }
 
-// shortest returns the lengths of the best words of at most maxBits, by package-merge.
+// shortest returns the lengths of the best words with at most maxBits, by package-merge.
 func shortest(weights []float64) []uint8 {
 	type parcel struct {
 		weight  float64
