@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// damages are what someone may make of a number or a text by hand.
+// damages returns damaged values of a number or a text.
 func damages() []types.AttributeValue {
 	return []types.AttributeValue{nil, layout.Text("x"), layout.Text(""), layout.Flag(true), &types.AttributeValueMemberN{Value: "1.5"}}
 }
@@ -37,8 +37,8 @@ func spoil(t *testing.T, client *dynamodb.Client, table string, key layout.Item,
 	}
 }
 
-// A lease that someone damaged by hand is taken, once, as it is read, and goes on from its checkpoint:
-// the shard would be read by nobody.
+// A lease that was damaged by hand can be taken, once, in the form in which it is read. It
+// continues from its checkpoint. Otherwise no process would read the shard.
 func TestDamagedLease(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
@@ -86,8 +86,8 @@ func leaseOf(t *testing.T, l *leases.Leases, shard string) stream.Lease {
 	return stream.Lease{}
 }
 
-// Work whose item someone damaged by hand is taken over, by one process: others would wait for it without
-// end.
+// Work whose item was damaged by hand is taken over by one process. Otherwise all would wait for it
+// forever.
 func TestDamagedWork(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 )
 
-// taken is a table in which another process takes work over after some writes.
-type taken struct {
+// takeover is a table in which another process takes over the work after some writes.
+type takeover struct {
 	writes, after atomic.Int64
 	last          atomic.Pointer[layout.Item]
 }
 
-func (c *taken) PutItem(_ context.Context, input *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (c *takeover) PutItem(_ context.Context, input *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	if c.writes.Add(1) > c.after.Load() {
 		return nil, &types.ConditionalCheckFailedException{}
 	}
@@ -30,20 +30,20 @@ func (c *taken) PutItem(_ context.Context, input *dynamodb.PutItemInput, _ ...fu
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-func (*taken) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (*takeover) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	return &dynamodb.GetItemOutput{}, nil
 }
 
-func (*taken) DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+func (*takeover) DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
 	return &dynamodb.DeleteItemOutput{}, nil
 }
 
-// Work that is held saves its progress with every heartbeat, so that no other process takes it over; one that
-// lost it stops; and a heartbeat after its end does not bring its item back.
+// Held work saves its progress with every heartbeat, so that no other process takes it over. A
+// process that lost its work stops. A heartbeat after the end does not restore the item.
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &taken{}
-		client.after.Store(11) // one that acquires, and ten heartbeats
+		client := &takeover{}
+		client.after.Store(11) // one write that acquires, and ten heartbeats
 		work := leases.NewWork(leases.WorkOptions{
 			Client: client, Table: "t", Key: layout.StreamKey("WORK", "w"), Name: "a rebuild", Who: "test",
 			Heartbeat: time.Second, Progress: func() layout.Item { return layout.Item{} },

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Items about the stream are in no index. There, they would appear as a comment of a list or as a
+// Items about the stream are in no index. They would appear there as a comment of a list, or as a
 // product of a leaderboard.
 func TestNothingIsInAnIndex(t *testing.T) {
 	now := time.Now()
@@ -26,8 +26,8 @@ func TestNothingIsInAnIndex(t *testing.T) {
 	}
 }
 
-// A heartbeat is known by its item as it was written. Its expiry shows none, nor do leases, states and comments, whose
-// shards would be taken for proven.
+// A heartbeat is recognized by its item when it is written. Its expiry is none, and neither are
+// leases, states and comments. Otherwise their shards would count as read up to now.
 func TestHeartbeatsAmongRecords(t *testing.T) {
 	sent := stream.Heartbeat{Key: "17", Label: "label", Shard: "s", Counter: 3, Sent: time.Now().UTC().Truncate(time.Millisecond)}
 	it, now := heartbeatItem(sent), time.Now()

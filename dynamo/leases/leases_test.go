@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 const leaseLabel = "2026-01-01T00:00:00.000"
 
-// leaseStory is the life of a lease and of the state, step by step, and how both end.
+// leaseStory is a sequence of writes of a lease and of the state, and the result of both.
 type leaseStory struct {
 	steps  []func(context.Context, *leases.Leases) error
 	lease  stream.Lease
@@ -67,7 +67,7 @@ func newLeaseStory(shard string) *leaseStory {
 	return s
 }
 
-// tell takes each step, and retries it while its error may pass, as a Consumer does.
+// tell takes each step, and retries it while its error is temporary, as a Consumer does.
 func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
 	t.Helper()
 	for i, step := range s.steps {
@@ -84,7 +84,7 @@ func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
 	}
 }
 
-// check compares what is in the table with what was written.
+// check compares the table with what was written.
 func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 	t.Helper()
 	all, err := leases.List(t.Context(), leaseLabel)
@@ -128,7 +128,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 	}
 }
 
-// A write that comes second returns a Conflict and changes nothing.
+// The later of two competing writes returns a Conflict and changes nothing.
 func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -164,8 +164,8 @@ func TestLeasesOfOthers(t *testing.T) {
 	})
 }
 
-// A state that someone damaged by hand counts as one that was never written, and is written anew: who waits
-// until it can be changed does not wait for ever.
+// A state that was damaged by hand counts as never written, and is written anew. Otherwise a
+// process that waits to change it would wait forever.
 func TestDamagedState(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
