@@ -13,14 +13,14 @@ import (
 	"github.com/talkback/talkback/dynamo/merge"
 )
 
-// pile is a source under test. It yields its items in batches of given sizes, and is done with its
+// pile is a source under test. It yields its items in batches of given sizes, and ends with its
 // last item or with an empty batch after it.
 type pile struct {
 	items   []int
 	batches []int
-	halves  int // in how many batches it ends, and two further sources yield what is left; 0 for never
+	halves  int // number of batches after which it ends, and two further sources yield the rest; 0 for never
 	lateEnd bool
-	gap     int // how far a batch's bound is below the next item; 0 for no bounds
+	gap     int // distance of a batch's bound below the next item; 0 for no bounds
 }
 
 func (p *pile) next() merge.Batch[int] {
@@ -64,7 +64,7 @@ func fillFrom(t interface{ Fatalf(string, ...any) }, piles []*pile) merge.Fill[i
 	}
 }
 
-// deal spreads sorted items over piles, some of them to two piles.
+// deal distributes sorted items over piles, some items to two piles.
 func deal(t *rapid.T, items []int) []*pile {
 	piles := make([]*pile, rapid.IntRange(1, 7).Draw(t, "piles"))
 	for i := range piles {
@@ -85,7 +85,7 @@ func deal(t *rapid.T, items []int) []*pile {
 }
 
 // A source whose bound lies at or above the items of the others is not read again, even if it has
-// yielded nothing so far.
+// yielded nothing yet.
 func TestBoundsSpareRounds(t *testing.T) {
 	for _, row := range []struct {
 		why    string
@@ -145,12 +145,12 @@ func distance(a, b *int) float64 { return float64(*b - *a) }
 
 func compare(a, b *int) int { return cmp.Compare(*a, *b) }
 
-// A source that will probably run dry before all is taken is read on beside a dry one, so that no
-// further wave follows.
+// A source that will probably run dry before Take has enough is read together with a dry one, which
+// saves a further wave.
 func TestReadAhead(t *testing.T) {
 	for _, row := range []struct {
 		why   string
-		bound [2]int // behind 10, 20 of the first source, and behind 11 of the second
+		bound [2]int // of the first source, after 10 and 20; and of the second, after 11
 		take  int
 		want  []int // the sources of the second fill
 	}{
@@ -254,7 +254,7 @@ func TestCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	merger := merge.New(1, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 		cancel()
-		return []merge.Batch[int]{{}}, nil // without the check, read for ever
+		return []merge.Batch[int]{{}}, nil // without the check, Take would read forever
 	})
 	if _, err := merger.Take(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want canceled", err)
