@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// A process that appended long ago appends behind all others when events are wanted again, though all
-// that it knows of has expired meanwhile.
+// A process that appended long ago appends after all others when events are wanted again, though
+// everything that it knew has expired.
 func TestAppendAfterAllHasExpired(t *testing.T) {
 	client, table := newTable(t)
 	old, h := outbox.New(client, table), newHistory(commenttest.Rand(t), 1, 1, 3)

@@ -2,5 +2,5 @@ package outbox
 
 import "time"
 
-// SetClock has an outbox take its time from a function.
+// SetClock makes an outbox take its time from a function.
 func SetClock(o *Outbox, now func() time.Time) { o.now = now }

@@ -42,7 +42,7 @@ func newTable(t *testing.T) (*dynamodb.Client, string) {
 	return client, table
 }
 
-// What happened follows from the two images of a record.
+// The events of a record follow from its two images.
 func TestOf(t *testing.T) {
 	approved := commenttest.Random(rand.New(rand.NewPCG(1, 1)), "a product")
 	approved.Status, approved.Moderation, approved.Reply, approved.ReplyDeletion, approved.Version, approved.Votes = comment.Approved, nil, nil, 0, 1, comment.VoteCounts{}
@@ -98,7 +98,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// history is what happens to some comments, as shards that are handed to processes.
+// history is a series of changes of some comments, in shards.
 type history struct {
 	shards [][]stream.Record
 	want   map[comment.ID][]outbox.Event
@@ -123,7 +123,8 @@ func newHistory(r *rand.Rand, shards, comments, changes int) history {
 	return h
 }
 
-// counter counts nothing, and now and then fails as counting does, unless it has no source.
+// counter is a handler that counts nothing. With a source of random numbers, it sometimes fails as
+// counting does.
 type counter struct{ *rand.Rand }
 
 func (c counter) Handle(_ context.Context, records []stream.Record) error {
@@ -139,22 +140,22 @@ func (c counter) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
-// process hands a shard's records over as a reader of the stream does, and begins anew from an earlier
-// checkpoint now and then, as another process that takes the shard over.
+// process handles a shard's records as a reader of the stream does. Sometimes it starts again from
+// an earlier checkpoint, like another process that takes the shard over.
 func process(t *testing.T, r *rand.Rand, open func() *outbox.Outbox, shard []stream.Record) {
 	handler := open().After(counter{r})
 	for next := 0; next < len(shard) && t.Context().Err() == nil; {
 		batch := shard[next:min(next+1+r.IntN(30), len(shard))]
 		_, done, _ := stream.Deliver(t.Context(), handler, batch)
-		next += done // what waits comes again, and so does what is done behind it
+		next += done // waiting records come again, and so do those done after them
 		if r.IntN(5) == 0 {
 			handler, next = open().After(counter{r}), max(0, next-r.IntN(40))
 		}
 	}
 }
 
-// Processes append under faults, deaths and replays: each comment's events are in the log once and in
-// their order, and its numbers have no gap.
+// Processes append under faults, kills and replays. Each comment's events are in the log once and
+// in order, and event numbers have no gap.
 func TestNothingIsLost(t *testing.T) {
 	client, table := newTable(t)
 	r := commenttest.Rand(t)
@@ -193,7 +194,8 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// A reader goes on from any event. It is told when what follows is gone, and when its position is none.
+// A reader can continue from any event. It gets an error if the events after it are gone, or if its
+// position is invalid.
 func TestPositions(t *testing.T) {
 	client, table := newTable(t)
 	out, r := outbox.New(client, table), commenttest.Rand(t)
@@ -238,7 +240,7 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%q is taken", text)
 		}
 	}
-	// What came first expires.
+	// The first events expire.
 	first := all[0].Number >> 7
 	for number := first; number < first+2; number++ {
 		key := layout.Item{"PK": layout.OutboxLanePK(lane), "SK": layout.Text(layout.OutboxSK(number))}
@@ -256,10 +258,10 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// writes counts calls by whether they write.
+// writes counts the reads and writes of a client.
 type writes struct {
 	outbox.Client
-	mu            sync.Mutex // lanes write at once
+	mu            sync.Mutex // lanes write in parallel
 	reads, writes int
 	lanes         int     // reads of lanes
 	units         float64 // of writes
@@ -282,7 +284,8 @@ func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fu
 	return w.Client.PutItem(ctx, in, o...)
 }
 
-// An event alone takes one write unit, and one of a burst a tenth. Who reads them for a client has it pay.
+// An event alone takes one write unit, an event of a burst a tenth. Reading them for a client is
+// charged to that client.
 func TestCost(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
@@ -305,7 +308,7 @@ func TestCost(t *testing.T) {
 	if counted.lanes > begun {
 		t.Errorf("a process that knows the ends of lanes read %d times", counted.lanes-begun)
 	}
-	counted.units = 0 // of a process that begins where another one ended
+	counted.units = 0 // of a process that continues where another ended
 	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
 		t.Errorf("%v write units of a process that begins, want 1; %v", counted.units, err)
 	}
@@ -320,7 +323,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// lastWrite ends its process with the first item that it puts of who wants events.
+// lastWrite ends its process as it writes that it wants events.
 type lastWrite struct {
 	outbox.Client
 	die func()
@@ -335,9 +338,9 @@ func (l lastWrite) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...
 	return out, err
 }
 
-// While nobody wants events, nothing is written, and a process looks once in some seconds whether
-// somebody does. Once off again, a reader learns that events are missing, also if the first process that
-// wanted them ended at once.
+// While nothing wants events, nothing is written, and a process checks every few seconds whether
+// that changed. After the outbox was off, a reader learns that events are missing, even if the
+// first process that wanted them ended at once.
 func TestOff(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
@@ -384,7 +387,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// What an import writes is one event for each product that it touched, and what else happened stays.
+// An import is one event for each product that it changed. Other events stay.
 func TestImports(t *testing.T) {
 	client, table := newTable(t)
 	r, out := commenttest.Rand(t), outbox.New(client, table)
@@ -397,7 +400,7 @@ func TestImports(t *testing.T) {
 		for i, c := range commenttest.Many(r, product, 20) {
 			c.Status, c.Moderation = comment.Approved, nil
 			now := layout.Encode(c)
-			if i == 19 || product == "hidden" { // it stands for none that are in lists
+			if i == 19 || product == "hidden" { // these comments are in no list
 				c.Status = comment.Rejected
 				now = layout.Encode(c)
 			}
@@ -433,8 +436,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// An item that someone damaged by hand keeps no process from appending, and hides no event of another
-// item from a reader, who learns where events are missing.
+// An item that was damaged by hand keeps no process from appending, and hides no event of another
+// item from a reader. The reader learns where events are missing.
 func TestDamagedItems(t *testing.T) {
 	client, table := newTable(t)
 	out := outbox.New(client, table)
@@ -490,7 +493,7 @@ func TestDamagedItems(t *testing.T) {
 	}
 }
 
-// A lane begins anew whatever someone made by hand of the number with which it began.
+// A lane starts anew whatever its start item was changed to by hand.
 func TestDamagedStart(t *testing.T) {
 	for _, damage := range []layout.Item{{}, {"n": layout.Text("x")}, {"n": &types.AttributeValueMemberN{Value: "1.5"}}} {
 		client, table := newTable(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// memory has the items of one lane, in their order. Its first query fails.
+// memory holds the items of one lane, in order. Its first query fails.
 type memory struct {
 	outbox.Client
 	lane types.AttributeValue
@@ -62,8 +62,8 @@ func (m *memory) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-// Who follows the log gets batch after batch, and an item before a lane could be empty. An error that
-// passes is told, and one of who follows ends it.
+// A follower of the log gets batch after batch, and an item before a lane could be empty. A
+// temporary error is reported. An error of the follower ends the tail.
 func TestTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lane, items = 2, 150
