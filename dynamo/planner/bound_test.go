@@ -7,8 +7,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// More languages never make the estimate of a page smaller, and a page of many partitions costs
-// little more than half a unit for each of them.
+// More languages never lower the estimate of a page, and a page of many partitions costs little
+// more than half a unit for each.
 func TestEstimateRisesWithPartitions(t *testing.T) {
 	for _, size := range []int{1, 20, 100} {
 		before := 0.0

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What is chosen is the first of the candidates, with its estimates, though the others are not
-// priced in full for that.
+// The chosen cover is the first of the candidates, with the same estimates, though choosing does
+// not price the others in full.
 func TestChosenIsTheFirstCandidate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter, err := comment.Filter{
@@ -26,7 +26,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		p.Known.Sizes.Any = rapid.SampledFrom([]ItemSize{{}, {Mean: 60, Deviation: 20}, {Mean: 900, Deviation: 300}}).Draw(t, "sizes")
 		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any
 		p.Known.Sizes.ByRating[0].Mean *= rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "worst")
-		for _, language := range commenttest.ManyLanguages(4) { // few numbers, so that prices are equal
+		for _, language := range commenttest.ManyLanguages(4) { // few different numbers, so that prices are equal
 			p.Known.Stats[language] = comment.Row{Counts: rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {700}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")}
 		}
 		request := Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")}

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// Which comments a part can have decides which are looked for after a move, and what is expected of
-// it.
+// The comments that a part can hold decide where a moved comment is looked for, and how many
+// comments are expected.
 func TestPartHolds(t *testing.T) {
 	german := comment.Cell{Language: "de", Rating: 4}
 	helpful := comment.Cell{Language: "de", Rating: 4, Traits: comment.IsHelpful}

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// skewed are counts as shops have them: most comments praise, most are in one language.
+// skewed returns counts that are typical of shops: most comments praise, most are in one language.
 func skewed() comment.Stats {
 	return comment.Stats{"en": {Counts: comment.Counts{1200, 300, 800, 2000, 15700}}, "de": {Counts: comment.Counts{250, 60, 160, 400, 3130}}, "is": {Counts: comment.Counts{3, 0, 1, 2, 4}}}
 }
@@ -56,8 +56,7 @@ func TestWhatIsChosen(t *testing.T) {
 	}
 }
 
-// What is not computed on the way to the best limit is not better: every limit that counts is
-// dearer.
+// cheapest leaves out no better limit: every limit that matters costs at least as much.
 func TestCheapestLeavesOutNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known := Knowledge{}
@@ -92,7 +91,7 @@ func TestCheapestLeavesOutNothing(t *testing.T) {
 	})
 }
 
-// Probabilities come from a table as they would from the function that made it.
+// Probabilities from the table equal those of the function that it was made from.
 func TestAbove(t *testing.T) {
 	for x := -7.0; x < 7; x += 0.013 {
 		want := math.Erfc((x-1)/2/math.Sqrt2) / 2
@@ -105,7 +104,7 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// What a read is expected to cost is what reads of random items cost on average.
+// The expected cost of a read equals the average cost of reads of random items.
 func TestExpectedUnits(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, items := range []int{1, 8, 20, 24, 100, 700} {
@@ -124,8 +123,8 @@ func TestExpectedUnits(t *testing.T) {
 	}
 }
 
-// BenchmarkPlan makes plans of a product with many languages: by its counts, by these and what the
-// page held when it was last read, and by what is likely.
+// BenchmarkPlan plans pages of a product with many languages: from its counts, from these and the
+// page as it was last read, and from typical products.
 func BenchmarkPlan(b *testing.B) {
 	stats := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(12) {
@@ -158,7 +157,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// pageOf is a page of 21 comments that a filter allows, as it was read from each wider partition.
+// pageOf returns a page of 21 comments that a filter allows, as if it was read from each wider
+// partition.
 func pageOf(filter comment.Filter) *LastPage {
 	taken := make([]layout.Compressed, 21)
 	for i := range taken {
@@ -176,7 +176,7 @@ func pageOf(filter comment.Filter) *LastPage {
 	return page
 }
 
-// What is estimated of one cover does not depend on those that were estimated before.
+// The estimate of one cover does not depend on the covers that were estimated before.
 func TestCoversAreEstimatedApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter := comment.Filter{
@@ -200,8 +200,8 @@ func TestCoversAreEstimatedApart(t *testing.T) {
 	})
 }
 
-// Units are read units alone. Price adds what a further call and an expected further wave are taken
-// to cost.
+// Units are read units only. Price adds the assumed cost of a further call and of an expected
+// further wave.
 func TestUnitsAndPrice(t *testing.T) {
 	for _, row := range []struct {
 		why          string

@@ -36,8 +36,8 @@ func ExamplePlanner_Take() {
 	//   read 15 of P#kettle/3 in byRating
 }
 
-// Trusted counts say that no Icelandic comment has one star. The planner leaves out the read that
-// would find nothing.
+// Trusted counts say that no Icelandic comment has one star. The planner skips the read that would
+// find nothing.
 func ExamplePlanner_Take_skipped() {
 	list := planner.Planner{
 		Product: "kettle",

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Statistics that lump languages together never have a read of one of them left out.
+// Statistics that combine languages in one row never skip a read of one of them.
 func TestSharedRowsAreNotEmpty(t *testing.T) {
 	known := Knowledge{Trusted: true, Stats: comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 4}}, comment.OtherLanguages: {Counts: comment.Counts{1, 0, 0, 0, 0}}}}
 	for _, row := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What stands between the wanted items of a read is what stands there on average if they lie at
-// random.
+// The expected number of other items between the wanted ones equals the average for wanted items at
+// random places.
 func TestBetween(t *testing.T) {
 	r := commenttest.Rand(t)
 	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Conditions: comment.Filter{Ratings: []int{1}}.Conditions()}

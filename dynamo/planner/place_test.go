@@ -7,8 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Each row is a page of 20 comments that is to be found. 32 comments cost a unit to read, a lookup
-// costs 7.
+// Each row is a page of 20 comments to find. Reading 32 comments costs a unit, a lookup costs 7.
 func TestPlacementHasTheLowestPrice(t *testing.T) {
 	const size = 20
 	from := func(skip, size int) Placement { return Placement{By: comment.ByReading, Skip: skip, Size: size} }
@@ -48,7 +47,7 @@ func TestPlacementHasTheLowestPrice(t *testing.T) {
 	}
 }
 
-// What is known of the product says how near the end is, unless it may be wrong.
+// Statistics tell how near the end of the list is, unless they may be wrong.
 func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
 	stats := comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 40}}, comment.OtherLanguages: {Counts: comment.Counts{1}}}
 	day := time.Unix(0, 0)

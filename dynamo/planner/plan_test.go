@@ -43,11 +43,11 @@ func anyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// Every cover of a filter, whatever is believed of the product, holds every cell of the language x
-// rating grid that the filter allows exactly once after its residual filter, none that it does not,
-// and no partition for nothing.
+// Whatever the statistics, each cover of a filter holds exactly once, after its residual filter,
+// every cell of the language x rating grid that the filter allows. It holds no other cell, and has
+// no useless partition.
 func TestCoversHoldWhatIsChosen(t *testing.T) {
-	grid := commenttest.ManyLanguages(42) // two that no filter names
+	grid := commenttest.ManyLanguages(42) // two that are in no filter
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
 		known := Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
@@ -64,8 +64,8 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	})
 }
 
-// Whatever is believed, each read looks at something: a limit of 0 would count, and find no
-// comments.
+// Whatever the statistics, each read scans at least one item: a limit of 0 would mean a count,
+// which finds no comments.
 func TestEveryReadLooksAtSomething(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Planner{Filter: anyFilter(t), Known: Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
@@ -103,7 +103,7 @@ func checkCover(t *rapid.T, grid []comment.Language, filter comment.Filter, cove
 	}
 }
 
-// However a filter is written, it is planned alike.
+// Different ways to write a filter give the same plan.
 func TestPlanDoesNotDependOnHowTheFilterIsWritten(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		filter := anyFilter(rt)

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Comments with helpful votes are not read for dates at which no comment can be: dates that end
-// before they begin, and dates after the newest comment, if that is known.
+// Comments with helpful votes are not read for dates without comments: ranges that end before they
+// begin, and dates after the newest comment, if that is known.
 func TestNothingIsReadForDatesWithoutComments(t *testing.T) {
 	at := func(year int) *time.Time { return new(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)) }
 	cell := comment.Cell{Language: "en", Rating: 5, Traits: comment.IsHelpful}
