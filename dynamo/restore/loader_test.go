@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// A vote and a report are as old as they are, and not as their comment: who was erased and came back keeps
-// those about older comments.
+// A vote and a report have their own age, not their comment's. An author who returned after an
+// erasure keeps those about older comments.
 func TestAuthorOf(t *testing.T) {
 	old, late := comment.IDOf(comment.FirstAt(time.UnixMilli(1e12))), time.UnixMilli(2e12).UTC()
 	for name, it := range map[string]layout.Item{
@@ -26,7 +26,7 @@ func TestAuthorOf(t *testing.T) {
 	}
 }
 
-// The later of two marks of an erased author stays, and one that a copy lacks.
+// The later of two marks of an erased author stays, and so does a mark that the copy lacks.
 func TestOutlasts(t *testing.T) {
 	mark := func(until int64) layout.Item {
 		it := layout.StreamKey("ERASED", "digest")

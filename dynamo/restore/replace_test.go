@@ -18,13 +18,13 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// memory is a table in memory, where an empty item is none. It understands the updates of a Loader, and no
-// conditions but theirs.
+// memory is a table in memory, in which an empty item does not exist. It supports the updates of a
+// Loader, and only their conditions.
 type memory struct {
 	mu     sync.Mutex
 	items  map[string]layout.Item
 	before func(layout.Item) // changes an item once, just before it is updated
-	left   int               // how often a read leaves all but one of its keys for later
+	left   int               // number of reads that leave all but one key unprocessed
 }
 
 func newMemory(items ...layout.Item) *memory {
@@ -118,7 +118,7 @@ func (m *memory) DeleteItem(_ context.Context, in *dynamodb.DeleteItemInput, _ .
 	return &dynamodb.DeleteItemOutput{}, nil
 }
 
-// with returns an item with another attribute, or without it if the value is nil.
+// with returns a copy of an item with an attribute set, or without it if the value is nil.
 func with(it layout.Item, attr string, value types.AttributeValue) layout.Item {
 	it = maps.Clone(it)
 	if it[attr] = value; value == nil {
@@ -127,8 +127,9 @@ func with(it layout.Item, attr string, value types.AttributeValue) layout.Item {
 	return it
 }
 
-// With Replace an item becomes what it is in the copy, whatever is there, also when another client changes it
-// meanwhile. Votes that were counted here stay; with Lines, so does what no line tells.
+// With Replace, an item ends up as it is in the copy, whatever the table holds, even if another
+// client changes it meanwhile. Votes that were counted here stay. With Lines, so does everything
+// that lines do not contain.
 func TestReplace(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "cup")
 	copied := with(layout.Encode(c), "x", layout.Text("copied"))
@@ -177,7 +178,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// Without Replace, what is there stays.
+// Without Replace, existing items stay.
 func TestLoadKeepsWhatIsThere(t *testing.T) {
 	copied := layout.Encode(commenttest.Random(commenttest.Rand(t), "cup"))
 	table := newMemory(with(copied, "x", layout.Text("another")))
@@ -187,7 +188,7 @@ func TestLoadKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// What a read leaves for later is looked at before anything is written.
+// Keys that a read leaves unprocessed are read before anything is written.
 func TestLookReadsWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var items []layout.Item
@@ -202,8 +203,8 @@ func TestLookReadsWhatIsLeft(t *testing.T) {
 	})
 }
 
-// What the copy lacks goes, but what follows from other items, what an erasure left and tombstones stay. Lines tell
-// of comments only.
+// Items that the copy lacks are removed, except derived items, marks of erasures and tombstones.
+// With Lines, only comments are removed.
 func TestRemoveOthers(t *testing.T) {
 	all := commenttest.Many(commenttest.Rand(t), "cup", 3)
 	kept, gone, deleted := layout.Encode(all[0]), layout.Encode(all[1]), layout.Tombstone(all[2].ID, "a mark", all[2].CreatedAt())
