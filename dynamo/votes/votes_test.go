@@ -37,19 +37,20 @@ func (c customer) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: &id}, nil
 }
 
-// history is what customers do and two processes count, all at once and over a bad network.
+// history is a test in which customers vote and two processes count, all at once over a bad
+// network.
 type history struct {
 	*testing.T
 	client *dynamodb.Client
 	table  string
 	store  *dynamo.Store
-	few    int // from how many votes on the counts of slices are kept
+	few    int // number of votes from which the counts of slices are kept
 
 	mu       sync.Mutex
 	networks []*faulttest.Network
 	records  []stream.Record
-	counted  int // records that a process was done with
-	voting   int // customers who are not done
+	counted  int // records that a process has handled
+	voting   int // customers who are still voting
 }
 
 func newHistory(t *testing.T, few int) *history {
@@ -76,7 +77,8 @@ func (h *history) record(r stream.Record) {
 	h.records = append(h.records, r)
 }
 
-// vote has a customer vote at random, each time until that is known to be done. It returns the last votes.
+// vote makes a customer vote at random, and retries each vote until it is known to be written. It
+// returns the last votes.
 func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[comment.ID]comment.Vote {
 	voter := &auth.Voter{Store: dynamo.NewStore(h.bad(r), h.table, dynamo.Options{}), Authorizer: customer(name)}
 	last := map[comment.ID]comment.Vote{}
@@ -85,7 +87,7 @@ func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[c
 		want := []comment.Vote{comment.Helpful, comment.Helpful, comment.NotHelpful, comment.NoVote}[r.IntN(4)]
 		for h.Context().Err() == nil {
 			_, problems, err := voter.Vote(h.Context(), string(c.ID), want)
-			h.record(stream.Record{Keys: voteKeyOf(h.T, h, c.ID, name)}) // of a try that failed too: it may have had an effect
+			h.record(stream.Record{Keys: voteKeyOf(h.T, h, c.ID, name)}) // even of a failed try, which may have had an effect
 			if err == nil && len(problems) == 0 {
 				break
 			}
@@ -102,7 +104,7 @@ func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[c
 	return last
 }
 
-// voteKeyOf returns the key of a customer's vote, none if there is none.
+// voteKeyOf returns the key of a customer's vote, nil if there is none.
 func voteKeyOf(t *testing.T, h *history, id comment.ID, name string) layout.Item {
 	output, err := h.client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String(h.table), KeyConditionExpression: aws.String("PK = :c AND begins_with(SK, :v)"), FilterExpression: aws.String("U = :u"),
@@ -118,8 +120,8 @@ func voteKeyOf(t *testing.T, h *history, id comment.ID, name string) layout.Item
 	return nil
 }
 
-// count hands over records as a process does that may be killed at any call, and that begins again at
-// what was counted, or before.
+// count hands over records like a process that may be killed at any call, and that starts again at
+// its last place or before.
 func (h *history) count(r *rand.Rand) {
 	for h.Context().Err() == nil {
 		h.mu.Lock()
@@ -148,7 +150,7 @@ func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
 	})
 	recounter := votes.Few(votes.NewRecounter(client, h.table, 0), h.few)
 	left, failed := batch, stream.RecordErrors{}
-	for tries := 0; tries < len(batch) && len(left) > 0; tries++ { // what waits is handed over again
+	for tries := 0; tries < len(batch) && len(left) > 0; tries++ { // waiting records are handed over again
 		clear(failed)
 		recounter.Handle(ctx, left, failed)
 		var again []stream.Record
@@ -165,8 +167,8 @@ func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
 	}
 }
 
-// Totals are what customers voted last, however calls fail, records are repeated and processes are
-// killed, with the counts of slices and without.
+// Totals equal the customers' last votes, however calls fail, records are repeated and processes
+// are killed, with and without counts of slices.
 func TestHistoriesOfVotes(t *testing.T) {
 	for _, few := range []int{1000, 6} {
 		for range commenttest.Times(2, 40) {
@@ -232,8 +234,8 @@ func (h *history) check(id comment.ID, want comment.VoteCounts) {
 	}
 }
 
-// A comment that is gone loses its votes, also one that comes after its deletion was counted. One that is
-// rejected keeps them, and an edit does too.
+// A deleted comment loses its votes, including a vote that arrives after the deletion was counted.
+// A rejected or edited comment keeps them.
 func TestVotesOfCommentsThatChange(t *testing.T) {
 	for _, few := range []int{1000, 2} {
 		h := newHistory(t, few)
@@ -260,7 +262,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cast("e") // comes before the edit of what was read
+		cast("e") // arrives before the edit of the version read
 		edited := before
 		edited.Rating, edited.Text = 6-edited.Rating, "edited"
 		spam := comment.Spam
@@ -281,7 +283,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		}
 		deletion := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item, New: layout.Tombstone(c.ID, "m", c.CreatedAt())}}
 		failed := stream.RecordErrors{0: nil}
-		for handed := 0; len(failed) > 0 && handed < 5; handed++ { // what waits is handed over again
+		for handed := 0; len(failed) > 0 && handed < 5; handed++ { // waiting records are handed over again
 			clear(failed)
 			recounter.Handle(t.Context(), deletion, failed)
 		}
@@ -293,8 +295,8 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 	}
 }
 
-// The process that keeps the counts of slices first may be killed before it counts what others have counted
-// meanwhile without them. The process that comes next counts all slices.
+// The first process to keep counts of slices may be killed before it counts votes that others have
+// since counted without slices. The next process counts all slices.
 func TestFirstCountsOfSlices(t *testing.T) {
 	h := newHistory(t, 2)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
@@ -320,8 +322,8 @@ func TestFirstCountsOfSlices(t *testing.T) {
 	h.check(c.ID, comment.VoteCounts{Helpful: 9})
 }
 
-// A total that is late or was changed by hand, a place among the helpful ones that was, sums of slices
-// that were, and votes of no comment are found by verify and mended by rebuild.
+// Verify finds, and rebuild repairs: a total that is late or was changed by hand, a changed place
+// among the helpful comments, changed sums of slices, and votes of no comment.
 func TestVotesAreVerifiedAndMended(t *testing.T) {
 	h := newHistory(t, 2)
 	all := commenttest.Many(commenttest.Rand(t), "p", 6)
@@ -385,7 +387,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		t.Error(diff)
 	}
 	result, err := counts.NewRebuilder(h.client, h.table, counts.RebuildOptions{}).Run(t.Context(), func(counts.RebuildProgress) {})
-	if err != nil || result.Refiled != 3 || result.Recounted != 4 { // a place that follows from the total is a key
+	if err != nil || result.Refiled != 3 || result.Recounted != 4 { // a place that derives from the total is a key
 		t.Errorf("%d comments were refiled and %d recounted, want 3 and 4: %v", result.Refiled, result.Recounted, err)
 	}
 	if got := drifts(); len(got) > 0 {
@@ -396,8 +398,8 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 	}
 }
 
-// A vote that was taken back leaves an item until it expires, also if its comment is deleted before. That is
-// no drift.
+// A vote that was taken back leaves an item until it expires, even if its comment is deleted
+// before. That is not drift.
 func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	h := newHistory(t, 2)
 	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
@@ -411,7 +413,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	}
 }
 
-// A vote that someone damaged by hand counts as none, and the customer can vote again.
+// A vote that was damaged by hand does not count, and the customer can vote again.
 func TestDamagedVote(t *testing.T) {
 	h := newHistory(t, 2)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
@@ -447,7 +449,7 @@ func TestDamagedVote(t *testing.T) {
 	}
 }
 
-// setByHand changes an attribute of a comment as nobody but an operator does.
+// setByHand changes an attribute of a comment directly, as an operator could.
 func (h *history) setByHand(id comment.ID, attr, value string) {
 	h.Helper()
 	if _, err := h.client.UpdateItem(h.Context(), &dynamodb.UpdateItemInput{
