@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// What is wrong in an index is found, whatever it is, and nothing else is.
+// Product finds every difference between an index and the comments, and no other.
 func TestProduct(t *testing.T) {
 	german, english := comment.Cell{Language: "de", Rating: 5}, comment.Cell{Language: "en", Rating: 5}
 	comments := commenttest.Many(commenttest.Rand(t), "p", 700)
@@ -67,7 +67,7 @@ func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex
 	return pageindex.Found{}, errors.New("away")
 }
 
-// An index that does not answer is no drift.
+// An index that does not answer is an error, not a drift.
 func TestAway(t *testing.T) {
 	for _, places := range []pageindex.Places{{}, {comment.Cell{Language: "en", Rating: 1}: {{1}}}} {
 		if drifts, err := pageindex.Audit(t.Context(), away{}, "p", places); len(drifts) > 0 || err == nil {

@@ -25,8 +25,9 @@ func (b busy) Find(ctx context.Context, list pageindex.List, targets []pageindex
 	return b.Model.Find(ctx, list, targets)
 }
 
-// What is next in a list is found in its order, without gaps, also while comments before and behind it
-// come and go: each comment that is there all the time is found, unless the places end before it.
+// Next finds the next comments of a list in order and without gaps, even while comments around them
+// are added and deleted. It finds each comment that exists throughout, unless its result ends
+// before it.
 func TestNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, there := conformance.NewModel(), map[int]bool{}

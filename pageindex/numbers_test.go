@@ -12,14 +12,14 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// asked is an index that notes how many places each call asks for.
-type asked struct {
+// countingIndex is an index that records the number of places that each call asks for.
+type countingIndex struct {
 	pageindex.Index
 	places []int
-	lazy   bool // it finds no place but the start unless an exact one is wanted
+	lazy   bool // finds no place but the start, unless an exact one is wanted
 }
 
-func (a *asked) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+func (a *countingIndex) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	a.places = append(a.places, len(targets))
 	found, err := a.Index.Find(ctx, list, targets)
 	for i, target := range targets {
@@ -31,12 +31,12 @@ func (a *asked) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, err
 }
 
-// position is that of the comment with a number, the oldest first.
+// position returns the position of the comment with a number, the oldest first.
 func position(number int) comment.Position {
 	return comment.FirstAt(time.UnixMilli(int64(1000 + number)))
 }
 
-func hundred(t *testing.T) *asked {
+func hundred(t *testing.T) *countingIndex {
 	t.Helper()
 	model := conformance.NewModel()
 	for i := range 100 {
@@ -45,11 +45,11 @@ func hundred(t *testing.T) *asked {
 			t.Fatal(err)
 		}
 	}
-	return &asked{Index: model}
+	return &countingIndex{Index: model}
 }
 
-// Of a list of a hundred comments, in pages of ten: what is asked for, in how many calls, and what
-// comes of it.
+// Each row is a lookup in a list of a hundred comments, with pages of ten: the places asked for by
+// each call, and the result.
 func TestLookup(t *testing.T) {
 	at := func(number int) *comment.Place { return comment.At(position(number)) }
 	links := comment.Numbering{Links: true, Around: 1}
@@ -58,20 +58,20 @@ func TestLookup(t *testing.T) {
 		slice     comment.Slice
 		numbering comment.Numbering
 		place     bool
-		total     int // as it is believed
+		total     int // number of comments that the caller assumes
 		calls     []int
 		page      int
-		starts    []int // pages whose beginnings are known
+		starts    []int // pages whose beginnings are found
 	}{
 		{"the first page has the number 1", comment.Slice{Size: 10}, comment.Numbering{Number: true}, false, 0, nil, 1, nil},
 		{"a page by number has it", comment.Slice{Size: 10, Page: 4}, comment.Numbering{Number: true}, false, 0, nil, 4, nil},
 		{"a count needs no places", comment.Slice{Size: 10}, comment.Numbering{Count: true}, false, 0, []int{0}, 0, nil},
-		{"where a page is", comment.Slice{Size: 10, Page: 4}, comment.Numbering{}, true, 0, []int{1}, 4, nil},
+		{"the place of a page", comment.Slice{Size: 10, Page: 4}, comment.Numbering{}, true, 0, []int{1}, 4, nil},
 		{"one call finds all links if the last page was guessed", comment.Slice{Size: 10, Page: 4}, links, true, 95, []int{4}, 4, []int{3, 4, 5, 10}},
 		{"otherwise a second finds it", comment.Slice{Size: 10, Page: 4}, links, true, 0, []int{3, 1}, 4, []int{3, 4, 5, 10}},
 		{"a wrong guess is a link that is not used", comment.Slice{Size: 10, Page: 4}, links, true, 55, []int{4, 1}, 4, []int{3, 4, 5, 6, 10}},
 		{"a guess beyond the end is none", comment.Slice{Size: 10, Page: 4}, links, true, 400, []int{4, 1}, 4, []int{3, 4, 5, 10}},
-		{"next to the end nothing is left to be asked", comment.Slice{Size: 10, Page: 9}, links, true, 0, []int{3}, 9, []int{8, 9, 10}},
+		{"near the end no second call is needed", comment.Slice{Size: 10, Page: 9}, links, true, 0, []int{3}, 9, []int{8, 9, 10}},
 		{"a page beyond the end links to the last", comment.Slice{Size: 10, Page: 14}, links, true, 0, []int{3, 2}, 14, []int{9, 10}},
 		{"a page by cursor is looked up, then its neighbours", comment.Slice{Size: 10, After: at(60)}, links, false, 100, []int{1, 4}, 5, []int{4, 5, 6, 10}},
 		{"shifted by a few comments, it is still that page", comment.Slice{Size: 10, After: at(57)}, comment.Numbering{Number: true}, false, 0, []int{1}, 5, nil},
@@ -80,7 +80,7 @@ func TestLookup(t *testing.T) {
 		{"backwards, shifted by a few comments", comment.Slice{Size: 10, FromEnd: true, Before: at(45)}, comment.Numbering{Number: true}, false, 0, []int{1}, 5, nil},
 		{"backwards, shifted by one more", comment.Slice{Size: 10, FromEnd: true, Before: at(44)}, comment.Numbering{Number: true}, false, 0, []int{1}, 6, nil},
 		{"backwards from the end", comment.Slice{Size: 10, FromEnd: true}, comment.Numbering{Number: true}, false, 0, []int{0}, 10, nil},
-		{"what is left behind a cursor", comment.Slice{Size: 10, FromEnd: true, After: at(4)}, comment.Numbering{Number: true}, false, 0, []int{1}, 10, nil},
+		{"from the end, after a cursor", comment.Slice{Size: 10, FromEnd: true, After: at(4)}, comment.Numbering{Number: true}, false, 0, []int{1}, 10, nil},
 		{"nothing is left behind a cursor", comment.Slice{Size: 10, After: at(0)}, comment.Numbering{Number: true}, false, 0, []int{1}, 11, nil},
 		{"a list of one page links to itself", comment.Slice{Size: 100}, links, false, 100, nil, 1, nil},
 		{"unless its size is only believed", comment.Slice{Size: 100}, links, false, 99, []int{0}, 1, nil},
@@ -110,7 +110,7 @@ func TestLookup(t *testing.T) {
 		}
 		want := map[int]comment.Place{}
 		for _, page := range row.starts {
-			want[page] = *comment.At(position(100 - 10*(page-1))) // behind that comment, newest first
+			want[page] = *comment.At(position(100 - 10*(page-1))) // the page begins after that comment, newest first
 		}
 		if diff := cmp.Diff(want, got.Starts); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)
@@ -121,7 +121,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// An index that leaves more to be skipped than may be is asked again, for the very place.
+// If the place that an index finds is too far from the page, it is asked again, for the exact
+// place.
 func TestTooFarFromThePageIsAskedAgain(t *testing.T) {
 	for _, row := range []struct {
 		page, start int
@@ -129,7 +130,7 @@ func TestTooFarFromThePageIsAskedAgain(t *testing.T) {
 	}{
 		{4, 0, []int{1}},
 		{5, 40, []int{1, 1}},
-		{11, 0, []int{1}}, // beyond the end: there is nothing to be read
+		{11, 0, []int{1}}, // beyond the end: there is nothing to read
 	} {
 		index := hundred(t)
 		index.lazy = true

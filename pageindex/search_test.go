@@ -27,7 +27,7 @@ func (g grid) read(_ context.Context, probes []Probe) ([]comment.Position, error
 	return out, nil
 }
 
-// anyGrid draws up to 5,000 positions, spread over cells evenly or not, and a part of each cell.
+// anyGrid draws up to 5,000 positions, spread evenly over cells or not, and a part of each cell.
 func anyGrid(t *rapid.T) (grid, []Range) {
 	g := make(grid, rapid.IntRange(1, 30).Draw(t, "cells"))
 	n := rapid.SampledFrom([]int{0, 1, 7, 100, 1000, 5000}).Draw(t, "elements")
@@ -37,11 +37,11 @@ func anyGrid(t *rapid.T) (grid, []Range) {
 	for i := range n {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		cell := int(seed>>33) % len(g)
-		for range bias - 1 { // the first cells get more
+		for range bias - 1 { // more for the first cells
 			seed = seed*6364136223846793005 + 1442695040888963407
 			cell = min(cell, int(seed>>33)%len(g))
 		}
-		if runs > 100 { // long stretches of one cell
+		if runs > 100 { // long runs of one cell
 			cell = i / runs % len(g)
 		}
 		g[cell] = append(g[cell], at(3*i+1))
@@ -57,7 +57,7 @@ func anyGrid(t *rapid.T) (grid, []Range) {
 	return g, cells
 }
 
-// countBelow returns how many positions are below a number.
+// countBelow returns the number of positions below a number.
 func countBelow(positions []comment.Position, n int) int {
 	index, _ := slices.BinarySearchFunc(positions, at(max(n, 0)), comment.Position.Compare)
 	return index
@@ -76,7 +76,7 @@ func listOf(g grid, cells []Range, order comment.Order) []comment.Position {
 	return list
 }
 
-// Ranks and positions are found as in the sorted list, in few rounds.
+// Search finds the same ranks and positions as the sorted list, in few rounds.
 func TestSearchFindsAsInTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, cells := anyGrid(t)
@@ -107,7 +107,7 @@ func TestSearchFindsAsInTheList(t *testing.T) {
 	})
 }
 
-// within returns where elements near a number are.
+// within returns ranges of cells that contain the elements near a number.
 func within(g grid, n int) (cells []Range) {
 	for _, positions := range g {
 		cells = append(cells, Range{countBelow(positions, n-20), countBelow(positions, n+20)})
@@ -136,7 +136,7 @@ func checkBoundary(t *rapid.T, list []comment.Position, order comment.Order, tar
 	}
 }
 
-// Cells that change between two rounds may make any answer, but the search ends.
+// If cells change between two rounds, any answer is possible, but the search ends.
 func TestMovingCells(t *testing.T) {
 	moved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -179,8 +179,8 @@ func TestReadFails(t *testing.T) {
 	}
 }
 
-// A million elements take few rounds and few reads: what it costs is the same everywhere in the
-// list, and less near its ends.
+// A million elements take few rounds and few reads. The cost is the same everywhere in the list,
+// and lower near its ends.
 func TestRoundsOfAMillion(t *testing.T) {
 	g := make(grid, 15)
 	cells := make([]Range, len(g))
