@@ -21,13 +21,13 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// memory is a table in memory, of which everything is counted.
+// memory is a table in memory that has counted everything.
 type memory struct {
 	mu       sync.Mutex
 	registry Registry
 	writes   int
 	err      error
-	hangs    bool // writes do, until their contexts end
+	hangs    bool // writes hang until their contexts end
 }
 
 func (m *memory) Registry(context.Context) (Registry, error) {
@@ -80,7 +80,7 @@ func (f *faulty) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return f.Model.Apply(ctx, entries)
 }
 
-// newKeeper makes a keeper of a store of a table, which logs to said.
+// newKeeper returns a keeper of a store of a table. It logs to said.
 func newKeeper(table *memory, store pageindex.Store, said *bytes.Buffer) *Keeper {
 	return New(Options{
 		Name: "store", Store: store, Table: table, Progress: table, Entries: table, Who: "a test",
@@ -97,7 +97,7 @@ func mustBuild(t *testing.T, k *Keeper) {
 
 var entries = []pageindex.Entry{{Product: "p", Position: comment.Position{1}, Cell: &comment.Cell{Language: "en", Rating: 1}, Follows: "2026/2"}}
 
-// Counting waits for a store for two seconds at most, and only once: then the gap is open.
+// Counting waits for a store for two seconds at most, and only once: then the gap is declared.
 func TestCountingDoesNotWait(t *testing.T) {
 	for why, broken := range map[string]faulty{
 		"it fails":  {err: errors.New("redis://:secret@cache is away")},
@@ -132,7 +132,7 @@ func TestCountingDoesNotWait(t *testing.T) {
 	}
 }
 
-// Entries come again only when the gap cannot be declared, or the work is to end.
+// Entries are fed again only if the gap cannot be declared, or if the process is about to end.
 func TestApplyFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &memory{}
@@ -153,8 +153,8 @@ func TestApplyFails(t *testing.T) {
 	})
 }
 
-// A process that counts without a store which the table knows makes it incomplete, with one write
-// and one line. It costs nothing while the table knows none.
+// A process without a store that counts while the table knows one makes that store incomplete, with
+// one write and one log line. While the table knows none, it costs nothing.
 func TestBystander(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, said := &memory{}, &bytes.Buffer{}
@@ -179,7 +179,7 @@ func TestBystander(t *testing.T) {
 	})
 }
 
-// A store that belongs to another table is not fed, and that table is told nothing wrong.
+// A store that belongs to another table is not fed, and the other table's registry stays unchanged.
 func TestAnothersStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs, said := &memory{}, &memory{}, &bytes.Buffer{}
@@ -204,7 +204,7 @@ func TestAnothersStore(t *testing.T) {
 	})
 }
 
-// One process builds at a time. One that ended without a word is taken over.
+// One process builds at a time. A builder that ended without notice is taken over.
 func TestOneBuildsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, store := &memory{}, conformance.NewModel()
@@ -227,8 +227,8 @@ func TestOneBuildsAtATime(t *testing.T) {
 	})
 }
 
-// What is said of a store that cannot be asked, in the order of what has to be done first. Clients
-// are told what to do meanwhile, and nothing about the store.
+// The messages about a store that cannot be used, most urgent first. Clients are told what to do
+// meanwhile, and nothing about the store.
 func TestObjection(t *testing.T) {
 	now := time.Unix(1000, 0)
 	complete := storeStatus{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2, Moments: "x y"}, covers: "A/2/7000@y"}
@@ -268,8 +268,8 @@ func TestObjection(t *testing.T) {
 	}
 }
 
-// Builds that come to nothing are ever further apart; the first one after a long calm is not, nor is
-// one after builds that read little or nothing.
+// Unsuccessful builds pause longer and longer. The pause is short after a long calm, and after
+// builds that read little or nothing.
 func TestPauses(t *testing.T) {
 	const much, little = 1e6, 5000
 	s := time.Second
@@ -300,7 +300,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// refusing is a store that answers, but takes no build; or does not answer.
+// refusing is a store that refuses builds, or does not answer at all.
 type refusing struct {
 	*conformance.Model
 	away bool
@@ -323,8 +323,8 @@ func (r *refusing) Build(ctx context.Context) (pageindex.Build, error) {
 	return r.Model.Build(ctx)
 }
 
-// However long a store was away or refused builds, page numbers are well within ten seconds of its
-// end, and the log has told so once.
+// However long a store was away or refused builds, page numbers are back within ten seconds of its
+// return, and the log has one warning.
 func TestAfterALongOutage(t *testing.T) {
 	for why, away := range map[string]bool{"it is away": true, "it takes no build": false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -352,7 +352,7 @@ func TestAfterALongOutage(t *testing.T) {
 	}
 }
 
-// A store that missed comments for a quarter of a year is forgotten; no other one is.
+// A store that has missed comments for a quarter of a year is forgotten, and no other.
 func TestForgetting(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	open, closed := Registration{Gaps: 1, Since: now.Add(-forgetAfter - 1)}, Registration{Gaps: 1, Begun: 1, Since: now.Add(-forgetAfter - 1)}
@@ -364,7 +364,7 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-// Every wait is longer than those that it outlasts.
+// Every wait is longer than the waits that it must outlast.
 func TestPace(t *testing.T) {
 	p := DefaultPace()
 	if p.Settle <= p.Look+p.Feed || p.Lag <= p.Look+p.Feed {
@@ -372,7 +372,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// uncounted is a table of which not everything is counted, or not yet.
+// uncounted is a table whose comments are not all counted, or not yet.
 type uncounted struct {
 	state  stream.State
 	leases []stream.Lease
@@ -382,7 +382,7 @@ func (u uncounted) Current(context.Context) (stream.State, []stream.Lease, error
 	return u.state, u.leases, nil
 }
 
-// An index in the table answers unless counting is late or lacks something.
+// An index in the table answers unless counting is late or incomplete.
 func TestTimely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		complete := stream.State{Complete: true, Since: time.Unix(7, 0)}

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// putBack is a table and a store, either of which can be put back to an earlier state.
+// putBack is a table and a store, one of which is reset to an earlier state.
 type putBack struct {
 	*Keeper
 	table *memory
@@ -40,13 +40,13 @@ func (p *putBack) find(t *testing.T) error {
 	return err
 }
 
-// A table or a store that is put back to an earlier state does not fit the other any more. That is
-// said, and the store is built anew.
+// A table or a store that is reset to an earlier state no longer fits the other. The keeper reports
+// it, and builds the store anew.
 func TestPutBack(t *testing.T) {
 	for _, row := range []struct {
 		what  string
-		table bool // is put back, else the store
-		quiet bool // nothing is fed after the copy but once
+		table bool // the table is reset, else the store
+		quiet bool // one entry is fed after the copy, else three
 	}{{"table", true, false}, {"store", false, false}, {"table at once", true, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &putBack{table: &memory{}, store: conformance.NewModel(), said: &bytes.Buffer{}}
@@ -66,7 +66,7 @@ func TestPutBack(t *testing.T) {
 				}
 			}
 			if row.table {
-				registry.Version += 1000 // the copy has the lower one, which this process never read
+				registry.Version += 1000 // the copy has the lower version, which this process never read
 				p.table.registry = registry
 			} else {
 				now, _ := p.store.Covers(t.Context())
@@ -90,8 +90,8 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// Store and table move on together, at most every Look, soon after the last entry too; without
-// entries they stay, and nothing is written.
+// Store and table move on together, at most once every Look, also soon after the last entry.
+// Without entries they stay, and nothing is written.
 func TestMovingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, store := &memory{}, conformance.NewModel()
@@ -124,7 +124,8 @@ func TestMovingOn(t *testing.T) {
 	})
 }
 
-// A table that is slow or fails tells nothing of the store, which is fed on or told of again.
+// A slow or failing table does not open a gap of the store. The entries are fed all the same, or
+// come again.
 func TestTableInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, store := &memory{}, conformance.NewModel()
@@ -142,7 +143,8 @@ func TestTableInTrouble(t *testing.T) {
 	})
 }
 
-// The table knows each moment to which a process may still be moving the store, however many do.
+// The table knows each moment that some process may still be moving the store to, however many
+// there are.
 func TestMomentsUnderWay(t *testing.T) {
 	s := Registration{Moments: "a"}
 	for _, next := range []string{"b", "c", "d"} { // each process saw the store at a
@@ -162,7 +164,8 @@ func TestMomentsUnderWay(t *testing.T) {
 	}
 }
 
-// What was read before the machine was suspended is read again. The monotonic clock stood still.
+// Values that were read before the machine was suspended are read again, though the monotonic clock
+// stood still.
 func TestSuspended(t *testing.T) {
 	reads := 0
 	c := newCached(time.Hour, func(context.Context) (int, error) {
@@ -177,7 +180,8 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// suspendedSince moves the wall clock of a time back, and leaves its monotonic one: see package time.
+// suspendedSince moves the wall clock of a time back, and leaves its monotonic clock: see package
+// time.
 func suspendedSince(at time.Time, d time.Duration) time.Time {
 	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
 	return at

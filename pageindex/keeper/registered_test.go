@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// some is a registry with every field.
+// some returns a registry with every field set.
 func some() map[string]Registration {
 	return map[string]Registration{
 		"redis://cache:6379/0": {
@@ -30,8 +30,8 @@ func some() map[string]Registration {
 	}
 }
 
-// The registry is written on condition that it is as it was read, by both engines. An answer that
-// was lost is no conflict.
+// The registry is written on condition that it still is as it was read, on both engines. A lost
+// answer is no conflict.
 func TestRegistry(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -60,8 +60,8 @@ func TestRegistry(t *testing.T) {
 	})
 }
 
-// A registry that someone damaged by hand stops nothing: what cannot be read is as if it were not
-// there, and is replaced.
+// A registry that was damaged by hand stops nothing: unreadable parts count as missing, and are
+// replaced.
 func TestDamagedRegistry(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := NewTableRegistry(client, newTable(t, client))
@@ -119,7 +119,7 @@ func (away) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.O
 	return nil, context.DeadlineExceeded
 }
 
-// A table that does not answer is no fault of a record.
+// If the table does not answer, no record is blamed.
 func TestAway(t *testing.T) {
 	r := NewTableRegistry(away{}, "t")
 	_, err := r.Registry(t.Context())

@@ -37,7 +37,7 @@ type world struct {
 	answered int
 }
 
-// moment is when a comment became what it is.
+// moment is a state of a comment and the time when it began.
 type moment struct {
 	at   time.Time
 	cell *comment.Cell
@@ -51,12 +51,12 @@ type shard struct {
 	caughtUp time.Time
 }
 
-// backWithin is how long after the last fault there are answers: a build may have to be taken over
-// from a process that was killed, and its comments counted. A call that hung at the end of the faults
-// hangs until hangs is over.
+// backWithin is the time after the last fault within which there are answers again. A build may
+// have to be taken over from a killed process, and its comments counted. A call that hung at the
+// end of the faults goes on hanging for hangs.
 const backWithin = 20 * time.Second
 
-// hangs is how long a call of a build may take here.
+// hangs is the longest time that a call of a build takes here.
 const hangs = 5 * time.Second
 
 const (
@@ -78,7 +78,7 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-// positionOf returns the place of a comment; many are of one millisecond.
+// positionOf returns the position of a comment; many share a millisecond.
 func positionOf(i int) comment.Position {
 	var p comment.Position
 	p[5], p[15] = byte(i/8), byte(i)
@@ -92,7 +92,7 @@ func (w *world) draw(n int) int {
 	return w.r.IntN(n)
 }
 
-// faulty reports whether something goes wrong now, once in n times.
+// faulty reports whether something goes wrong now: one call in n, while the world is broken.
 func (w *world) faulty(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,12 +150,12 @@ type process struct {
 	link *link
 }
 
-// The table, as a process sees it.
+// tableOf is the table as a process sees it.
 type tableOf struct{ p *process }
 
 var errTable = comment.Errorf(comment.Unavailable, "the table does not answer")
 
-// call begins a call: it takes a while, and may fail before or after its effect.
+// call begins a call. It takes a while, and may fail before or after its effect.
 func (p *process) call(ctx context.Context) (lost bool, err error) {
 	if err := task.Wait(ctx, time.Duration(p.draw(30))*time.Millisecond); err != nil {
 		return false, err
@@ -210,7 +210,7 @@ func (t tableOf) Current(ctx context.Context) (stream.State, []stream.Lease, err
 	return t.p.state, leases, nil
 }
 
-// All implements Entries. Comments are read one after the other, each as it is then.
+// All implements Entries. It reads comments one after the other, each in its current state.
 func (t tableOf) All(ctx context.Context, do func(context.Context, []pageindex.Entry) error) error {
 	for i := range simulatedComments {
 		if _, err := t.p.call(ctx); err != nil {
@@ -230,7 +230,7 @@ func (t tableOf) All(ctx context.Context, do func(context.Context, []pageindex.E
 
 // link is the store as one process sees it.
 type link struct {
-	pageindex.Store // the rest of it is not called
+	pageindex.Store // its other methods are not called
 	p               *process
 	mode            string // guarded by world.mu
 }
@@ -332,7 +332,7 @@ func (b linkedBuild) Finish(ctx context.Context, covers string) error {
 	return errLink
 }
 
-// start starts a process. feeds says that it has a link to the store, and builds it.
+// start starts a process. If feeds is set, it has a link to the store, and builds it.
 func (w *world) start(ctx context.Context, feeds bool, running *sync.WaitGroup) *process {
 	p := &process{world: w}
 	pace := DefaultPace()
@@ -391,8 +391,9 @@ func (p *process) count(ctx context.Context) {
 	}
 }
 
-// find asks for all comments of a rating, and checks the answer: each comment has that rating, or
-// had it up to the longest lag ago, and no other one has had it all the time since.
+// find asks for all comments of a rating, and checks the answer. Each listed comment has the
+// rating, or had it within the longest lag. Each other comment was without it at some time in the
+// same period.
 func (p *process) find(t *testing.T, ctx context.Context) (answered bool) {
 	rating := 1 + p.draw(comment.MaxRating)
 	targets := make([]pageindex.Target, simulatedComments)
@@ -417,7 +418,7 @@ func (p *process) find(t *testing.T, ctx context.Context) (answered bool) {
 	defer p.mu.Unlock()
 	p.answered++
 	for position, moments := range p.truth {
-		was := map[bool]bool{} // whether it had the rating, at any time since
+		was := map[bool]bool{} // whether it had the rating, at times since then
 		for i, m := range moments {
 			if i+1 == len(moments) || moments[i+1].at.After(since) {
 				was[m.cell != nil && m.cell.Rating == rating] = true
@@ -485,21 +486,21 @@ func (w *world) disturb(ctx context.Context, p *process, running *sync.WaitGroup
 	}
 }
 
-// stall stops counting, or lets it go on.
+// stall stops counting, or resumes it.
 func (w *world) stall(stalled bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stalled = stalled
 }
 
-// calmDown ends what goes wrong.
+// calmDown ends all faults.
 func (w *world) calmDown() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = false
 }
 
-// kill ends a process: nothing that it still does has any effect.
+// kill ends a process: nothing that it still does has an effect.
 func (p *process) kill(stop context.CancelFunc) {
 	p.mu.Lock()
 	p.dead = true
@@ -507,8 +508,7 @@ func (p *process) kill(stop context.CancelFunc) {
 	stop()
 }
 
-// simulate runs a world for a while, and then until it is calm. It returns how many answers there
-// were.
+// simulate runs a world for a while, and then until it is calm. It returns the number of answers.
 func simulate(t *testing.T, seed uint64, lasts time.Duration) (answers int) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(seed)
@@ -575,7 +575,7 @@ func simulate(t *testing.T, seed uint64, lasts time.Duration) (answers int) {
 	return answers
 }
 
-// Whatever happens to the store, the table and the processes: an answer is never wrong, and once
+// Whatever happens to the store, the table and the processes, an answer is never wrong, and once
 // the faults stop there are answers.
 func TestSimulation(t *testing.T) {
 	seeds := uint64(commenttest.Times(60, 3000))

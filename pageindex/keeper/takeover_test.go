@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// mortal is the table of a process that is killed while it reads: nothing that it does afterwards
-// has an effect.
+// mortal is the table of a process that is killed while it reads. Whatever the process does
+// afterwards has no effect.
 type mortal struct {
 	*memory
 	dead atomic.Bool
@@ -33,9 +33,9 @@ func (m *mortal) All(ctx context.Context, _ func(context.Context, []pageindex.En
 	return ctx.Err()
 }
 
-// Whenever a process that builds a store is killed, another one has built it 10 seconds later,
-// though it slept when the build began. It need not wait for all to feed the store, since they did
-// while it saw that the other one is silent.
+// If a process is killed while it builds a store, another has built the store 10 seconds later,
+// even if it slept when the build began. It need not wait for all processes to feed the store,
+// since they did so while it noticed that the first was silent.
 func TestKilledBuilderIsTakenOver(t *testing.T) {
 	const most = 10 * time.Second
 	var worst time.Duration

@@ -21,7 +21,7 @@ func kinds() []Kind {
 	}
 }
 
-// The name of a store holds no password, and neither does the error of a target that is none.
+// The name of a store contains no password, nor does the error of an invalid target.
 func TestParse(t *testing.T) {
 	for _, row := range []struct {
 		why, text, name, passed string // passed on to Open
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A store that cannot be opened is tried again, once a second, and opened once.
+// A store that cannot be opened is retried once a second, and opened once.
 func TestLazy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries, away := 0, errors.New("away")
