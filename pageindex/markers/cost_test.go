@@ -22,9 +22,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// bill adds up what calls cost on AWS. The engines report the cost of a transaction as if it were
-// single writes, so AWS's rule is applied here: a transaction writes each item twice, in units of
-// 1 KB.
+// bill adds up the cost of calls on AWS. The engines report a transaction's cost as if its writes
+// were single ones, so AWS's rule is applied here: a transaction writes each item twice, in units
+// of 1 KB.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
 type bill struct {
 	*dynamodb.Client
@@ -54,7 +54,7 @@ func bytesOf(item layout.Item) int {
 }
 
 func (b *bill) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	b.add(1, 0) // no item is above 4 KB
+	b.add(1, 0) // no item is larger than 4 KB
 	return b.Client.GetItem(ctx, in, options...)
 }
 
@@ -73,14 +73,14 @@ func (b *bill) Query(ctx context.Context, in *dynamodb.QueryInput, options ...fu
 	return output, err
 }
 
-// costs is a product of many comments, and what doing something with it costs.
+// costs is a product with many comments, and the cost of operations on it.
 type costs struct {
 	store *Store
 	bill  *bill
 	r     *rand.Rand
 	made  []pageindex.Entry
 	last  int // number of the last record
-	// traits is whether comments have any: 80 in a hundred are verified, 6 have pictures, 1 has votes.
+	// traits gives comments traits: 80 in a hundred are verified, 6 have pictures, 1 has votes.
 	traits bool
 }
 
@@ -123,7 +123,7 @@ func load(t testing.TB, size int, traits bool) *costs {
 	return c
 }
 
-// next makes comment number n.
+// next returns comment number n.
 func (c *costs) next(n int) pageindex.Entry {
 	random := commenttest.Random(c.r, "4711")
 	cell := comment.Cell{Language: random.Language, Rating: random.Rating}
@@ -155,7 +155,7 @@ func (c *costs) put(t testing.TB, items []layout.Item) {
 	}
 }
 
-// apply applies entries and returns what that costs.
+// apply applies entries and returns their cost.
 func (c *costs) apply(t testing.TB, entries ...pageindex.Entry) (reads, writes float64) {
 	t.Helper()
 	c.bill.reads, c.bill.writes = 0, 0
@@ -171,7 +171,7 @@ func (c *costs) inserts(size, n int) (out []pageindex.Entry) {
 	return out
 }
 
-// deletions returns entries that delete comments from the middle on, evenly.
+// deletions returns entries that delete comments evenly, starting from the middle.
 func (c *costs) deletions(n int) (out []pageindex.Entry) {
 	half := len(c.made) / 2
 	for i := range n {
@@ -183,13 +183,14 @@ func (c *costs) deletions(n int) (out []pageindex.Entry) {
 	return out
 }
 
-// What changes and jumps cost, in units. A change in the middle costs more the more comments there
-// are behind it: that is why --pages table is the default.
+// The cost of changes and jumps, in units. A change in the middle costs more the more comments
+// follow it. That is why --pages table is the default.
 func TestCosts(t *testing.T) {
 	checkCosts(t, load(t, 1000, false), 1000, 8, 140)
 }
 
-// With traits, comments are in more cells: each has markers of its own, and the header names them all.
+// With traits, comments are in more cells. Each cell has its own markers, and the header names all
+// cells.
 func TestCostsWithTraits(t *testing.T) {
 	c := load(t, 1000, true)
 	rare := pageindex.List{Product: "4711", Order: comment.NewestFirst, Filter: comment.Filter{WithMedia: new(true)}}
@@ -201,7 +202,7 @@ func TestCostsWithTraits(t *testing.T) {
 	checkCosts(t, c, 1000, 14, 140)
 }
 
-// BenchmarkCosts logs the same of larger products, once.
+// BenchmarkCosts logs the costs of larger products, once.
 func BenchmarkCosts(b *testing.B) {
 	for _, size := range []int{10_000, 100_000} {
 		checkCosts(b, load(b, size, false), size, 8, 1e6)

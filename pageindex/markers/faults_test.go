@@ -31,13 +31,13 @@ func entry(n, cell int, follows string) pageindex.Entry {
 	return e
 }
 
-// lists are what is looked at: one cell and several.
+// lists are the lists that tests look up: one cell and several.
 var lists = []pageindex.List{
 	{Product: "4711", Order: comment.NewestFirst},
 	{Product: "4711", Order: comment.OldestFirst, Filter: comment.Filter{Ratings: []int{5}}},
 }
 
-// ranks are all places of a list.
+// ranks returns targets all over a list.
 func ranks() (out []pageindex.Target) {
 	for rank := 0; rank < 140; rank += 9 {
 		out = append(out, pageindex.Target{Rank: rank, Exact: true})
@@ -45,7 +45,7 @@ func ranks() (out []pageindex.Target) {
 	return out
 }
 
-// answers are what an index finds, without the costs; nil where it is Unavailable.
+// answers returns what an index finds, without costs, and nil where it is Unavailable.
 func answers(t *testing.T, index pageindex.Index) (out []*pageindex.Found) {
 	t.Helper()
 	for _, list := range lists {
@@ -72,7 +72,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 	for n := range 120 {
 		before = append(before, entry(n, 4+n%2, "1"))
 	}
-	for n := range 12 { // deletions and edits near the oldest, and some that are new
+	for n := range 12 { // deletions and edits near the oldest, and some new comments
 		after = append(after, entry(3*n, n%3, "2"), entry(200+n, 5, "2"))
 	}
 	wants := [2][]*pageindex.Found{answers(t, modelOf(t, before)), answers(t, modelOf(t, slices.Concat(before, after)))}
@@ -125,7 +125,7 @@ func apply(t testing.TB, store pageindex.Store, entries []pageindex.Entry) {
 	}
 }
 
-// A build whose answers get lost is finished all the same, and only once.
+// A build whose answers are lost is finished all the same, and only once.
 func TestBuildOverABadNetwork(t *testing.T) {
 	client, r := call.NewLocalClient(dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	table := newTable(t, client)
@@ -146,7 +146,7 @@ func TestBuildOverABadNetwork(t *testing.T) {
 	}
 }
 
-// retry repeats what fails, as the keeper of a store does. A conflict would be the build's end.
+// retry repeats a call that fails, like the keeper of a store. A conflict would end the build.
 func retry(t *testing.T, what func() error) {
 	t.Helper()
 	for range 100 {
@@ -161,15 +161,15 @@ func retry(t *testing.T, what func() error) {
 	t.Fatal("it fails each time")
 }
 
-// A generation that comes while entries are written gets them as well, and one that goes keeps
-// nothing of them.
+// A generation that begins while entries are written gets them too, and a generation that ends
+// keeps none of them.
 func TestBuildDuringApply(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
 	other := Open(client, table)
 	apply(t, other, []pageindex.Entry{entry(1, 5, "1")})
 	spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
-		if n != 2 { // the generations were read
+		if n != 2 { // once the generations have been read
 			return faulttest.None
 		}
 		b, err := other.Build(t.Context())
@@ -192,7 +192,7 @@ func TestBuildDuringApply(t *testing.T) {
 	}
 }
 
-// Whatever changes between two reads, an answer is of one state.
+// Whatever changes between two reads, an answer describes one state.
 func TestChangesBetweenReads(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -205,7 +205,7 @@ func TestChangesBetweenReads(t *testing.T) {
 	version, wants := "1", modelOf(t, entries)
 	for at := 2; at < 12; at++ {
 		spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
-			if n == at { // comments change their cells, and stay where they are
+			if n == at { // comments change cells, and keep their places
 				version += "~"
 				apply(t, other, []pageindex.Entry{entry(5, 4+at%2, version), entry(6, 4+at%2, version), entry(31, 5-at%2, version)})
 			}

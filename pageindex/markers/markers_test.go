@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// small makes cells of a few dozens of comments have several chunks of stamps.
+// small sets limits so low that cells of a few dozen comments have several chunks of stamps.
 func small(s *Store) *Store {
 	s.perStamp, s.perChunk = 5, 3
 	return s
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// held are the keys of all items about a product, but for entries of deleted comments.
+// held returns the keys of all items about a product, except entries of deleted comments.
 func held(t *testing.T, client *dynamodb.Client, table, product string) (out []string) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true)})
