@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// random returns a comment that is the n-th, about, in one of 25 cells.
+// random returns roughly the n-th comment, in one of 25 cells.
 func random(r *rand.Rand, n int) pageindex.Entry {
 	var distinct [10]byte
 	for i := range distinct {
@@ -25,7 +25,8 @@ func random(r *rand.Rand, n int) pageindex.Entry {
 	}
 }
 
-// What a jump to a random page costs, a build, a change, and a merge of 20,000 changes anywhere.
+// BenchmarkFolder measures a jump to a random page, a build, a change, and a merge of 20,000
+// changes anywhere.
 func BenchmarkFolder(b *testing.B) {
 	for _, comments := range []int{1000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(comments), func(b *testing.B) { benchmarkFolder(b, comments) })

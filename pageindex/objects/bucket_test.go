@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// client returns a client of the server by a transport.
+// client returns a client of the server that uses a transport.
 func client(server *s3test.Server, transport http.RoundTripper, attempts int) *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(server.URL()), Credentials: credentials.NewStaticCredentialsProvider(s3test.AccessKey, s3test.SecretKey, ""),
@@ -35,7 +35,7 @@ func mustOpenBucket(t *testing.T, c *s3.Client, prefix string, set settings) *St
 	return s
 }
 
-// prefixes gives each test a place of its own in one bucket.
+// prefixes counts prefixes, so that each test has its own in one bucket.
 var prefixes int
 
 func newPrefix() string {
@@ -62,7 +62,7 @@ func TestConformanceOfBuckets(t *testing.T) {
 	})
 }
 
-// endless answers every call with a page of a listing that goes on.
+// endless answers every call with a page of a listing that continues.
 type endless struct{}
 
 func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -71,7 +71,7 @@ func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
 }
 
-// Of a listing that was given up, nobody takes the last log for the newest.
+// If a listing is given up, its last log is not taken for the newest.
 func TestListingIsGivenUp(t *testing.T) {
 	t.Parallel()
 	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: endless{}}, Region: "us-east-1"}), "b", ""}, small)

@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Each byte of each file is changed in turn. Nothing wrong is answered; the error says what to do,
-// the store covers nothing any more, and a build makes it whole.
+// Each byte of each file is changed in turn. No answer is wrong, the error names the cure, the
+// store then covers nothing, and a build repairs it.
 func TestFlippedBytes(t *testing.T) {
 	const comments, changes = 30, 80
 	folder := t.TempDir()
@@ -74,7 +74,7 @@ func TestFlippedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = mustOpen(t, folder, quiet)
-	fill(0, 5) // what is applied to a damaged store is kept for the build
+	fill(0, 5) // entries applied to a damaged store are kept for the build
 	if b, err = s.Build(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// checkDamaged opens a folder and reports whether the damage was noticed. If it was not, because the
-// byte is not needed for an answer, all answers are right.
+// checkDamaged opens a folder and reports whether the damage was noticed. If not, because answers
+// do not depend on the byte, all answers must be right.
 func checkDamaged(t *testing.T, folder string, want map[comment.Position]int) bool {
 	t.Helper()
 	s, err := openIn(t.Context(), folder, quiet)
@@ -134,7 +134,7 @@ func allFiles(t *testing.T, folder string) (out []string) {
 	return out
 }
 
-// steps is a storage that calls before ahead of all that it changes.
+// steps is a storage that calls before ahead of each change.
 type steps struct {
 	storage
 	mu     sync.Mutex
@@ -155,8 +155,8 @@ func (s *steps) remove(ctx context.Context, name string) error {
 	return s.storage.remove(ctx, name)
 }
 
-// Changes, a merge and a build end before each of their steps in turn, or in the middle of it: what is
-// in the folder then is opened, and has all.
+// Changes, a merge and a build are interrupted before each of their steps in turn, or in the middle
+// of it. The folder in that state can be opened, and lacks nothing.
 func TestEndsAnywhere(t *testing.T) {
 	const comments, changes = 40, 100
 	folder := t.TempDir()
@@ -227,7 +227,7 @@ func TestEndsAnywhere(t *testing.T) {
 	}
 }
 
-// Changes are merged once they are many, and after an interval.
+// Changes are merged when there are many, and after an interval.
 func TestMergesByItself(t *testing.T) {
 	for _, set := range []func(*settings){
 		func(set *settings) { set.mergeAt = 3 },
@@ -242,7 +242,7 @@ func TestMergesByItself(t *testing.T) {
 			}
 		}
 		for s.core.current().state.Len() > 0 {
-			time.Sleep(time.Millisecond) // the test's own timeout ends this
+			time.Sleep(time.Millisecond) // the test's own timeout ends the wait
 		}
 		if got := stateOf(t, s); !same(got, stateAfter(3, 10)) || len(s.core.current().root.Chunks) != 1 {
 			t.Errorf("after the merge there are %d comments in %d chunks, want 3 in 1", len(got), len(s.core.current().root.Chunks))
@@ -250,7 +250,7 @@ func TestMergesByItself(t *testing.T) {
 	}
 }
 
-// A second process cannot open the folder, and is told what to do.
+// A second process cannot open the folder, and the error says what to do.
 func TestOneProcess(t *testing.T) {
 	folder := t.TempDir()
 	mustOpen(t, folder, quiet)
@@ -260,7 +260,7 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// A folder with files of someone else is left alone.
+// A folder with files of another program is left alone.
 func TestOtherFiles(t *testing.T) {
 	folder := t.TempDir()
 	mine := filepath.Join(folder, scratchFolder, "main.c")
@@ -275,7 +275,8 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// A folder that is emptied under a running store is noticed, and is an empty store from then on.
+// If the folder of a running store is emptied, the store notices, and is an empty store from then
+// on.
 func TestEmptied(t *testing.T) {
 	folder := t.TempDir()
 	s := mustOpen(t, folder, quiet)
@@ -308,7 +309,7 @@ func TestEmptied(t *testing.T) {
 	}
 }
 
-// After Remember, no guard is left, nor a comment that is gone; before, late entries change nothing.
+// After Remember, guards and deleted comments are gone. Before that, late entries change nothing.
 func TestGuardsEnd(t *testing.T) {
 	now := time.Now()
 	set := quiet

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Whichever file a process has no descriptor for: what comes afterwards is taken, and nothing is lost.
+// Whichever file a process has no descriptor for, later entries are accepted, and nothing is lost.
 func TestWithoutDescriptors(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "pages")
 	s, err := OpenFolder(t.Context(), folder)

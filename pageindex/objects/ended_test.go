@@ -19,8 +19,8 @@ func entriesTo(n int) (out []pageindex.Entry) {
 	return out
 }
 
-// Builds that are given up one after another, as while a store misses comments, leave neither files
-// nor memory behind: each goes with the next one.
+// If builds are given up one after another, as happens while a store misses comments, they leave
+// neither files nor memory behind: each is removed with the next.
 func TestBuildsThatAreGivenUp(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "pages")
 	s, err := openIn(t.Context(), folder, quiet)
@@ -65,7 +65,8 @@ func TestBuildsThatAreGivenUp(t *testing.T) {
 	}
 }
 
-// A store that waits for a merge says why, also where none has failed: another process has the lease.
+// A store that waits for a merge says why, even when no merge has failed: another process holds the
+// lease.
 func TestChangesThatWaitForAMerge(t *testing.T) {
 	set := quiet
 	set.most = 2

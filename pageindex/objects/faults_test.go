@@ -21,7 +21,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// nth is the n-th entry, of a comment of its own.
+// nth returns the n-th entry, each of another comment.
 func nth(n int) pageindex.Entry {
 	return pageindex.Entry{
 		Product: "espresso", Position: comment.PositionAt(time.UnixMilli(int64(1_700_000_000_000+n)), [10]byte{9: 1}),
@@ -50,7 +50,7 @@ func check(t *testing.T, s *Store, n int) {
 	}
 }
 
-// until repeats work while it fails for a reason that may pass.
+// until repeats work while its error may be temporary.
 func until(t *testing.T, work func() error) {
 	t.Helper()
 	for range 50 {
@@ -93,8 +93,8 @@ func (f *fault) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Calls of a process that applies, merges and builds fail in turn, in three ways, with the SDK's
-// retries and without. What was acknowledged is there in the end, and nothing else. make torture
-// spoils each of the 54 calls, make test some.
+// retries and without. In the end the store has exactly what it acknowledged. make torture spoils
+// each of the 54 calls, make test some.
 func TestEachCallFails(t *testing.T) {
 	server := s3test.Start(t)
 	r, step := commenttest.Rand(t), int64(commenttest.Times(8, 1))
@@ -150,7 +150,7 @@ func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
 		if err := b.Finish(t.Context(), "built"); comment.KindOf(err) != comment.Conflict {
 			return err
 		}
-		return nil // it was finished, and the answer lost
+		return nil // the build was finished, and the answer lost
 	})
 	n++
 	apply(mine)
@@ -182,7 +182,7 @@ func TestTwoWriters(t *testing.T) {
 	check(t, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet), 2*each)
 }
 
-// A writer that was asleep uses a number of the log that was merged and deleted meanwhile. It notices.
+// A writer that was asleep uses a log number that was since merged and deleted. It notices.
 func TestStaleWriter(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := quiet, newPrefix()
@@ -211,7 +211,7 @@ func TestStaleWriter(t *testing.T) {
 	}
 }
 
-// A merger that has died holds the lease until it was the same for a while.
+// A merger that died holds the lease until the lease has not changed for a while.
 func TestDeadMerger(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := quiet, newPrefix()
@@ -233,12 +233,12 @@ func TestDeadMerger(t *testing.T) {
 			}
 			break
 		}
-		time.Sleep(10 * time.Millisecond) // until the lease ends; the test's own timeout ends this
+		time.Sleep(10 * time.Millisecond) // until the lease ends; the test's own timeout ends the wait
 	}
 	check(t, s, 1)
 }
 
-// The service is down, hangs, and comes back; then the bucket is emptied.
+// The service is down, hangs, and comes back. Then the bucket is emptied.
 func TestDownSlowEmptied(t *testing.T) {
 	server := s3test.Start(t)
 	s := mustOpenBucket(t, client(server, &http.Transport{}, 1), "", quiet)
@@ -294,7 +294,7 @@ func TestDownSlowEmptied(t *testing.T) {
 	check(t, s, 30)
 }
 
-// Bytes of objects are changed. Nothing wrong is answered, and a build makes the store whole.
+// Bytes of objects are changed. No answer is wrong, and a build repairs the store.
 func TestDamagedObjects(t *testing.T) {
 	server := s3test.Start(t)
 	prefix := newPrefix()
@@ -346,7 +346,7 @@ func TestDamagedObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, fresh, 20)
-		for n := range 20 { // so that there are logs again
+		for n := range 20 { // new logs
 			if err := fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
 				t.Fatal(err)
 			}
@@ -364,7 +364,7 @@ func overwrite(path string, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// What --pages says of a bucket.
+// The bucket and prefix that a value of --pages names.
 func TestParse(t *testing.T) {
 	for _, row := range []struct{ target, bucket, prefix string }{
 		{"s3://pages", "pages", ""},
@@ -381,7 +381,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The SDK's own environment says where the service is.
+// The SDK's environment variables say where the service is.
 func TestOpenByEnvironment(t *testing.T) {
 	server := s3test.Start(t)
 	server.Environment(t)

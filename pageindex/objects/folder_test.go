@@ -31,7 +31,7 @@ func TestConformanceOfFolders(t *testing.T) {
 func TestConformanceOfChangesNotMerged(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Place {
 		p := inFolder(t, folderSettings)
-		p.Held = nil // they are in the log until a merge
+		p.Held = nil // entries are in the log until a merge
 		return p
 	})
 }
@@ -51,7 +51,7 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 	}
 }
 
-// The folder in which a process works may be deleted under it.
+// The working folder of a process may be deleted.
 func TestWorkingFolderIsGone(t *testing.T) {
 	gone := t.TempDir()
 	t.Chdir(gone)

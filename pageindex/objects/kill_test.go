@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// The environment of a child that writes: the folder, and the number of the first change.
+// The environment of a child process that writes: the folder, and the number of its first change.
 const (
 	childFolder = "TALKBACK_TEST_OBJECTS_CHILD"
 	childFirst  = "TALKBACK_TEST_OBJECTS_FIRST"
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 
 const killComments = 150
 
-// write applies changes, merges and builds, and prints the number of each change that was
-// acknowledged, until it is killed.
+// write applies changes, merges and builds until it is killed, and prints the number of each
+// acknowledged change.
 func write(ctx context.Context, folder string, first int) error {
 	set := small
 	set.mergeEvery, set.lease, set.collectEvery, set.logGrace, set.chunkGrace = time.Millisecond, 0, 0, 0, 0
@@ -55,7 +55,7 @@ func write(ctx context.Context, folder string, first int) error {
 	}
 }
 
-// rebuild builds a store anew of the first n changes.
+// rebuild builds a store anew from the first n changes.
 func rebuild(ctx context.Context, s *Store, n int) error {
 	b, err := s.Build(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func rebuild(ctx context.Context, s *Store, n int) error {
 	return b.Finish(ctx, "built")
 }
 
-// A process that writes is killed 40 times. All that it acknowledged is there, and at most the
-// change that it was writing besides.
+// A process is killed 40 times while it writes. The store has every change that it acknowledged,
+// and at most the one change under way besides.
 func TestKilled(t *testing.T) {
 	folder, next, r := t.TempDir(), 0, commenttest.Rand(t)
 	for kill := range 40 {
@@ -89,8 +89,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// writeAndKill starts a child that writes some changes from a number on, and a moment later kills
-// it. It returns the number of changes that were acknowledged in all.
+// writeAndKill starts a child that writes some changes from a number on, and kills it a moment
+// later. It returns the total number of acknowledged changes.
 func writeAndKill(t *testing.T, folder string, first, changes int, later time.Duration) int {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])

@@ -17,13 +17,13 @@ var small = settings{
 	chunk: 64, run: 50, now: time.Now,
 }
 
-// quiet merges only when it is told to.
+// quiet merges only on demand.
 var quiet = settings{
 	mergeAt: 1 << 20, mergeLogs: 1 << 20, mergeEvery: time.Hour, most: 1 << 20,
 	lease: time.Minute, collectEvery: time.Hour, logGrace: time.Hour, chunkGrace: time.Hour, chunk: 16, run: 8, now: time.Now,
 }
 
-// objectsOf lists what a store holds of a product but guards.
+// objectsOf lists the objects that a store holds of a product, without guards.
 func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 	t.Helper()
 	now, err := s.core.latest(t.Context())
@@ -36,7 +36,7 @@ func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 		}
 		data, err := s.core.storage.getRange(t.Context(), c.objectName(Records), 0, c.Records.Head)
 		if err != nil {
-			return []string{err.Error()} // a merge has just deleted it
+			return []string{err.Error()} // a merge has just deleted the object
 		}
 		head, err := c.Records.Decode(data)
 		if err != nil {
@@ -49,8 +49,8 @@ func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 	return out
 }
 
-// entry is the n-th entry of a scripted run: comment n%comments, so that later ones change earlier
-// ones.
+// entry returns the n-th entry of a scripted run, about comment n%comments, so that later entries
+// change earlier comments.
 func entry(n, comments int) pageindex.Entry {
 	at := comment.PositionAt(time.UnixMilli(int64(1_700_000_000_000+n%comments)), [10]byte{9: 1})
 	e := pageindex.Entry{Product: "espresso/1", Position: at, Follows: stream.Position(fmt.Sprintf("run/%040d", n))}
@@ -60,7 +60,7 @@ func entry(n, comments int) pageindex.Entry {
 	return e
 }
 
-// stateAfter is what the store has to hold after the first n entries: the rating of each comment.
+// stateAfter returns the expected content after the first n entries: the rating of each comment.
 func stateAfter(n, comments int) map[comment.Position]int {
 	out := map[comment.Position]int{}
 	for i := range n {
@@ -73,7 +73,7 @@ func stateAfter(n, comments int) map[comment.Position]int {
 	return out
 }
 
-// stateOf reads all that a store holds by jumps alone.
+// stateOf reads the whole content of a store, with jumps only.
 func stateOf(t *testing.T, s *Store) map[comment.Position]int {
 	t.Helper()
 	out := map[comment.Position]int{}

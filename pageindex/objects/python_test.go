@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// read.py prints the comments of a file of records, as anyone's program can read them.
+// readPy prints the comments of a file of records, as any program can read them.
 const readPy = `
 import struct, sys, zlib
 data = open(sys.argv[1], 'rb').read()
@@ -35,7 +35,7 @@ for _ in range(products):
     records += n * size
 `
 
-// The form of the files is that of docs/design/page-index-files.md: Python reads them by it.
+// The files have the format of docs/design/page-index-files.md: a Python program reads them by it.
 func TestPythonReadsRecords(t *testing.T) {
 	python := provisiontest.Program(t, "python3", "the files of a page index, read by another language")
 	folder := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Comments that come in any order are handed on product by product, by name and whole, however few of
-// them are sorted in memory; and nothing is left on the disk.
+// Comments that arrive in any order are returned by product, in the order of names and complete,
+// however few are sorted in memory at once. No files are left.
 func TestSorted(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, atOnce := range []int{1, 7, 100, sortedAtOnce} {
@@ -67,10 +67,10 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// BenchmarkSorted tells what the comments of 1,000 products take in memory once all are read: sorted,
-// and as a map.
+// BenchmarkSorted measures the memory that the comments of 1,000 products take once all are read,
+// sorted and as a map.
 //
-//	go test ./pageindex/audit -run - -bench Sorted -benchtime 1x
+//	go test ./pageindex/objects -run - -bench Sorted -benchtime 1x
 func BenchmarkSorted(b *testing.B) {
 	for _, comments := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint("comments=", comments), func(b *testing.B) {
@@ -105,7 +105,7 @@ func BenchmarkSorted(b *testing.B) {
 	}
 }
 
-// many makes comments up.
+// many adds random comments.
 func many(b *testing.B, comments int, add func(product string, cell comment.Cell, at comment.Position)) {
 	r := commenttest.Rand(b)
 	for range comments {
