@@ -14,7 +14,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Jumps and writes of a product of many comments, and what a comment takes of the server's memory.
+// BenchmarkStore measures jumps and writes of a product with many comments, and the server's memory
+// for each comment.
 func BenchmarkStore(b *testing.B) {
 	for _, size := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -32,7 +33,7 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// fill builds the store of random comments.
+// fill builds the store from random comments.
 func fill(b *testing.B, s *Store, r *rand.Rand, size int) {
 	begun, before := time.Now(), memory(b, s)
 	build, err := s.Build(b.Context())

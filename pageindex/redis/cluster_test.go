@@ -23,10 +23,11 @@ type master struct {
 	id     string
 }
 
-// moving is how many slots move to the second master of a cluster, that of the product among them.
+// moving is the number of slots that move to the second master of a cluster, including the
+// product's slot.
 const moving = 100
 
-// startCluster starts a cluster of two masters. The first one has the slots that are to move.
+// startCluster starts a cluster of two masters. The first has the slots that are to move.
 func startCluster(t *testing.T) (first, second master) {
 	t.Helper()
 	start := func() master {
@@ -51,7 +52,7 @@ func startCluster(t *testing.T) (first, second master) {
 	return first, second
 }
 
-// versions returns entries of some comments, each with another cell than before.
+// versions returns entries of n comments, in other cells for each version.
 func versions(n, version int) (out []pageindex.Entry) {
 	for i := range n {
 		out = append(out, entry(i, 100*version+7*i+version))
@@ -59,7 +60,7 @@ func versions(n, version int) (out []pageindex.Entry) {
 	return out
 }
 
-// checkHolds wants the product to have exactly the comments of entries, each in its cell.
+// checkHolds fails unless the product has exactly the comments of entries, each in its cell.
 func checkHolds(t *testing.T, s *Store, entries []pageindex.Entry) {
 	t.Helper()
 	places := pageindex.Places{}
@@ -72,11 +73,11 @@ func checkHolds(t *testing.T, s *Store, entries []pageindex.Entry) {
 	}
 }
 
-// Whichever keys of a product have moved to another server of a cluster: entries are brought in once,
+// Whichever keys of a product have moved to another server of a cluster, entries are applied once,
 // or not at all.
 func TestKeysMoveOneByOne(t *testing.T) {
 	first, second := startCluster(t)
-	s := opened(t, first.URL()+"?cluster=true")
+	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 11
 	check(t, s.Apply(t.Context(), versions(n, 0)))
 	g := must(s.generations(t.Context()))(t)
@@ -88,7 +89,7 @@ func TestKeysMoveOneByOne(t *testing.T) {
 	for _, key := range keys {
 		version++
 		hurried, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_ = s.Apply(hurried, versions(n, version)) // it may be refused
+		_ = s.Apply(hurried, versions(n, version)) // Apply may be refused
 		cancel()
 		host, port, _ := strings.Cut(second.Address(), ":")
 		check(t, first.client.Migrate(t.Context(), host, port, key, 0, time.Second).Err())
@@ -100,10 +101,10 @@ func TestKeysMoveOneByOne(t *testing.T) {
 	checkHolds(t, s, versions(n, version+1))
 }
 
-// The stock tool moves slots while entries are brought in.
+// Redis's own tool moves slots while entries are applied.
 func TestReshard(t *testing.T) {
 	first, second := startCluster(t)
-	s := opened(t, first.URL()+"?cluster=true")
+	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 200
 	check(t, s.Apply(t.Context(), versions(n, 0)))
 	ctx, stop := context.WithCancel(t.Context())

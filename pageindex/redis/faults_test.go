@@ -34,18 +34,18 @@ func entries(n int) (out []pageindex.Entry) {
 	return out
 }
 
-// opened opens a store until the test ends.
-func opened(t *testing.T, target string) *Store {
+// openStore opens a store until the test ends.
+func openStore(t *testing.T, target string) *Store {
 	t.Helper()
 	s := open(t, target, "comments")
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-// built opens a store that is complete for "all", with 100 comments.
-func built(t *testing.T, target string) *Store {
+// builtStore opens a store that is complete for "all", with 100 comments.
+func builtStore(t *testing.T, target string) *Store {
 	t.Helper()
-	s := opened(t, target)
+	s := openStore(t, target)
 	b := must(s.Build(t.Context()))(t)
 	check(t, b.Add(t.Context(), entries(100)))
 	check(t, b.Finish(t.Context(), "all"))
@@ -83,7 +83,8 @@ func checkTotal(t *testing.T, s *Store, want int) {
 	}
 }
 
-// checkKind asks for everything and wants errors of a kind that name the server, soon.
+// checkKind looks up everything, and fails unless the error has the kind and names the server, and
+// comes soon.
 func checkKind(t *testing.T, s *Store, want comment.Kind) {
 	t.Helper()
 	_, covers := s.Covers(t.Context())
@@ -96,24 +97,24 @@ func checkKind(t *testing.T, s *Store, want comment.Kind) {
 	}
 }
 
-// A server that is away is Unavailable, one that is back is used again.
+// A server that is down is Unavailable. When it is back, it is used again.
 func TestServerIsAwayAndBack(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	server.Stop(t)
 	checkKind(t, s, comment.Unavailable)
 	server.Restart(t)
-	checkCovers(t, s, "") // it kept nothing
+	checkCovers(t, s, "") // the server kept nothing
 	checkTotal(t, s, 0)
 	check(t, s.Apply(t.Context(), entries(3)))
 	checkTotal(t, s, 3)
 }
 
-// A server that does not answer is a Timeout, by the URL's own time or the caller's.
+// A server that does not answer is a Timeout, after the URL's time or the caller's.
 func TestServerHangs(t *testing.T) {
 	server := redistest.Start(t)
-	patient := built(t, server.URL())
-	hasty := opened(t, server.URL()+"?read_timeout=50ms") // even a server that is there may take longer
+	patient := builtStore(t, server.URL())
+	hasty := openStore(t, server.URL()+"?read_timeout=50ms") // even a healthy server may take longer
 	server.Pause(t)
 	checkKind(t, hasty, comment.Timeout)
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -126,11 +127,11 @@ func TestServerHangs(t *testing.T) {
 	checkCovers(t, patient, "all")
 }
 
-// An emptied server is not complete, and a build that began before cannot end as if nothing were
-// lost.
+// An emptied server is not complete, and a build that began before it was emptied cannot be
+// finished.
 func TestServerIsEmptied(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	b := must(s.Build(t.Context()))(t)
 	check(t, b.Add(t.Context(), entries(50)))
 	server.Must(t, "FLUSHALL")
@@ -144,10 +145,11 @@ func TestServerIsEmptied(t *testing.T) {
 	checkCovers(t, s, "")
 }
 
-// A server that was started anew may lack what it acknowledged last, even if it keeps data on disk.
+// A server that was restarted may lack the last writes that it acknowledged, even if it keeps data
+// on disk.
 func TestServerIsRestartedWithItsData(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "everysec")
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	b := must(s.Build(t.Context()))(t)
 	check(t, b.Add(t.Context(), entries(50)))
 	server.Stop(t)
@@ -166,19 +168,19 @@ func TestServerIsRestartedWithItsData(t *testing.T) {
 // A server that deletes keys when its memory is full is refused.
 func TestServerThatEvicts(t *testing.T) {
 	server := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
-	_, err := opened(t, server.URL()).Build(t.Context())
+	_, err := openStore(t, server.URL()).Build(t.Context())
 	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "set maxmemory-policy noeviction") {
 		t.Errorf("%v", err)
 	}
 	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
-	built(t, server.URL())
+	builtStore(t, server.URL())
 }
 
-// A server that deletes keys since the build is refused, and what it deleted makes the store
-// incomplete, whatever its policy is by then.
+// A server that has begun to delete keys since the build is refused. Its deletions make the store
+// incomplete, even if its policy is changed back.
 func TestServerThatEvictsLater(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "volatile-random")
 	check(t, s.client.Set(t.Context(), "others", "x", time.Hour).Err())
 	checkCovers(t, s, "all") // its memory has no limit
@@ -192,7 +194,7 @@ func TestServerThatEvictsLater(t *testing.T) {
 	checkCovers(t, s, "")
 }
 
-// silenced is a server that does not tell a field, as behind some proxies.
+// silenced is a server that does not report a field, as behind some proxies.
 type silenced struct {
 	meddler
 	field string
@@ -208,10 +210,10 @@ func (h *silenced) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	}
 }
 
-// A server that does not tell who it is is refused: any other one would be taken for it.
+// A server that does not identify itself is refused: another server could be mistaken for it.
 func TestServerWithoutIdentity(t *testing.T) {
 	server := redistest.Start(t)
-	s := opened(t, server.URL())
+	s := openStore(t, server.URL())
 	s.client.AddHook(&silenced{field: "run_id"})
 	_, building := s.Build(t.Context())
 	_, covers := s.Covers(t.Context())
@@ -222,10 +224,10 @@ func TestServerWithoutIdentity(t *testing.T) {
 	}
 }
 
-// A server that was a replica for a while has what its master had, which may be less.
+// A server that was a replica for a while has the data of its master, which may be less.
 func TestServerThatWasReplica(t *testing.T) {
 	server, other := redistest.Start(t), redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	host, port, _ := strings.Cut(other.Address(), ":")
 	server.Must(t, "REPLICAOF", host, port)
 	server.Must(t, "REPLICAOF", "NO", "ONE")
@@ -234,10 +236,10 @@ func TestServerThatWasReplica(t *testing.T) {
 	}
 }
 
-// A server without memory left says so, and is as it was.
+// A server without memory left returns an error, and keeps its content.
 func TestServerIsFull(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	server.Must(t, "CONFIG", "SET", "maxmemory", "1")
 	if err := s.Apply(t.Context(), []pageindex.Entry{entry(1000, 1000)}); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("%v", err)
@@ -245,10 +247,10 @@ func TestServerIsFull(t *testing.T) {
 	checkTotal(t, s, 100)
 }
 
-// Passwords reach the server and nobody else.
+// Passwords are sent to the server and appear in no error.
 func TestPassword(t *testing.T) {
 	server := redistest.Start(t, "--requirepass", "s3cret")
-	right := opened(t, "redis://:s3cret@"+server.Address())
+	right := openStore(t, "redis://:s3cret@"+server.Address())
 	checkTotal(t, right, 0)
 	for target, kind := range map[string]comment.Kind{
 		"redis://:wr0ng@" + server.Address():                         comment.Unavailable,
@@ -274,17 +276,17 @@ func TestPassword(t *testing.T) {
 // Traffic to rediss:// is encrypted.
 func TestTLS(t *testing.T) {
 	server, port := redistest.StartTLS(t)
-	s := opened(t, fmt.Sprintf("rediss://127.0.0.1:%d?skip_verify=true", port))
+	s := openStore(t, fmt.Sprintf("rediss://127.0.0.1:%d?skip_verify=true", port))
 	checkTotal(t, s, 0)
-	unknown := opened(t, fmt.Sprintf("rediss://127.0.0.1:%d", port))
+	unknown := openStore(t, fmt.Sprintf("rediss://127.0.0.1:%d", port))
 	checkKind(t, unknown, comment.Unavailable)
-	checkTotal(t, opened(t, server.URL()), 0)
+	checkTotal(t, openStore(t, server.URL()), 0)
 }
 
-// Stores of two tables in one server know nothing of each other, even while one is swept.
+// Stores of two tables in one server do not affect each other, even while one is swept.
 func TestTablesDoNotMix(t *testing.T) {
 	server := redistest.Start(t)
-	here := built(t, server.URL())
+	here := builtStore(t, server.URL())
 	other := open(t, server.URL(), "comments:2")
 	defer other.Close()
 	checkCovers(t, other, "")
@@ -295,10 +297,10 @@ func TestTablesDoNotMix(t *testing.T) {
 	checkCovers(t, here, "all")
 }
 
-// What a deletion leaves is gone after some days, by Redis itself.
+// Redis itself deletes the trace of a deletion after some days.
 func TestDeletionsExpire(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	gone := entry(3, 500)
 	gone.Cell = nil
 	check(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
@@ -315,7 +317,7 @@ func TestDeletionsExpire(t *testing.T) {
 	}
 }
 
-// meddler does something whenever a pipeline is about to be sent, for some times.
+// meddler makes a change before each of the next few pipelines is sent.
 type meddler struct {
 	goredis.Hook
 	times  int
@@ -334,11 +336,11 @@ func (m *meddler) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.
 	}
 }
 
-// A product that changes between two waves is looked at again; one that always changes is no reason
-// to answer wrongly.
+// If a product changes between two waves, the lookup starts again. If it changes all the time, the
+// lookup fails rather than answer wrongly.
 func TestChangesBetweenWaves(t *testing.T) {
 	server := redistest.Start(t)
-	s, other := opened(t, server.URL()), opened(t, server.URL())
+	s, other := openStore(t, server.URL()), openStore(t, server.URL())
 	check(t, s.Apply(t.Context(), entries(200)))
 	n := 1000
 	m := &meddler{change: func() {
@@ -359,10 +361,10 @@ func TestChangesBetweenWaves(t *testing.T) {
 	}
 }
 
-// A generation that comes while entries are written gets them as well.
+// A generation that begins while entries are written gets them too.
 func TestBuildBeginsDuringApply(t *testing.T) {
 	server := redistest.Start(t)
-	s, other := opened(t, server.URL()), opened(t, server.URL())
+	s, other := openStore(t, server.URL()), openStore(t, server.URL())
 	s.client.AddHook(&meddler{times: 1, change: func() {
 		b := must(other.Build(t.Context()))(t)
 		check(t, b.Add(t.Context(), entries(2)))

@@ -17,23 +17,23 @@ import (
 // follow returns the position of a record.
 func follow(n int) stream.Position { return stream.PositionOf("2026-01-01", fmt.Sprint(n)) }
 
-// victimVariable holds the server that the process writes to.
+// victimVariable is the environment variable that names the server for the writing process.
 const victimVariable = "TALKBACK_TEST_REDIS_VICTIM"
 
-// perBatch is how many comments each batch changes: always the same ones.
+// perBatch is the number of comments that each batch changes, always the same ones.
 const perBatch = 300
 
-// A process that is killed while it writes loses nothing that was acknowledged, and leaves no half
-// of a batch.
+// A process that is killed while it writes loses nothing acknowledged, and leaves no half of a
+// batch.
 func TestWriterIsKilled(t *testing.T) {
 	if target := os.Getenv(victimVariable); target != "" {
 		writeForEver(t, target)
 	}
 	server := redistest.Start(t)
-	s := opened(t, server.URL())
+	s := openStore(t, server.URL())
 	r := commenttest.Rand(t)
 	for range commenttest.Times(10, 100) {
-		acknowledged := killed(t, server.URL(), 1+r.IntN(12))
+		acknowledged := runAndKill(t, server.URL(), 1+r.IntN(12))
 		for batch := acknowledged; ; batch++ {
 			if batch > acknowledged+1 {
 				t.Fatalf("it holds neither batch %d, which was acknowledged last, nor the one after it", acknowledged)
@@ -46,9 +46,9 @@ func TestWriterIsKilled(t *testing.T) {
 	}
 }
 
-// killed runs a process that writes, kills it after some batches, and returns the number of the last
-// one that was acknowledged.
-func killed(t *testing.T, target string, after int) int {
+// runAndKill runs a writing process, kills it after some batches, and returns the number of the last
+// acknowledged batch.
+func runAndKill(t *testing.T, target string, after int) int {
 	t.Helper()
 	writer := exec.Command(os.Args[0], "-test.run=^TestWriterIsKilled$")
 	writer.Env = append(os.Environ(), victimVariable+"="+target)
@@ -68,16 +68,16 @@ func killed(t *testing.T, target string, after int) int {
 	return last
 }
 
-// writeForEver writes batches and prints the number of each when it was acknowledged.
+// writeForEver writes batches and prints the number of each acknowledged one.
 func writeForEver(t *testing.T, target string) {
-	s := opened(t, target)
+	s := openStore(t, target)
 	for batch := 1; ; batch++ {
 		check(t, s.Apply(t.Context(), batchOf(batch)))
 		fmt.Println(batch)
 	}
 }
 
-// batchOf moves all comments to the cells of a batch.
+// batchOf returns entries that move all comments to the cells of a batch.
 func batchOf(batch int) (out []pageindex.Entry) {
 	for i := range perBatch {
 		e := entry(i, batch*perBatch)
@@ -87,8 +87,8 @@ func batchOf(batch int) (out []pageindex.Entry) {
 	return out
 }
 
-// holds reports whether the store holds exactly the comments of a batch, as it says and as its sets
-// are.
+// holds reports whether the store holds exactly the comments of a batch, by its counts and by its
+// sets.
 func holds(t *testing.T, s *Store, batch int) bool {
 	t.Helper()
 	filter := comment.Filter{Languages: []comment.Language{commenttest.Languages[batch%4]}}

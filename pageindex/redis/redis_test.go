@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// waitForCluster waits until a cluster of one takes commands.
+// waitForCluster waits until a cluster of one server accepts commands.
 func waitForCluster(t *testing.T, server *redistest.Server) {
 	t.Helper()
 	for {
@@ -67,7 +67,7 @@ func open(t *testing.T, target, table string) *Store {
 	return s
 }
 
-// held are the keys of a product, but for those of deleted comments.
+// held returns the keys of a product, except those of deleted comments.
 func held(t *testing.T, target, table, product string) (out []string) {
 	t.Helper()
 	s := open(t, target, table)

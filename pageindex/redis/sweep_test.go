@@ -9,15 +9,15 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// A build deletes what the store held before, and what an earlier build left, without looking at
-// the keys of others: the server may be a shop's, with many millions.
+// A build deletes the store's earlier content, including the rest of an unfinished build, without
+// reading other keys of the server. These may be many millions.
 func TestSweepLooksAtOwnKeysOnly(t *testing.T) {
 	server := redistest.Start(t)
-	s := built(t, server.URL())
+	s := builtStore(t, server.URL())
 	gone := entry(5, 200)
 	gone.Cell = nil
 	check(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
-	check(t, must(s.Build(t.Context()))(t).Add(t.Context(), entries(40))) // and ends there
+	check(t, must(s.Build(t.Context()))(t).Add(t.Context(), entries(40))) // and is left unfinished
 	server.Must(t, "SET", "another", "1")
 	b := must(s.Build(t.Context()))(t)
 	other := entry(7, 1)
@@ -33,7 +33,7 @@ func TestSweepLooksAtOwnKeysOnly(t *testing.T) {
 			t.Errorf("%q is left", key)
 		}
 	}
-	if len(keys) != 10 || !slices.Contains(keys, "another") { // two of the store, 3 of each product, the other's, and that of the deleted comment
+	if len(keys) != 10 || !slices.Contains(keys, "another") { // two of the store, 3 of each product, the foreign one, and that of the deleted comment
 		t.Errorf("%d keys: %q", len(keys), keys)
 	}
 	stats := must(s.client.Info(t.Context(), "commandstats").Result())(t)
