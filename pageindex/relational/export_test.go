@@ -8,10 +8,10 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// SetClock replaces the clock that ages what is remembered.
+// SetClock replaces the clock by which Remember is measured.
 func (s *Store) SetClock(now func() time.Time) { s.now = now }
 
-// Connections are those that lookups use.
+// Connections returns the connections that lookups use.
 func (s *Store) Connections() *sql.DB { return s.db.Read }
 
 // Statement is SQL with its arguments.
@@ -20,8 +20,9 @@ type Statement struct {
 	Args []any
 }
 
-// Statements are those of a lookup: the counts, and where a position is, 10 comments behind the
-// beginning of its block and 10 before its end, and how many comments come before it in its block.
+// Statements returns the statements of a lookup. The first counts. The second finds a position 10
+// comments after the beginning of its block, one 10 before the end, and the number of comments
+// before a position in its block.
 func (s *Store) Statements(list pageindex.List, at comment.Position) []Statement {
 	l := newListQuery(list)
 	text, args := l.countStatement()

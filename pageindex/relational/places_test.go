@@ -11,12 +11,12 @@ import (
 	"github.com/talkback/talkback/pageindex/relational"
 )
 
-// database is an empty database, with a connection of the test's own.
+// database is an empty database with an extra connection for the test.
 type database struct {
 	open   func(t *testing.T) *relational.Store
 	raw    *sql.DB
-	prefix string // of tables
-	first  string // before the number of a parameter
+	prefix string // of table names
+	first  string // sign before the number of a parameter
 	shared bool
 }
 
@@ -66,7 +66,7 @@ func connected(t *testing.T, driver, address string) *sql.DB {
 	return db
 }
 
-// exec runs a statement. {} stands for the prefix of tables.
+// exec runs a statement, with {} replaced by the prefix of table names.
 func (db database) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	if _, err := db.raw.ExecContext(t.Context(), db.sql(text), args...); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Every lookup reads comments from the index alone, by a range of positions and in its order, and
-// counts of blocks by their key.
+// Every lookup reads comments from the index only, as an ordered range of positions, and the counts
+// of blocks by key.
 func TestPlans(t *testing.T) {
 	after, before := time.Date(2023, 3, 3, 0, 0, 0, 0, time.UTC), time.Date(2023, 8, 8, 0, 0, 0, 0, time.UTC)
 	filters := map[string]comment.Filter{
@@ -42,7 +42,7 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// plan returns how the database runs a statement, a line for each step and condition.
+// plan returns the database's plan of a statement, with a line for each step and condition.
 func (db database) plan(t *testing.T, text string, args []any) []string {
 	t.Helper()
 	if db.shared {
@@ -52,16 +52,17 @@ func (db database) plan(t *testing.T, text string, args []any) []string {
 }
 
 var (
-	// What SQLite may do: read the store's row, find a range by the key, and collect groups.
+	// The allowed steps of SQLite: read the store's row, find a range by the key, and collect
+	// groups.
 	sqliteSteps = regexp.MustCompile(`^(SCAN store$|SEARCH store |SCAN CONSTANT ROW$|SCALAR SUBQUERY|COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL$|USE TEMP B-TREE FOR GROUP BY|LIST SUBQUERY|` +
 		`SEARCH blocks USING PRIMARY KEY \(generation=\? AND product=\?|` +
 		`SEARCH entries USING PRIMARY KEY \(generation=\? AND product=\? AND position>\? AND position<\?\)$)`)
-	// How PostgreSQL reads tables, and what it may not do to find a place in them.
+	// How PostgreSQL reads tables in a plan, and the reads that are allowed.
 	postgresScans = regexp.MustCompile(`(\w+ )+(using \w+ )?on \w+`)
 	postgresReads = regexp.MustCompile(`Seq Scan on store|Index Scan using blocks_pkey on blocks|Index Only Scan (Backward )?using entries_pkey on entries`)
 )
 
-// judge returns a line of a plan that is not as it should be.
+// judge returns a line of a plan that is not allowed, empty if all are.
 func (db database) judge(plan []string) string {
 	for i, line := range plan {
 		switch {

@@ -32,7 +32,7 @@ func open(t *testing.T, target, table string) *Store {
 	return s
 }
 
-// entry is the n-th comment of a product, as a record says.
+// entry returns the entry of the n-th comment of a product, after a record.
 func entry(product string, n, record int) pageindex.Entry {
 	return pageindex.Entry{
 		Product:  product,
@@ -54,8 +54,8 @@ func checkTotal(t *testing.T, s *Store, product string, want int) {
 	}
 }
 
-// Tables of comments do not mix in one database, whatever they are called. Long names that begin
-// alike are different names.
+// Stores of several tables in one database do not mix, whatever their names. Long names with the
+// same beginning are different.
 func TestTablesDoNotMix(t *testing.T) {
 	target := postgrestest.Database(t)
 	long := strings.Repeat("x", 250)
@@ -68,7 +68,7 @@ func TestTablesDoNotMix(t *testing.T) {
 	}
 }
 
-// A user without the right to create schemas needs one of its own, and is told a code without.
+// A user who may not create schemas needs a ready one. Without it, the error has PostgreSQL's code.
 func TestSchemaMadeBefore(t *testing.T) {
 	target := postgrestest.Database(t)
 	admin, err := pgx.Connect(t.Context(), target)
@@ -76,7 +76,7 @@ func TestSchemaMadeBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close(context.WithoutCancel(t.Context()))
-	clerk := "clerk_" + strings.ToLower(rand.Text()) // a role is the server's, and this may run again
+	clerk := "clerk_" + strings.ToLower(rand.Text()) // roles belong to the server, and the test may run again
 	if _, err := admin.Exec(t.Context(), fmt.Sprintf(`CREATE ROLE %[1]s LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION %[1]s`, clerk)); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestServersShare(t *testing.T) {
 	}
 }
 
-// A server that is down when the store is opened, or goes down later, fails calls until it is back.
-// What was acknowledged before it crashed is there again.
+// If a server is down when the store is opened, or goes down later, calls fail until it is back.
+// Whatever it acknowledged before a crash is there again.
 func TestServerDownAndBack(t *testing.T) {
 	server := postgrestest.Durable(t)
 	target := server.Database(t)
@@ -163,7 +163,8 @@ func TestServerDownAndBack(t *testing.T) {
 	}
 }
 
-// A schema that was dropped while servers have it open is made anew by the first that needs it.
+// If the schema is dropped while servers have it open, the first server that needs it creates it
+// anew.
 func TestEmptied(t *testing.T) {
 	target := postgrestest.Database(t)
 	one, other := open(t, target, "comments"), open(t, target, "comments")
@@ -186,7 +187,7 @@ func TestEmptied(t *testing.T) {
 	}
 }
 
-// A lookup that waits for too long ends, whether the caller, the URL or nothing says when.
+// A lookup that waits too long ends, by the limit of its caller, of the URL, or the default.
 func TestSlow(t *testing.T) {
 	target := postgrestest.Database(t)
 	patient, hasty := open(t, target, "comments"), open(t, target+"&statement_timeout=1s", "comments")
@@ -215,7 +216,7 @@ func TestSlow(t *testing.T) {
 	checkTotal(t, hasty, "p", 0)
 }
 
-// No error shows the password, whatever is wrong with the URL or with who connects.
+// No error shows the password, whatever is wrong with the URL or with the user.
 func TestPasswordsAreNotShown(t *testing.T) {
 	target := postgrestest.Database(t)
 	for _, row := range []struct {
@@ -240,7 +241,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
-// A standby that takes over may lack what was acknowledged, so that the store is complete no more.
+// A standby that takes over may lack acknowledged entries, so the store is no longer complete.
 func TestFailover(t *testing.T) {
 	server := postgrestest.Durable(t)
 	s := open(t, server.Database(t), "comments")

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// sql fills in the prefix of tables, and parameters.
+// sql fills in the prefix of table names and the parameters.
 func (db database) sql(text string) string {
 	return strings.NewReplacer("{}", db.prefix, "?", db.first).Replace(text)
 }
@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// entries are comments of one product, every 7 hours: 3 years of them are in 90 blocks.
+// entries returns n comments of one product, one every 7 hours: 3 years of them are in 90 blocks.
 func entries(n int) []pageindex.Entry {
 	out := make([]pageindex.Entry, n)
 	for i := range out {
@@ -85,7 +85,7 @@ func total(t *testing.T, s pageindex.Index) int {
 	return found.Counts.Total()
 }
 
-// A comment that is not there any more is forgotten when no older entry of it can come any more.
+// A deleted comment is forgotten once no older entry of it can arrive.
 func TestGoneIsForgotten(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s, now := db.opening(t), time.Now()
@@ -110,7 +110,8 @@ func TestGoneIsForgotten(t *testing.T) {
 	})
 }
 
-// Of an older generation nothing is left once the next one answers, nor of a build that never ended.
+// Once the next generation answers, nothing is left of the one before, nor of a build that never
+// ended.
 func TestOldGenerationsGo(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s, all := db.opening(t), entries(1200)
@@ -135,7 +136,7 @@ func TestOldGenerationsGo(t *testing.T) {
 	})
 }
 
-// A schema of a newer program is refused, and left alone. An older one is dropped.
+// A schema of a newer program is refused and left alone. An older one is dropped.
 func TestOtherSchemas(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s := db.opening(t)
@@ -161,7 +162,7 @@ func TestOtherSchemas(t *testing.T) {
 	})
 }
 
-// A store whose tables are dropped while it is open makes new ones, and is not complete any more.
+// If tables are dropped while a store is open, it creates new ones, and is no longer complete.
 func TestDroppedTables(t *testing.T) {
 	for _, drop := range []string{
 		`DROP TABLE {}store`, `DROP TABLE {}entries`, `DROP TABLE {}blocks`, `DELETE FROM {}store`,
@@ -186,7 +187,7 @@ func TestDroppedTables(t *testing.T) {
 	}
 }
 
-// A caller that stops waiting is told so, and one that waited too long likewise.
+// A caller that stops waiting gets Canceled, and one that waited too long gets Timeout.
 func TestContexts(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s := db.opening(t)

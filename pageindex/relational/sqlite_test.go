@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// The test binary is also the process that is killed while it writes.
+// The test binary is also the writing process that is killed.
 const (
 	writesTo   = "TALKBACK_TEST_WRITES_TO"
 	writesFrom = "TALKBACK_TEST_WRITES_FROM"
@@ -53,11 +53,11 @@ func openFile(t *testing.T, file string) *Store {
 
 const product = "espresso-machine"
 
-// madeAt is when all comments were written, in one day and its neighbors.
+// madeAt is the time of all comments, within a day.
 var madeAt = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// batchOf is the n-th batch that the writing process applies: comments that are written, moved to
-// another cell, and removed.
+// batchOf returns the n-th batch of the writing process: comments that are added, moved to another
+// cell, and removed.
 func batchOf(n int) []pageindex.Entry {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	entries := make([]pageindex.Entry, 1+r.IntN(12))
@@ -75,7 +75,7 @@ func batchOf(n int) []pageindex.Entry {
 	return entries
 }
 
-// write applies batches to a file, and prints the number of each that was acknowledged.
+// write applies batches to a file, and prints the number of each acknowledged one.
 func write(file string) error {
 	from, err := strconv.Atoi(os.Getenv(writesFrom))
 	if err != nil {
@@ -93,11 +93,11 @@ func write(file string) error {
 	}
 }
 
-// kills is how often the writing process is killed.
+// kills is the number of times that the writing process is killed.
 const kills = 40
 
-// However often a process is killed while it writes, what it acknowledged is there, and the batch
-// that it was at is there as a whole or not at all.
+// However often a process is killed while it writes, every acknowledged batch is there, and the
+// batch under way is there as a whole or not at all.
 func TestKilledWhileWriting(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
 	r, model, next := commenttest.Rand(t), conformance.NewModel(), 0
@@ -114,7 +114,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		}
 		s := openFile(t, file)
 		if differs(t, s, model) != "" {
-			apply(t, model, batchOf(next)) // written, but the process did not get to tell
+			apply(t, model, batchOf(next)) // written, but the process was killed before it could report it
 			next++
 		}
 		if difference := differs(t, s, model); difference != "" {
@@ -126,8 +126,8 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// writeUntilKilled kills a writing process after the given number of batches, and returns those
-// that it acknowledged.
+// writeUntilKilled kills a writing process after a number of batches, and returns the acknowledged
+// ones.
 func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged []int) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0])
@@ -148,7 +148,7 @@ func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged 
 			t.Fatal(err)
 		}
 		if acknowledged = append(acknowledged, n); len(acknowledged) == after {
-			_ = process.Process.Kill() // the rest of what it said is read all the same
+			_ = process.Process.Kill() // the rest of its output is read all the same
 		}
 	}
 	if err := process.Wait(); err == nil || said.Len() > 0 {
@@ -164,7 +164,7 @@ func apply(t *testing.T, s pageindex.Store, entries []pageindex.Entry) {
 	}
 }
 
-// differs compares each comment's place and cell in two indexes.
+// differs compares the place and the cell of each comment in two indexes.
 func differs(t *testing.T, a, b pageindex.Index) string {
 	t.Helper()
 	for _, language := range []comment.Language{"de", "en"} {
@@ -202,7 +202,7 @@ func describe(found pageindex.Found) string {
 	return text
 }
 
-// A second process is told to keep off, and gets the file once the first has closed it.
+// A second process is refused, and can open the file once the first has closed it.
 func TestOneProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
 	first := openFile(t, file)
@@ -216,7 +216,7 @@ func TestOneProcess(t *testing.T) {
 	openFile(t, file)
 }
 
-// The file is its owner's alone, and one that a newer program made is not opened.
+// Only its owner can read the file. A file of a newer program is not opened.
 func TestOpen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
 	s := openFile(t, file)
@@ -245,7 +245,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Another program that writes to the file, such as one that repairs it, only makes us wait.
+// While another program writes to the file, such as a repair, the store waits.
 func TestBusy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
 	s := openFile(t, file)
