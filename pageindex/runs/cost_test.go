@@ -11,21 +11,21 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// purse is a world that counts what is read and written, in capacity units and by AWS's rules:
-// writes in units of 1 KB, twice that in a transaction; a delete costs as much as the write did;
-// consistent reads in units of 4 KB.
+// purse is a world that counts reads and writes in capacity units, by AWS's rules. Writes are in
+// units of 1 KB, twice that in a transaction. A delete costs as much as the write did. Consistent
+// reads are in units of 4 KB.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 type purse struct {
 	*world
 	next          int // number of the next comment at the head
 	written, read float64
-	largest       int // the largest directory and log, in bytes
+	largest       int // size of the largest directory and log, in bytes
 }
 
-// Sizes in bytes, names of attributes included.
+// Sizes in bytes, including attribute names.
 const (
-	entryKey, chunkKey, directoryKey = 35, 44, 26 // of a product id of ten characters
-	markerBytes                      = 105        // "P#" and such an id, a position, a cell, and the position of a record
+	entryKey, chunkKey, directoryKey = 35, 44, 26 // for a product ID of ten characters
+	markerBytes                      = 105        // "P#" and such an ID, a position, a cell, and the position of a record
 )
 
 func writeUnits(bytes int) float64 { return float64((bytes + 1023) / 1024) }
@@ -36,8 +36,8 @@ var costBegins = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const costSpan = 3 * 365 * 24 * time.Hour
 
-// newPurse builds the index of a product with the given number of comments over three years. Each
-// of eight languages has half as many as the one before, and most ratings are 4 or 5.
+// newPurse builds the index of a product with a number of comments over three years. Each of eight
+// languages has half as many as the one before, and most ratings are 4 or 5.
 func newPurse(number int) *purse {
 	w := &world{r: rand.New(rand.NewPCG(1, 1)), markers: markers{}, log: map[uint64][]byte{}, chunks: map[Key][]byte{}}
 	p := &purse{world: w}
@@ -78,7 +78,7 @@ func (p *purse) insert() Change {
 	return Change{Position: comment.PositionAt(costBegins.Add(costSpan+time.Duration(p.next)*time.Minute), [10]byte{byte(p.r.Uint32()), byte(p.r.Uint32())}), To: &cell}
 }
 
-// commit counts changes, and merges if that is due then.
+// commit counts changes, and merges if a merge falls due.
 func (p *purse) commit(changes []Change) {
 	for _, c := range changes {
 		if delete(p.markers, c.Position); c.To != nil {
@@ -160,8 +160,8 @@ func (p *purse) directoryNow() Directory {
 	return d
 }
 
-// lookup returns what a jump costs, in eventually consistent read units, and how many comments it
-// leaves to skip.
+// lookup returns the cost of a jump in eventually consistent read units, and the number of comments
+// left to skip.
 func (p *purse) lookup(list pageindex.List, share float64) (units float64, skip int) {
 	view, err := NewView(p.world.read())
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *purse) locate(view *View, list pageindex.List, targets []pageindex.Targ
 	}
 }
 
-// costOf returns the write units of a change beyond counting, in bursts of some size.
+// costOf returns the write units of a change beyond counting, in bursts of a size.
 func (p *purse) costOf(number, burst int, change func() Change) float64 {
 	p.written = 0
 	for range number / burst {
@@ -211,7 +211,7 @@ func (p *purse) costOf(number, burst int, change func() Change) float64 {
 	return p.written / float64(number)
 }
 
-// remove returns the removal of any comment.
+// remove returns the removal of a random comment.
 func (p *purse) remove() Change {
 	at := p.sorted[p.r.IntN(len(p.sorted))]
 	for p.markers[at].Rating == 0 { // removed before
@@ -221,7 +221,7 @@ func (p *purse) remove() Change {
 	return Change{Position: at, From: &cell}
 }
 
-// BenchmarkCosts tells what the index of a product costs, in capacity units and bytes:
+// BenchmarkCosts reports the cost of a product's index, in capacity units and bytes:
 //
 //	go test ./pageindex/runs -run - -bench Costs -benchtime 1x
 func BenchmarkCosts(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Whatever bytes the table holds, they are refused, or are a part of an index that is written and
-// read again as the same.
+// Any bytes are either refused or decoded to a part of an index that is the same after it is
+// written and read again.
 //
 //	go test ./pageindex/runs -run '^$' -fuzz FuzzDecode -fuzztime 1m
 func FuzzDecode(f *testing.F) {
@@ -47,8 +47,8 @@ func checkReadBack[T interface{ Encode() []byte }](t *testing.T, in []byte, deco
 	}
 }
 
-// Damaged bytes that claim many runs and many languages are refused without looking for each of them
-// in each: that would take longer than any test may.
+// Damaged bytes that claim many runs and many languages are refused without a search for each
+// language in each run, which would exceed any test's time.
 func TestManyClaimsAreRefused(t *testing.T) {
 	const many = 1 << 20
 	claim := binary.AppendUvarint(nil, many)

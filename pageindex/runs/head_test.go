@@ -15,7 +15,8 @@ import (
 
 var begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// positions draws places of comments: many in few milliseconds, and some that differ in one byte.
+// positions draws positions of comments: many in few milliseconds, and some that differ in one
+// byte.
 var positions = rapid.Custom(func(t *rapid.T) comment.Position {
 	p := comment.FirstAt(begun.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "ms")) * time.Millisecond))
 	binary.BigEndian.PutUint16(p[6:], rapid.Uint16().Draw(t, "high"))
@@ -63,7 +64,8 @@ func TestHeadsAndEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// Bytes that were cut or changed are an error or something else, and never a panic or much memory.
+// Truncated or changed bytes are an error or decode to something else. They never cause a panic or
+// use much memory.
 func TestDamagedBytesAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := Start(grids.Draw(t, "counts"), positions.Draw(t, "highest"), begun).Encode()
@@ -81,10 +83,10 @@ func TestDamagedBytesAreRefused(t *testing.T) {
 	}
 }
 
-// markers are as what comments are counted: the truth that all else must agree with.
+// markers are the cells that comments are counted in, with which all else must agree.
 type markers map[comment.Position]comment.Cell
 
-// between returns how many comments lie at or above from and below end.
+// between returns the counts of comments from position from up to, but without, end.
 func (m markers) between(from, end comment.Position) comment.Stats {
 	counts := comment.Stats{}
 	for p, cell := range m {
@@ -126,9 +128,8 @@ func (m markers) drawChanges(t *rapid.T) []Change {
 	return changes
 }
 
-// After every transaction, the head's counts are the sum of the markers there, each run that was
-// sealed has those of its markers once later entries are added, and entries are numbered without
-// gaps.
+// After every transaction, the head's counts are the sum of its markers. Each sealed run has the
+// counts of its markers once later entries are added. Entries are numbered without gaps.
 func TestHeadAndLogAreTheSumOfTheMarkers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := markers{}
@@ -174,7 +175,7 @@ func applyToRuns(sealed []Run, e Entry) []Run {
 	return sealed
 }
 
-// A head that damage made wrong gives up the index, and keeps none of it.
+// A head that contradicts a change gives up the index, and keeps none of it.
 func TestContradictionsEndTheIndex(t *testing.T) {
 	cell := comment.Cell{Language: "de", Rating: 5}
 	head := Start(comment.Stats{"en": {Counts: comment.Counts{1}}}, comment.FirstAt(begun), begun)
@@ -184,7 +185,7 @@ func TestContradictionsEndTheIndex(t *testing.T) {
 	}
 }
 
-// A merge is due when the log has grown by another 4 KB, and when the first run was sealed.
+// A merge falls due for each 4 KB that the log grows, and when the first run is sealed.
 func TestMergeIsDue(t *testing.T) {
 	bound := comment.FirstAt(begun)
 	for _, row := range []struct {

@@ -25,19 +25,19 @@ type world struct {
 	directory []byte
 	log       map[uint64][]byte
 	chunks    map[Key][]byte
-	// far is how far apart comments are: 1 for all in one millisecond.
+	// far is the distance between comments: 1 for all in one millisecond.
 	far       int
 	languages []comment.Language
-	// traits is whether comments have any.
+	// traits gives comments traits.
 	traits bool
-	// merged and torn are how many merges succeeded and gave up, split how many runs they parted,
-	// and ended how many chunks are left by merges that ended early.
+	// merged and torn count the merges that succeeded and gave up, split the runs that they split,
+	// and ended the chunks left by merges that ended early.
 	merged, torn, split, ended int
 	// past are some earlier moments.
 	past []moment
 }
 
-// moment is what could be read at some moment.
+// moment is the readable state at some moment.
 type moment struct {
 	head      Head
 	directory Directory
@@ -50,7 +50,7 @@ func newWorld(r *rand.Rand) *world {
 	w := &world{r: r, markers: markers{}, log: map[uint64][]byte{}, chunks: map[Key][]byte{}}
 	w.far, w.languages = []int{1, 50, 1e9}[r.IntN(3)], someLanguages
 	w.traits = r.IntN(2) == 0
-	if r.IntN(3) == 0 { // more than have rows of their own in the directory
+	if r.IntN(3) == 0 { // more than the rows of the directory
 		w.languages = commenttest.ManyLanguages(comment.MaxLanguageRows * 3 / 2)
 	}
 	// A product may have been counted before it has an index.
@@ -170,8 +170,8 @@ func (w *world) markersIn(r Range) []Marker {
 	return out
 }
 
-// merge is one merge, step by step: between any two, others commit and merge, and after each it may
-// end.
+// merge runs one merge, step by step. Between any two steps others commit and merge, and the merge
+// may end after each.
 func (w *world) merge() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		err := w.mergeSteps(yield)
@@ -272,13 +272,13 @@ func filtered(keys iter.Seq[Key], keep func(Key) bool) iter.Seq[Key] {
 	}
 }
 
-// now returns the present moment.
+// now returns the present state.
 func (w *world) now() moment {
 	head, directory, log := w.read()
 	return moment{head, directory, log, w.markers, w.sorted}
 }
 
-// find looks targets up as a reader does that read these parts.
+// find looks targets up like a reader that read these parts.
 func (w *world) find(m moment, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	view, err := NewView(m.head, m.directory, m.log)
 	if err != nil {
@@ -303,7 +303,7 @@ func (w *world) find(m moment, list pageindex.List, targets []pageindex.Target) 
 	}
 }
 
-// list returns the comments of a list, and their number by rating.
+// list returns the comments of a list, and their numbers by rating.
 func (m moment) list(list pageindex.List) (positions []comment.Position, counts comment.Counts) {
 	for _, p := range m.sorted {
 		cell := m.markers[p]
@@ -328,9 +328,9 @@ func (w *world) check(t *testing.T) {
 	w.compare(t, now, list, w.someTargets(want), false)
 }
 
-// checkTorn does the same with a head read at another moment than the directory and the log. That
-// it does not fit is said, or the answer is that of the head's moment. Markers are not read: that
-// they fit too is seen by their sum only.
+// checkTorn is check with a head from another moment than the directory and the log. The lookup
+// either reports that they do not fit, or answers for the head's moment. It reads no markers, since
+// only their sum shows whether they fit.
 func (w *world) checkTorn(t *testing.T) {
 	t.Helper()
 	mixed, other := w.now(), w.past[w.r.IntN(len(w.past))]
@@ -353,7 +353,7 @@ func (w *world) compare(t *testing.T, m moment, list pageindex.List, targets []p
 	if err != nil {
 		t.Fatalf("%+v: %v", list, err)
 	}
-	if found.Boundaries == nil { // a run is to be split first
+	if found.Boundaries == nil { // a run has to be split first
 		return
 	}
 	if found.Counts != counts {
@@ -481,7 +481,7 @@ func TestEveryRankIsRightInEveryHistory(t *testing.T) {
 	t.Logf("%d lookups, %d merges, %d others ended early or were late, %d runs split; languages shared a row in %d histories", lookups, merged, torn, split, shared)
 }
 
-// settle merges without others, and checks what is left then.
+// settle merges alone, and checks the result.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	for range 3 {
@@ -509,7 +509,7 @@ func (w *world) settle(t *testing.T) {
 	}
 }
 
-// A directory whose sum of a chunk is wrong does not fit to the chunk.
+// A directory with a wrong sum for a chunk does not fit the chunk.
 func TestWrongSum(t *testing.T) {
 	run := Run{From: comment.Position{}, End: comment.Position{1}, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 3}}}}
 	view := View{rows: map[comment.Language]bool{}}

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// What the index of comments without traits stores is to the byte what it stored before there were any:
-// the hashes are of then.
+// Without traits, the stored index is to the byte what it was before traits existed. The hashes are
+// from that time.
 func TestBytesWithoutTraits(t *testing.T) {
 	cell := func(i int) *comment.Cell {
 		return &comment.Cell{Language: []comment.Language{"en", "en", "de", "pt-BR"}[i%4], Rating: 1 + i*i%5}
