@@ -20,10 +20,10 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// crowd is a product with many comments over three years, in eight languages of which each has half
-// as many as the one before, and with five ratings.
+// crowd is a product with many comments over three years, in five ratings and eight languages. Each
+// language has half as many comments as the one before.
 type crowd struct {
-	*counted
+	*countedIndex
 	markers []runs.Marker // from the oldest on
 	last    int           // number of the last record
 }
@@ -32,7 +32,7 @@ const crowded = "crowded"
 
 var crowdLanguages = []comment.Language{"en", "de", "fr", "es", "it", "nl", "pl", "pt-BR"}
 
-// newCrowd makes a product with an index. It counts one more comment with an index and merges it,
+// newCrowd makes a product with an index. It counts one more comment with the index and merges it,
 // which builds the index.
 func newCrowd(t testing.TB, number int) *crowd {
 	t.Helper()
@@ -42,12 +42,12 @@ func newCrowd(t testing.TB, number int) *crowd {
 	return c
 }
 
-// newUnindexed writes the markers and the statistics of a product as they are if it was counted
-// without an index.
+// newUnindexed writes the markers and the statistics of a product as if it was counted without an
+// index.
 func newUnindexed(t testing.TB, number int) (*crowd, comment.Stats) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
-	c := &crowd{counted: newCounted(t, dynamotest.Dynoxide(t))}
+	c := &crowd{countedIndex: newCounted(t, dynamotest.Dynoxide(t))}
 	grid := comment.Stats{}
 	for range number {
 		m := runs.Marker{Position: crowdPlace(r), Cell: crowdCell(r)}
@@ -109,7 +109,7 @@ func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head
 	}
 }
 
-// insert returns a new comment above all others.
+// insert returns a new comment, newer than all others.
 func (c *crowd) insert(r *rand.Rand) pageindex.Entry {
 	cell := crowdCell(r)
 	p := comment.PositionAt(crowdEnds.Add(time.Duration(len(c.markers))*time.Second), [10]byte{byte(r.Uint32()), byte(r.Uint32())})
@@ -129,14 +129,14 @@ func (c *crowd) count(t testing.TB, entries ...pageindex.Entry) {
 	}
 }
 
-// question is a list of a crowd.
-type question struct {
+// listQuery is a query for a list of a crowd.
+type listQuery struct {
 	name   string
 	filter comment.Filter
 	dated  bool
 }
 
-var questions = []question{
+var lists = []listQuery{
 	{name: "all"},
 	{name: "ratings 1 and 5", filter: comment.Filter{Ratings: []int{1, 5}}},
 	{name: "German, 4 and 5", filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{4, 5}}},
@@ -150,7 +150,7 @@ func date(year int, month time.Month, day int) *time.Time {
 	return &at
 }
 
-// bill is what lookups cost: the sums, and the most.
+// bill is the cost of lookups: sums and maxima.
 type bill struct {
 	lookups, skip           int
 	calls, waves, mostCalls int
@@ -159,7 +159,7 @@ type bill struct {
 }
 
 // jump looks up ranks all over a list, in both orders, and compares them with the markers.
-func (c *crowd) jump(t testing.TB, q question, jumps int, exact bool) (b bill) {
+func (c *crowd) jump(t testing.TB, q listQuery, jumps int, exact bool) (b bill) {
 	t.Helper()
 	low, high := q.filter.Range()
 	var list []comment.Position
@@ -189,7 +189,7 @@ func (c *crowd) jump(t testing.TB, q question, jumps int, exact bool) (b bill) {
 	return b
 }
 
-// rankOf returns how many comments of a list are at or before a position.
+// rankOf returns the number of comments of a list at or before a position.
 func rankOf(list []comment.Position, order comment.Order, after *comment.Position) int {
 	if after == nil {
 		return 0
@@ -214,7 +214,7 @@ func (b *bill) add(cost pageindex.Cost, skip int) {
 	b.units, b.mostUnits = b.units+cost.ReadUnits, max(b.mostUnits, cost.ReadUnits)
 }
 
-// String returns the means and, in brackets, the most.
+// String returns the means and, in brackets, the maxima.
 func (b bill) String() string {
 	mean := func(sum float64) string { return strconv.FormatFloat(sum/float64(b.lookups), 'f', 2, 64) }
 	return fmt.Sprintf("read units %s (%.1f), calls %s (%d), waves %s (%d), comments skipped %s (%d)",
@@ -230,7 +230,7 @@ func TestCostOfLookups(t *testing.T) {
 		for range 20 { // a log
 			c.count(t, c.insert(r))
 		}
-		for _, q := range questions {
+		for _, q := range lists {
 			b := c.jump(t, q, 8, false)
 			t.Logf("%d comments, %s: %s", number, q.name, b)
 			if !q.dated && (b.mostCalls > 3 || b.mostWaves > 2 || b.mostUnits > 3.5) || b.mostCalls > 5 || b.mostWaves > 3 || b.mostSkip > 128 {
@@ -241,15 +241,16 @@ func TestCostOfLookups(t *testing.T) {
 	}
 }
 
-// BenchmarkFind tells what lookups cost in products that are ten times as large as the one before.
-// Dynoxide took in a million comments of one for 13 minutes, until a write took more than 5 s.
+// BenchmarkFind measures lookups in products, each ten times as large as the one before. It has no
+// product of a million comments, since Dynoxide took 13 minutes to load it, and then a write took
+// more than 5 s.
 //
 //	go test ./pageindex/table -run - -bench Find -benchtime 200x
 func BenchmarkFind(b *testing.B) {
 	for _, number := range []int{1e3, 1e4, 1e5} {
 		b.Run(fmt.Sprintf("comments=%d", number), func(b *testing.B) {
 			c := newCrowd(b, number)
-			for _, q := range questions {
+			for _, q := range lists {
 				for _, exact := range []bool{false, true} {
 					b.Run(fmt.Sprintf("%s/exact=%v", q.name, exact), func(b *testing.B) { c.find(b, q, exact) })
 				}
@@ -258,7 +259,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-func (c *crowd) find(b *testing.B, q question, exact bool) {
+func (c *crowd) find(b *testing.B, q listQuery, exact bool) {
 	bill := c.jump(b, q, b.N, exact)
 	b.Log(bill)
 	b.ReportMetric(bill.units/float64(bill.lookups), "units/op")

@@ -26,15 +26,15 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// counted is an index that a counter feeds.
-type counted struct {
+// countedIndex is an index that a counter feeds.
+type countedIndex struct {
 	*table.Index
 	counter *counts.Counter
 	client  *dynamodb.Client
 	table   string
 }
 
-func newCounted(t testing.TB, endpoint string) *counted {
+func newCounted(t testing.TB, endpoint string) *countedIndex {
 	t.Helper()
 	client, name := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
@@ -43,17 +43,17 @@ func newCounted(t testing.TB, endpoint string) *counted {
 	return sharing(client, name)
 }
 
-// sharing returns another index of a table, as another process has it.
-func sharing(client *dynamodb.Client, name string) *counted {
+// sharing returns another index of a table, like that of another process.
+func sharing(client *dynamodb.Client, name string) *countedIndex {
 	index := table.New(client, name)
 	counter := counts.NewCounter(client, name, counts.CounterOptions{Pages: index, Logger: slog.New(slog.DiscardHandler)})
-	return &counted{Index: index, counter: counter, client: client, table: name}
+	return &countedIndex{Index: index, counter: counter, client: client, table: name}
 }
 
-// Apply counts entries. The stream has those of one comment in their order, and none for the first
-// time after a later one, so that an edit which changes no count need not be noted. Entries have no
-// such order: each comes behind a record of another cell, which has it noted.
-func (c *counted) Apply(ctx context.Context, entries []pageindex.Entry) error {
+// Apply counts entries. A stream has the records of one comment in order, and never for the first
+// time after a later one, so an edit that changes no count need not be noted. Entries have no such
+// order. So each follows a record with another cell, which makes the counter note it.
+func (c *countedIndex) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
 		return cmp.Compare(a.Follows, b.Follows)
 	})
@@ -73,7 +73,7 @@ func (c *counted) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
-// earliest is the position of a record before all others.
+// earliest is a position before all records.
 const earliest stream.Position = "0"
 
 func record(entry pageindex.Entry) stream.Record {
@@ -94,13 +94,13 @@ func record(entry pageindex.Entry) stream.Record {
 	return r
 }
 
-func (c *counted) Covers(context.Context) (string, error)         { return "", nil }
-func (c *counted) Build(context.Context) (pageindex.Build, error) { return nil, nil }
-func (c *counted) Products(context.Context, func(string)) error   { return nil }
-func (c *counted) Close() error                                   { return nil }
+func (c *countedIndex) Covers(context.Context) (string, error)         { return "", nil }
+func (c *countedIndex) Build(context.Context) (pageindex.Build, error) { return nil, nil }
+func (c *countedIndex) Products(context.Context, func(string)) error   { return nil }
+func (c *countedIndex) Close() error                                   { return nil }
 
 // held returns the sort keys of a product's index.
-func (c *counted) held(t testing.TB, product string) []string {
+func (c *countedIndex) held(t testing.TB, product string) []string {
 	t.Helper()
 	output, err := c.client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String(c.table), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :key"),
@@ -138,12 +138,12 @@ func entries(product string, from, number int) []pageindex.Entry {
 
 func follows(n int) stream.Position { return stream.PositionOf("2026-01-01", strconv.Itoa(n)) }
 
-// place returns the place of the n-th comment, a second after that before it.
+// place returns the position of the n-th comment, a second after the one before.
 func place(n int) comment.Position {
 	return comment.PositionAt(time.Date(2020, 1, 1, 0, 0, n, 0, time.UTC), [10]byte{byte(n), byte(n >> 8)})
 }
 
-// When the last comment of a product is gone, so is its index, and another can start.
+// When the last comment of a product is deleted, its index is gone, and another can start.
 func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		c := newCounted(t, endpoint)

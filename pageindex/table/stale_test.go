@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/pageindex/table"
 )
 
-// replicas answers eventually consistent reads as a table does: often with what the same read
-// returned some time ago.
+// replicas answers eventually consistent reads like a table whose replicas lag: often with an
+// earlier answer to the same read.
 type replicas struct {
 	*dynamodb.Client
 	r *rand.Rand
@@ -28,7 +28,7 @@ type replicas struct {
 	before map[string][]any
 }
 
-// stale returns an earlier answer to a read, or makes it.
+// stale returns an earlier answer to a read, or reads now.
 func stale[T any](s *replicas, input any, read func() (T, error)) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,8 +48,8 @@ func (s *replicas) Query(ctx context.Context, in *dynamodb.QueryInput, options .
 	if aws.ToBool(in.ConsistentRead) {
 		return s.Client.Query(ctx, in, options...)
 	}
-	type question struct{ Condition, Partition, From, To string }
-	q := question{Condition: *in.KeyConditionExpression}
+	type queryKey struct{ Condition, Partition, From, To string }
+	q := queryKey{Condition: *in.KeyConditionExpression}
 	for name, value := range in.ExpressionAttributeValues {
 		text := fmt.Sprintf("%+v", value)
 		switch name {
@@ -73,10 +73,10 @@ func (s *replicas) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 	return s.Client.BatchGetItem(ctx, in, options...)
 }
 
-// state is what a product's comments are at a moment.
+// state is the state of a product's comments at a moment.
 type state map[comment.Position]comment.Cell
 
-// fits reports whether an answer is that of a list of ratings of the state.
+// fits reports whether an answer describes a list of ratings in the state.
 func (s state) fits(ratings []int, targets []pageindex.Target, found pageindex.Found) bool {
 	var list []comment.Position
 	var counts comment.Counts
@@ -96,7 +96,7 @@ func (s state) fits(ratings []int, targets []pageindex.Target, found pageindex.F
 	return counts == found.Counts
 }
 
-// Replicas of the table lag. An answer is nevertheless that of one moment, and never a mixture.
+// Replicas of the table lag. Nevertheless an answer describes one moment, and never a mixture.
 func TestStaleReadsAreNotMixed(t *testing.T) {
 	r := commenttest.Rand(t)
 	c := newCounted(t, dynamotest.Dynoxide(t))

@@ -12,22 +12,23 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// noMerge leaves logs as they are.
+// noMerge is a page index whose logs are never merged.
 type noMerge struct{}
 
 func (noMerge) Merge(context.Context, string) error { return nil }
 
-// A small product needs no index. A large one says that it has none, and that its one huge run is
-// not split yet, because the merge was lost. The lookup has it merged, and then it answers.
+// A small product needs no index. A large one reports that it has none. If its merge was lost, it
+// reports that its one huge run is not split yet. The lookup then starts the merge, and answers
+// after it.
 func TestUnfinishedIndexIsUnavailable(t *testing.T) {
 	small, _ := newUnindexed(t, 256)
-	for _, q := range questions {
+	for _, q := range lists {
 		small.jump(t, q, 3, true)
 	}
 	large, _ := newUnindexed(t, 1500)
 	large.checkUnavailable(t, "rebuild --pages")
 	counter := counts.NewCounter(large.client, large.table, counts.CounterOptions{Pages: noMerge{}, Logger: slog.New(slog.DiscardHandler)})
-	unmerged := counted{Index: large.Index, counter: counter}
+	unmerged := countedIndex{Index: large.Index, counter: counter}
 	if err := unmerged.Apply(t.Context(), []pageindex.Entry{large.insert(rand.New(rand.NewPCG(3, 3)))}); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestUnfinishedIndexIsUnavailable(t *testing.T) {
 	large.OnUnsplit(merging.MergePages)
 	large.checkUnavailable(t, "being built")
 	merging.AwaitMerges(t.Context())
-	large.jump(t, questions[0], 3, true)
+	large.jump(t, lists[0], 3, true)
 }
 
 func (c *crowd) checkUnavailable(t *testing.T, cure string) {
