@@ -57,7 +57,7 @@ func testBuild(t *testing.T, h *history, p Place) {
 		apply(t, store, want, h.next(60))
 	}
 	checkCovers(t, store, "")
-	// Comments that the store was not told of, and ones that do not exist.
+	// Comments that the store has missed, and comments that do not exist.
 	missed := h.many(products[0], 30)
 	build(t, store, h.made, "first")
 	want = comments{}
@@ -78,14 +78,14 @@ func testBuild(t *testing.T, h *history, p Place) {
 			apply(t, store, want, entries)
 			after.apply(entries)
 		}
-		add(t, b, chunk[len(chunk)/2:]) // of some, a later entry was applied already
+		add(t, b, chunk[len(chunk)/2:]) // for some comments, a later entry was applied already
 		h.checkAll(t, store, want, 1)
 		checkCovers(t, store, "first")
 	}
 	finish(t, b, "second")
 	checkCovers(t, store, "second")
 	h.checkAll(t, store, after, 2)
-	apply(t, store, after, h.sent) // what is late brings nothing back
+	apply(t, store, after, h.sent) // late entries restore nothing
 	h.checkAll(t, store, after, 2)
 }
 

@@ -46,7 +46,7 @@ func (w whole) compareFound(t *testing.T, list pageindex.List, targets []pageind
 	}
 }
 
-// wrong returns what is wrong with a boundary, empty if nothing is.
+// wrong describes what is wrong with a boundary, empty if nothing is.
 func (w whole) wrong(target pageindex.Target, got pageindex.Boundary) string {
 	rank := min(target.Rank, len(w.positions))
 	exact := target.Exact || target.Rank >= len(w.positions)

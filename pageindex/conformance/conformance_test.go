@@ -58,7 +58,7 @@ func (b broken) Covers(ctx context.Context) (string, error) {
 	return b.Model.Covers(ctx)
 }
 
-// spoiled is a fault of answers.
+// spoiled returns a store whose answers have a fault.
 func spoiled(spoil func(found *pageindex.Found, list pageindex.List, target pageindex.Target, i int)) broken {
 	return broken{find: func(m *Model, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 		found, err := m.Find(context.Background(), list, targets)
@@ -69,7 +69,7 @@ func spoiled(spoil func(found *pageindex.Found, list pageindex.List, target page
 	}}
 }
 
-// each applies entries by themselves, without the build.
+// each applies entries one by one, without the build.
 func each(m *Model, entries []pageindex.Entry, change func(entry pageindex.Entry)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,8 +159,8 @@ func valuesOf(held comments) (out []pageindex.Entry) {
 	return out
 }
 
-// The suite fails for every fault. It runs in a process of its own, so that its failures are not
-// ours.
+// The suite fails for every fault. It runs in another process, so that its failures do not fail
+// this test.
 func TestFaultsAreFound(t *testing.T) {
 	if fault := os.Getenv("CONFORMANCE_FAULT"); fault != "" {
 		Run(t, func(t *testing.T) Place {

@@ -34,7 +34,7 @@ func testPages(t *testing.T, h *history, p Place) {
 			if from.After != nil {
 				rest = rest[w.through(*from.After):]
 			}
-			rest = rest[min(page*size-from.Rank, len(rest)):] // those between the boundary and the page
+			rest = rest[min(page*size-from.Rank, len(rest)):] // comments between the boundary and the page
 			got = append(got, rest[:min(size, len(rest))]...)
 		}
 		if !slices.Equal(got, w.positions) {
@@ -42,7 +42,7 @@ func testPages(t *testing.T, h *history, p Place) {
 				list, size, len(got), len(w.positions))
 		}
 	}
-	h.checkAll(t, store, want, 1) // the others are still empty
+	h.checkAll(t, store, want, 1) // the other products are still empty
 }
 
 // testManyLanguages looks up lists of very many cells.
@@ -66,7 +66,8 @@ func testManyLanguages(t *testing.T, h *history, p Place) {
 	}
 }
 
-// testHistory looks up lists of all products repeatedly while comments come, change and go.
+// testHistory looks up lists of all products repeatedly while comments are added, changed and
+// deleted.
 func testHistory(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	if err := store.Apply(t.Context(), nil); err != nil {
@@ -104,7 +105,7 @@ func testReopened(t *testing.T, h *history, p Place) {
 	store := p.open(t)
 	h.checkAll(t, store, want, 2)
 	checkCovers(t, store, "built")
-	apply(t, store, want, h.sent) // entries that it had before change nothing
+	apply(t, store, want, h.sent) // repeated entries change nothing
 	h.checkAll(t, store, want, 1)
 }
 
@@ -160,8 +161,8 @@ func testConcurrent(t *testing.T, h *history, p Place) {
 	h.checkAll(t, stores[1], want, 1)
 }
 
-// testOneState reads a list whose comments move from cell to cell. Their number and places stay, so
-// an answer that mixes two states shows.
+// testOneState reads a list whose comments move from cell to cell. Their number and places stay the
+// same, so an answer that mixes two states is detected.
 func testOneState(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	other := p.second(t, store)
@@ -190,7 +191,7 @@ func testOneState(t *testing.T, h *history, p Place) {
 		targets := h.targets(w)
 		found, err := store.Find(t.Context(), list, targets)
 		if comment.KindOf(err) == comment.Unavailable {
-			continue // rather than wrong
+			continue // an error is better than a wrong answer
 		}
 		if err != nil {
 			t.Fatal(err)

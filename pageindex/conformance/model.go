@@ -60,7 +60,7 @@ func (w whole) compare(a, b comment.Position) int {
 	return a.Compare(b)
 }
 
-// through returns how many comments are at or before a position.
+// through returns the number of comments at or before a position.
 func (w whole) through(position comment.Position) int {
 	n, there := slices.BinarySearchFunc(w.positions, position, w.compare)
 	if there {

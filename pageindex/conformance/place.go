@@ -16,8 +16,8 @@ type Place struct {
 	Shared bool
 	// Costly means that a call takes milliseconds, so tests do a third of the work.
 	Costly bool
-	// Held lists, for messages, what the store holds of a product, except entries of deleted
-	// comments. It may be nil.
+	// Held lists everything that the store holds of a product, except entries of deleted comments.
+	// It is for messages, and may be nil.
 	Held func(t *testing.T, product string) []string
 }
 

@@ -15,7 +15,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 	for range 4 {
 		apply(t, store, want, h.next(40))
 	}
-	checkTold(t, store, want)
+	checkListed(t, store, want)
 	var gone []pageindex.Entry
 	for at, entry := range want {
 		if at.product == products[0] && entry.Cell != nil {
@@ -24,7 +24,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 		}
 	}
 	apply(t, store, want, gone)
-	checkTold(t, store, want)
+	checkListed(t, store, want)
 
 	cell := comment.Cell{Language: "de", Rating: 5}
 	built := comments{}
@@ -32,22 +32,22 @@ func testProducts(t *testing.T, h *history, p Place) {
 		built.apply([]pageindex.Entry{{Product: product, Position: comment.PositionAt(crowd, [10]byte{1}), Cell: &cell, Follows: h.follows()}})
 	}
 	build(t, store, slices.Collect(maps.Values(built)), "built")
-	if told := checkTold(t, store, built); len(told) != 2 {
-		t.Errorf("after a build of two products it tells %q", told)
+	if listed := checkListed(t, store, built); len(listed) != 2 {
+		t.Errorf("after a build of two products it tells %q", listed)
 	}
 }
 
-// checkTold checks that Products lists each product with comments, and returns the list.
-func checkTold(t *testing.T, store pageindex.Store, want comments) []string {
+// checkListed checks that Products lists each product with comments, and returns the list.
+func checkListed(t *testing.T, store pageindex.Store, want comments) []string {
 	t.Helper()
-	told := map[string]bool{}
-	if err := store.Products(t.Context(), func(product string) { told[product] = true }); err != nil {
+	listed := map[string]bool{}
+	if err := store.Products(t.Context(), func(product string) { listed[product] = true }); err != nil {
 		t.Fatal(err)
 	}
 	for at, entry := range want {
-		if entry.Cell != nil && !told[at.product] {
-			t.Errorf("%q has comments, and the store tells %q", at.product, slices.Sorted(maps.Keys(told)))
+		if entry.Cell != nil && !listed[at.product] {
+			t.Errorf("%q has comments, and the store tells %q", at.product, slices.Sorted(maps.Keys(listed)))
 		}
 	}
-	return slices.Sorted(maps.Keys(told))
+	return slices.Sorted(maps.Keys(listed))
 }

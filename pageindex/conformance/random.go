@@ -20,7 +20,7 @@ type history struct {
 	r *rand.Rand
 	// last is the number of the last record.
 	last int
-	// made are the latest entries of all comments, sent all entries that were returned.
+	// made are the latest entries of all comments, sent all returned entries.
 	made, sent []pageindex.Entry
 	// late are entries to return later.
 	late []pageindex.Entry
@@ -62,14 +62,14 @@ func (h *history) cell() *comment.Cell {
 	return &cell
 }
 
-// add makes a new comment.
+// add returns the entry of a new comment.
 func (h *history) add(product string) pageindex.Entry {
 	entry := pageindex.Entry{Product: product, Position: h.position(), Cell: h.cell(), Follows: h.follows()}
 	h.made = append(h.made, entry)
 	return entry
 }
 
-// change makes a later entry of a comment: an edit, a deletion, or a return after that. Some
+// change returns a later entry of a comment: an edit, a deletion, or a return after that. Some
 // entries come from reading the comment and not from a stream record.
 func (h *history) change() pageindex.Entry {
 	entry := &h.made[h.r.IntN(len(h.made))]
@@ -85,8 +85,8 @@ func (h *history) change() pageindex.Entry {
 	return *entry
 }
 
-// next returns the next entries: new ones, changes, and repeated ones. Some come in another order
-// than they were made, some only in a later call.
+// next returns the next entries: new ones, changes, and repeated ones. Some are out of order, some
+// are delayed until a later call.
 func (h *history) next(n int) []pageindex.Entry {
 	var out []pageindex.Entry
 	for range n {
