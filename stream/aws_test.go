@@ -82,7 +82,7 @@ func TestWithoutAStream(t *testing.T) {
 	}
 }
 
-// A shard is opened behind its checkpoint or at its oldest record, never at the latest.
+// A shard is opened after its checkpoint or at its oldest record, never at the latest.
 func TestWhereAShardIsOpened(t *testing.T) {
 	s := &scripted{arn: aws.String("arn")}
 	source := NewSource(s, s, "t")
@@ -124,8 +124,8 @@ func TestErrorsOfAStream(t *testing.T) {
 	}
 }
 
-// Errors of the calls that count records: some pass and are retried, the others have the record
-// dead-lettered. A reader retries its own calls after any error.
+// Errors of the calls that count records: a temporary error is retried, any other dead-letters the
+// record. A reader retries its own calls after any error.
 func TestWhichErrorsPass(t *testing.T) {
 	call := func(err error) error {
 		return fmt.Errorf("count: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "TransactWriteItems", Err: err})
@@ -189,8 +189,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A client for streams uses the endpoint of the table's client, except on AWS, which has other
-// endpoints for streams.
+// A client for streams uses the endpoint of the table's client, except on AWS, where streams have
+// other endpoints.
 func TestWhereTheStreamIsAsked(t *testing.T) {
 	for endpoint, copied := range map[string]bool{"http://127.0.0.1:8000": true, "https://dynamodb.eu-west-1.amazonaws.com": false} {
 		from := dynamodb.New(dynamodb.Options{

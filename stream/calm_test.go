@@ -42,7 +42,7 @@ func (w *world) tally(what func()) (swaps, reads int) {
 	return w.swaps - swaps, w.reads - reads
 }
 
-// longestLag is the age that the latest heartbeat may reach at rest: the wait until the next one is
+// longestLag is the greatest age of the latest heartbeat at rest: the wait until the next one is
 // sent, which spread makes up to an eighth longer, and the time until that one is read.
 const longestLag = DefaultHeartbeat + DefaultHeartbeat/8 + 2*DefaultPoll
 
@@ -95,7 +95,7 @@ func TestCheckpointsAreRare(t *testing.T) {
 	})
 }
 
-// Drain returns once all earlier changes are processed and not before, however late the stream
+// Drain returns once all earlier changes are processed, and not before, however late the stream
 // shows them.
 func TestDrain(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// picky returns the error of the first bad record among those handed over.
+// picky returns the error of the first bad record in a call.
 type picky struct {
 	errors map[string]error
 	panics string
@@ -41,8 +41,8 @@ func (p *picky) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
-// called returns the SDK's error for a call that AWS refused.
-func called(code string) error {
+// refusedCall returns the SDK's error for a call that AWS refused.
+func refusedCall(code string) error {
 	return fmt.Errorf("count: %w", &smithy.OperationError{OperationName: "TransactWriteItems", Err: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}})
 }
 
@@ -63,8 +63,8 @@ func TestDeliver(t *testing.T) {
 		{"all are poison", picky{errors: map[string]error{"a": poison, "b": poison, "c": poison, "d": poison, "e": poison, "f": poison, "g": poison, "h": poison}},
 			"abcdefgh", 8, "", false},
 		{"the table is busy", picky{errors: map[string]error{"f": busy}}, "", 0, "", true},
-		{"AWS denies access", picky{errors: map[string]error{"f": called("AccessDeniedException")}}, "", 0, "", true},
-		{"AWS calls the request invalid", picky{errors: map[string]error{"f": called("ValidationException")}}, "f", 8, "abcdegh", false},
+		{"AWS denies access", picky{errors: map[string]error{"f": refusedCall("AccessDeniedException")}}, "", 0, "", true},
+		{"AWS calls the request invalid", picky{errors: map[string]error{"f": refusedCall("ValidationException")}}, "f", 8, "abcdegh", false},
 		{"no credentials are available", picky{errors: map[string]error{"f": &smithy.OperationError{Err: errors.New("expired")}}}, "", 0, "", true},
 		{"poison, and the table is busy later", picky{errors: map[string]error{"b": poison, "f": busy}}, "b", 5, "acde", true},
 	} {
@@ -90,7 +90,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// The end of the context fails no record.
+// If the context ends, no record fails.
 func TestDeliverIsCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -101,9 +101,9 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	}
 }
 
-// namer processes all records except the bad ones, which it names.
+// namer processes all records except the bad ones, which its error names.
 type namer struct {
-	bad   map[string]int // how often each fails
+	bad   map[string]int // number of times that each fails
 	calls int
 	fine  []string
 }
@@ -125,8 +125,8 @@ func (n *namer) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
-// Records that the handler names become failures together, after as many tries as a single record
-// gets.
+// Records that the handler's error names become failures together, after as many tries as a single
+// record gets.
 func TestDeliverNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &namer{bad: map[string]int{"7": 1}}
@@ -148,8 +148,8 @@ func TestDeliverNamed(t *testing.T) {
 	})
 }
 
-// What follows a record that waits waits too, unless both were handed over at once: they may be of
-// one item.
+// Records after one that waits wait too, since they may be of the same item, unless both were
+// handed over at once.
 func TestNothingPassesARecordThatWaits(t *testing.T) {
 	busy := comment.Errorf(comment.Throttled, "busy")
 	handler := handlerFunc(func(_ context.Context, records []stream.Record) error {

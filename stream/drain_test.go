@@ -7,7 +7,7 @@ import (
 )
 
 // Drain waits until every change committed before the call is processed, by whichever processes
-// hold the leases. Errors that pass are retried until the context ends.
+// hold the leases. It retries temporary errors until the context ends.
 func Drain(ctx context.Context, c *Consumer) error {
 	var fence Fence
 	for {

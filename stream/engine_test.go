@@ -25,14 +25,14 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// seen is a handler that remembers the records it was handed.
-type seen struct {
+// recorder is a handler that remembers its records.
+type recorder struct {
 	mu     sync.Mutex
 	values map[string][]string // by key, in the order of handing over
 	poison string
 }
 
-func (s *seen) Handle(_ context.Context, records []stream.Record) error {
+func (s *recorder) Handle(_ context.Context, records []stream.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range records {
@@ -50,7 +50,7 @@ func (s *seen) Handle(_ context.Context, records []stream.Record) error {
 
 func keyIn(r stream.Record) string { return r.Keys["PK"].(*types.AttributeValueMemberS).Value }
 
-// bench is a table of an engine.
+// bench is a table of an engine for one test.
 type bench struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -115,9 +115,9 @@ func (b *bench) drain(c *stream.Consumer) {
 	}
 }
 
-// wantAll checks that each item's values came in order, each at least once. Only the last ones may
-// come again.
-func (s *seen) wantAll(t *testing.T, n int) {
+// wantAll checks that each item's values came in order, each at least once. Only the last values
+// may be repeated.
+func (s *recorder) wantAll(t *testing.T, n int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *seen) wantAll(t *testing.T, n int) {
 
 func TestStartAndRestart(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
 		b.write(0, 20)
 		c := b.consumer(h)
 		stop := b.run(c)
@@ -148,7 +148,7 @@ func TestStartAndRestart(t *testing.T) {
 		h.wantAll(t, 30)
 
 		b.write(30, 40)
-		again := &seen{values: map[string][]string{}}
+		again := &recorder{values: map[string][]string{}}
 		c = b.consumer(again)
 		stop = b.run(c)
 		b.drain(c)
@@ -164,11 +164,11 @@ func TestStartAndRestart(t *testing.T) {
 	})
 }
 
-// Two processes share the shards. What one leaves, the other takes up. Nothing is missed, and each
-// item's changes are handed over in their order.
+// Two processes share the shards. When one leaves a shard, the other continues it. No record is
+// missed, and each item's changes are handed over in order.
 func TestTwoConsumers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
 		first, second := b.consumer(h), b.consumer(h)
 		stopFirst, stopSecond := b.run(first), b.run(second)
 		b.write(0, 30)
@@ -206,7 +206,7 @@ func (b *bench) list() []stream.Lease {
 // A lease that another process has taken and does not renew is taken back once it has expired.
 func TestSteal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
 		c := b.consumer(h)
 		stop := b.run(c)
 		b.write(0, 10)
@@ -241,7 +241,7 @@ func (b *bench) steal() {
 // A record that cannot be processed is dead-lettered, and all others are processed.
 func TestPoison(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}, poison: "0007"}
+		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}, poison: "0007"}
 		c := b.consumer(h)
 		b.write(0, 20)
 		stop := b.run(c)
@@ -278,7 +278,7 @@ func TestMarkComplete(t *testing.T) {
 			t.Fatalf("never counted: %+v, %v", before, err)
 		}
 		since := time.Now()
-		c := b.consumer(&seen{values: map[string][]string{}})
+		c := b.consumer(&recorder{values: map[string][]string{}})
 		stop := b.run(c)
 		b.drain(c)
 		stop()
@@ -309,7 +309,7 @@ func TestMarkComplete(t *testing.T) {
 // Over a bad network, which spoils calls to the table and to the stream alike, everything is still
 // processed.
 func TestBadNetwork(t *testing.T) {
-	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &recorder{values: map[string][]string{}}
 	b.write(0, 50)
 	r, direct := commenttest.Rand(t), b.client
 	var network *faulttest.Network
@@ -321,7 +321,7 @@ func TestBadNetwork(t *testing.T) {
 	b.drain(first)
 	stopFirst()
 	written := 50
-	for written == 50 || network.Calls() < 50 { // until enough of them were spoiled
+	for written == 50 || network.Calls() < 50 { // until enough calls were spoiled
 		b.write(written, written+10)
 		written += 10
 		b.drain(second)
@@ -330,7 +330,7 @@ func TestBadNetwork(t *testing.T) {
 	h.wantAll(t, written)
 }
 
-// The consumer and the counter together: the counts match the comments.
+// Counts match the comments when the consumer and the counter work together.
 func TestCounting(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, r := newBench(t, endpoint), commenttest.Rand(t)
@@ -353,15 +353,15 @@ func TestCounting(t *testing.T) {
 	})
 }
 
-// A shard whose lease someone damaged by hand is read on. If it is the checkpoint that is damaged, that is
-// a gap, and the shard is read from its oldest record on.
+// A shard whose lease was damaged by hand is read on. A damaged checkpoint is a gap, and the shard
+// is then read from its oldest record.
 func TestDamagedLeases(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, n := newBench(t, endpoint), 0
 		for _, damage := range []layout.Item{nil, {"n": layout.Text("x")}, {"o": layout.Number(1)}, {"k": layout.Text("x")}} {
 			b.damage(damage)
 			b.write(n, n+5)
-			h := &seen{values: map[string][]string{}}
+			h := &recorder{values: map[string][]string{}}
 			c := b.consumer(h)
 			stop := b.run(c)
 			b.drain(c)
@@ -377,7 +377,7 @@ func TestDamagedLeases(t *testing.T) {
 	})
 }
 
-// damage sets attributes of all leases, as nobody but an operator does.
+// damage sets attributes of all leases, as an operator could.
 func (b *bench) damage(attrs layout.Item) {
 	b.t.Helper()
 	for attr, value := range attrs {

@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// recorded is an event as Lambda sends it.
+// recorded returns an event as Lambda sends it.
 func recorded(t *testing.T, name string) events.DynamoDBEvent {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", name))
@@ -38,15 +38,15 @@ func recorded(t *testing.T, name string) events.DynamoDBEvent {
 	return event
 }
 
-// handlerFunc is a handler made of a function.
+// handlerFunc makes a handler of a function.
 type handlerFunc func(context.Context, []stream.Record) error
 
 func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error {
 	return f(ctx, records)
 }
 
-// invoke hands an event to a function. It returns the identifiers that the function reports, and
-// its log.
+// invoke invokes a function with an event. It returns the identifiers that the function reports,
+// and its log.
 func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc) (failed []string, log string) {
 	t.Helper()
 	failed, _, log = invokeWith(t, ctx, event, handler, nil)
@@ -99,7 +99,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	return failed, kept.kept, said.String()
 }
 
-// text, numeral, list and set make values of the SDK's types.
+// text, numeral, list and set return values of the SDK's types.
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
 func numeral(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
@@ -112,7 +112,7 @@ func object(fields map[string]types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: fields}
 }
 
-// The records of an event equal those that the stream itself gives, with every type of attribute.
+// The records of an event equal those read from the stream itself, with every type of attribute.
 func TestRecordsOfAnEvent(t *testing.T) {
 	var got []stream.Record
 	invoke(t, t.Context(), recorded(t, "others.json"), func(_ context.Context, records []stream.Record) error {
@@ -155,10 +155,10 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	}
 }
 
-// errPoison is an error that does not pass.
+// errPoison is a permanent error.
 var errPoison = errors.New("damaged: klemmt")
 
-// Every record that can be processed is, and the first that must come again is reported.
+// Every record that can be processed is, and the first that Lambda must send again is reported.
 func TestWhatIsReported(t *testing.T) {
 	event := recorded(t, "comments.json")
 	const last = 9
@@ -226,7 +226,7 @@ func TestWhatIsReported(t *testing.T) {
 	}
 }
 
-// worst returns the error of a handler: a damaged record comes before all other causes.
+// worst returns the error of a handler: a damaged record takes precedence over all other causes.
 func worst(records []stream.Record, places map[stream.Position]int, bad map[int]error) (err error) {
 	for _, r := range records {
 		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, errPoison) {
@@ -236,8 +236,8 @@ func worst(records []stream.Record, places map[stream.Position]int, bad map[int]
 	return err
 }
 
-// While a record waits, no later one of its item is handed over, since the outbox would then take the
-// earlier one for appended. Records of other items are.
+// While a record waits, no later record of its item is handed over, since the outbox would then
+// count the earlier one as appended. Records of other items are.
 func TestLaterRecordsOfAnItemWait(t *testing.T) {
 	const items, waits = 400, 100
 	event := recorded(t, "comments.json")
@@ -248,7 +248,7 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 		one.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute(fmt.Sprint(i % items))}
 		event.Records = append(event.Records, one)
 	}
-	first, handled := event.Records[waits].Change.SequenceNumber, map[string]bool{} // by key
+	first, handled := event.Records[waits].Change.SequenceNumber, map[string]bool{} // handled has the keys of handled records
 	failed, _ := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
 		for i, r := range records {
 			if r.Sequence == first {
@@ -266,7 +266,7 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 	}
 }
 
-// tiredJournal takes some dead letters, and then no more.
+// tiredJournal accepts some dead letters, and then no more.
 type tiredJournal struct {
 	fakeJournal
 	takes int
@@ -279,13 +279,13 @@ func (j *tiredJournal) PutDeadLetter(ctx context.Context, label string, letter s
 	return j.fakeJournal.PutDeadLetter(ctx, label, letter)
 }
 
-// When the time is up while records are dead-lettered, those that are need not come again. So a batch
-// with more of them than an invocation has time for ends some time.
+// If the time is up while records are dead-lettered, the letters written so far are not repeated.
+// So a batch with more of them than one invocation has time for is finished after several.
 func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 	for _, row := range []struct {
 		why   string
 		fails func(i int) bool
-		waits int // the record that has to come again anyway; -1 for none
+		waits int // the record that must come again in any case; -1 for none
 		takes int
 		want  int
 	}{
@@ -320,7 +320,7 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 	}
 }
 
-// A record of the schedule's item is noted, once all of its event was processed.
+// A record of the schedule's item is noted once all records of its event are processed.
 func TestScheduleIsNoted(t *testing.T) {
 	for broken, want := range map[bool]time.Time{false: time.Unix(1700000000, 0), true: {}} {
 		event := recorded(t, "comments.json")
@@ -343,7 +343,7 @@ func TestScheduleIsNoted(t *testing.T) {
 	}
 }
 
-// Events are repeated, and their records need not be in the order of time: the latest item counts.
+// Events are repeated, and their records may be out of order: the latest item counts.
 func TestScheduleOfRepeatedEvents(t *testing.T) {
 	at := func(minutes int64) time.Time { return time.Unix(1700000000+60*minutes, 0) }
 	journal := &fakeJournal{}
@@ -372,7 +372,7 @@ func TestScheduleOfRepeatedEvents(t *testing.T) {
 	}
 }
 
-// An event that does not tell which records it holds fails as a whole: any report would be wrong.
+// An event that does not identify its records fails as a whole, since any report would be wrong.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	for _, row := range []struct {
 		why    string
@@ -412,8 +412,8 @@ func TestReportBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An event whose list of records is empty is no failure. One of another kind is, such as an HTTP
-// request or the console's test event, and the log says so.
+// An event with an empty list of records is no failure. An event of another kind is, such as an
+// HTTP request or the console's test event, and the log says so.
 func TestEmptyEvent(t *testing.T) {
 	for event, empty := range map[string]bool{
 		`{"Records": []}`: true, `{}`: false, `{"key1": "value1"}`: false,

@@ -10,8 +10,8 @@ import (
 
 var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told prints actions.
-func told(a actions) string {
+// describe describes actions in words.
+func describe(a actions) string {
 	var words []string
 	for _, shard := range a.leave {
 		words = append(words, "leave "+shard)
@@ -38,7 +38,8 @@ func told(a actions) string {
 	return strings.Join(words, ", ")
 }
 
-// leasesOf reads "shard owner" and "shard -" and "shard ended", each with ">parent" if it has one.
+// leasesOf parses leases written as "shard owner", "shard -" or "shard ended", each with ">parent"
+// if it has one.
 func leasesOf(lines ...string) []Lease {
 	var leases []Lease
 	for _, line := range lines {
@@ -139,13 +140,13 @@ func TestDecide(t *testing.T) {
 		if row.held != "" {
 			v.held[row.held] = true
 		}
-		if got := told(decide(v)); got != row.want {
+		if got := describe(decide(v)); got != row.want {
 			t.Errorf("%s: %q, want %q", row.why, got, row.want)
 		}
 	}
 }
 
-// A lease expires by how long the observer has seen it unchanged.
+// A lease expires by the time for which the observer has seen it unchanged.
 func TestSight(t *testing.T) {
 	later := testNow.Add(time.Minute)
 	seen := sight(nil, []Lease{{Shard: "a", Owner: "x", Counter: 7}}, testNow)
@@ -184,7 +185,7 @@ func TestProcessedUpTo(t *testing.T) {
 	}
 }
 
-// Progress after records and heartbeats.
+// The progress after records and heartbeats.
 func TestProgress(t *testing.T) {
 	record := func(sequence string, at time.Time) Record { return Record{Sequence: sequence, Created: at} }
 	before := progress{checkpoint: "1", caughtUp: testNow}
@@ -221,7 +222,7 @@ func TestKeysOfHeartbeats(t *testing.T) {
 	p := progress{}
 	for _, row := range []struct {
 		why  string
-		came string // what comes through before
+		came string // key of the heartbeat that came through before
 		own  bool
 		want string
 	}{
@@ -279,8 +280,8 @@ func TestKeysOfManyShards(t *testing.T) {
 	}
 }
 
-// A fence is passed once each open shard received a heartbeat that was sent after a later write of
-// its lease.
+// A fence is passed once each open shard has received a heartbeat that was sent after a later write
+// of its lease.
 func TestFence(t *testing.T) {
 	fence := FenceOf([]Lease{{Shard: "a", Counter: 7, Proven: 6}, {Shard: "b", Counter: 3}})
 	for _, row := range []struct {
@@ -302,7 +303,7 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// A watermark never lies in the future, even if the clock that told it was ahead.
+// A watermark never lies in the future, even if it comes from a clock that was ahead.
 func TestClocksAhead(t *testing.T) {
 	p, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}).outOfReach(testNow)
 	if lost || !p.caughtUp.Equal(testNow) {
@@ -317,7 +318,7 @@ func TestClocksAhead(t *testing.T) {
 	}
 }
 
-// Consumer.ProcessedUpTo needs leases of all shards, and clocks that differ by little.
+// Consumer.ProcessedUpTo needs leases of all shards, and clocks that differ little.
 func TestProcessedUpToFromMemory(t *testing.T) {
 	now := time.Now()
 	for _, row := range []struct {
@@ -343,8 +344,8 @@ func TestProcessedUpToFromMemory(t *testing.T) {
 	}
 }
 
-// A process follows the stream while it reads every shard that has not ended, since it began the
-// last.
+// A process follows the stream while it reads every shard that has not ended, from the time it
+// began the last of them.
 func TestFollows(t *testing.T) {
 	now := time.Now()
 	open := func(shard string, age time.Duration) Lease { return Lease{Shard: shard, CaughtUp: now.Add(-age)} }
@@ -401,8 +402,8 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// A shard that this process has read to its end is not left out of the watermark before the leases
-// of its children are known: what they hold may not be processed.
+// A shard that this process has read to its end counts toward the watermark until the leases of its
+// children are known, since their records may not be processed.
 func TestWatermarkOfAShardThatEnded(t *testing.T) {
 	now := time.Now()
 	early, late := now.Add(-20*time.Second), now.Add(-time.Second)

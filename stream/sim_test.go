@@ -15,17 +15,17 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// keys is how many items change in the simulation. The last one stands for the leases: each write
-// of a lease changes it. A heartbeat changes the item that its key, a number, leads to.
+// keys is the number of items that change in the simulation. The last item represents the leases:
+// each write of a lease changes it. A heartbeat changes the item that its key, a number, leads to.
 const keys = 9
 
-// simRecord is a record, with facts that processes cannot see.
+// simRecord is a record with facts that processes cannot see.
 type simRecord struct {
 	Record
 	key          int
-	made         time.Time // when the change was really made
+	made         time.Time // when the change really happened
 	seen         time.Time // when the stream shows it
-	settled      bool      // handed over with success
+	settled      bool      // handed over successfully
 	poison       bool
 	alone        bool // was tried alone, so it may be dead-lettered
 	waited       bool // was handed over in time, and is to be handed over again
@@ -41,7 +41,7 @@ type simShard struct {
 	open     bool
 	listed   bool
 	records  []*simRecord
-	settled  int // this many from the start are settled
+	settled  int // number of settled records at the start
 }
 
 // world is a table with its stream and its leases, shared by all processes.
@@ -54,14 +54,14 @@ type world struct {
 	shards     []*simShard
 	history    [keys][]*simRecord
 	leases     map[string]Lease
-	written    map[string]time.Time // when a lease was given a counter, by both
+	written    map[string]time.Time // when a lease got a counter, by shard and counter
 	heartbeats map[string]Heartbeat // by the numbers of their records
 	state      State
 	next       int
 	broken     []string // violations
 	swaps      int
 	reads      int
-	// late is how long after a change the stream may show it.
+	// late is the longest delay before the stream shows a change.
 	late time.Duration
 }
 
@@ -106,8 +106,8 @@ func (w *world) change(key int, poison bool) (sequence string) {
 	return r.Sequence
 }
 
-// publication returns when the next record of a shard is shown: some time later, and not before an
-// earlier record.
+// publication returns the time when the next record of a shard is shown: after a delay, and not
+// before an earlier record.
 func (w *world) publication(s *simShard) time.Time {
 	shown := time.Now()
 	if w.late > 0 {
@@ -153,7 +153,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 	}
 }
 
-// excused reports whether readers of counts are told that a record may be missing.
+// excused reports whether readers of counts learn that a record may be missing.
 func (w *world) excused(r *simRecord) bool {
 	return r.settled || (r.trimmed || r.deadLettered) && (!w.state.Complete || r.counted)
 }
@@ -187,7 +187,7 @@ func (w *world) put(lease Lease) {
 	w.written[fmt.Sprint(lease.Shard, " ", lease.Counter)] = time.Now()
 }
 
-// checkLease compares what a lease says with the true state.
+// checkLease compares a lease with the true state.
 func (w *world) checkLease(lease Lease) {
 	s := w.shard(lease.Shard)
 	proven := w.written[fmt.Sprint(lease.Shard, " ", lease.Proven)]
@@ -214,7 +214,7 @@ func (w *world) checkLease(lease Lease) {
 	}
 }
 
-// checkProcessedUpTo compares what all leases together say with the true state.
+// checkProcessedUpTo compares the watermark of all leases with the true state.
 func (w *world) checkProcessedUpTo() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,13 +243,13 @@ func (w *world) processedUpTo() (time.Time, bool) {
 	return ProcessedUpTo(leases)
 }
 
-// process is a process's view of the world. A dead process has no effect any more.
+// process is a process's view of the world. Calls of a dead process have no effect.
 type process struct {
 	*world
 	name  string
 	calls map[string]int
 	dead  bool
-	// iterators are those that the process was given.
+	// iterators are the iterators that the process has opened.
 	iterators []simIterator
 }
 
@@ -258,7 +258,7 @@ var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of th
 // errDead is the error of every call of a killed process.
 var errDead = errors.New("dead")
 
-// draw returns a number below n. It depends on the seed, the process, the sort of call, and the
+// draw returns a number below n. It depends on the seed, the process, the kind of call, and the
 // number of such calls.
 func (p *process) draw(call string, n int) int {
 	p.calls[call]++
@@ -272,7 +272,7 @@ func (p *process) draw(call string, n int) int {
 	return int(sum % uint64(n))
 }
 
-// call takes a while, and may fail before or after it had its effect.
+// call takes a while, and may fail before or after its effect.
 func (p *process) call(ctx context.Context, name string, effect func() error) error {
 	p.mu.Lock()
 	took, fault := time.Duration(p.draw(name+"'s time", 20))*time.Millisecond, 0
@@ -299,7 +299,7 @@ func (p *process) call(ctx context.Context, name string, effect func() error) er
 	return errFault
 }
 
-// Shards lists.
+// Shards lists shards.
 func (p *process) Shards(ctx context.Context) (Listing, error) {
 	var listing Listing
 	err := p.call(ctx, "list", func() error {
@@ -327,7 +327,7 @@ func (p *process) iterator(s *simShard, at int) string {
 	return strconv.Itoa(len(p.iterators) - 1)
 }
 
-// Open makes an iterator.
+// Open returns an iterator.
 func (p *process) Open(ctx context.Context, _, shard, after string) (iterator string, err error) {
 	err = p.call(ctx, "open", func() error {
 		s := p.shard(shard)
@@ -434,7 +434,7 @@ func (p *process) State(ctx context.Context) (state State, err error) {
 	return state, err
 }
 
-// SwapState writes it.
+// SwapState writes the state.
 func (p *process) SwapState(ctx context.Context, old, new State) error {
 	return p.call(ctx, "swap state", func() error {
 		if p.state.Version != old.Version {
@@ -448,7 +448,7 @@ func (p *process) SwapState(ctx context.Context, old, new State) error {
 	})
 }
 
-// count is what a rebuild does.
+// count counts everything up to a time, as a rebuild does.
 func (w *world) count(until time.Time) {
 	for _, history := range w.history {
 		for _, r := range history {
@@ -477,7 +477,7 @@ var errPoison = errors.New("poison")
 
 var errContended = &comment.Error{Kind: comment.Throttled, Message: "others write it"}
 
-// Handle processes records up to the first that cannot be processed. Those of the first item wait
+// Handle processes records up to the first that cannot be processed. Records of the first item wait
 // now and then.
 func (p *process) Handle(ctx context.Context, records []Record) error {
 	return p.call(ctx, "handle", func() error {
@@ -499,7 +499,7 @@ func (p *process) Handle(ctx context.Context, records []Record) error {
 	})
 }
 
-// place returns the changes of a record's item, and which of them the record is.
+// place returns the changes of a record's item, and the index of the record among them.
 func (w *world) place(record Record) (history []*simRecord, at int) {
 	history = w.history[keyOf(record)]
 	at, _ = slices.BinarySearchFunc(history, record.Position, func(r *simRecord, position Position) int {
@@ -513,7 +513,7 @@ func keyOf(record Record) int {
 	return key
 }
 
-// settle checks that all earlier changes of the item are settled, or known to be lost.
+// settle checks that all earlier changes of the item are settled or known to be lost.
 func (p *process) settle(record Record, alone bool) error {
 	history, at := p.place(record)
 	for i := at - 1; i >= 0; i-- {

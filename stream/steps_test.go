@@ -10,14 +10,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// machine is a reader on a machine whose clock is set forward and back, beside the time as it is.
+// machine is a reader on a machine whose clock is set forward and back while real time passes.
 type machine struct {
 	real     time.Duration
 	ahead    time.Duration // of its clock
 	steps    steps
 	progress progress
 	counter  int64
-	sent     []sentAt // heartbeats that did not come through yet
+	sent     []sentAt // heartbeats that have not come through yet
 	through  time.Duration
 }
 
@@ -28,14 +28,15 @@ type sentAt struct {
 
 func (m *machine) now() time.Time { return testNow.Add(m.real + m.ahead) }
 
-// current is what a reader does whenever it reads its progress.
+// current does what a reader does whenever it reads its progress.
 func (m *machine) current() {
 	m.progress = m.progress.setBack(m.steps.back(m.now(), m.real), m.counter)
 	m.progress, _ = m.progress.outOfReach(m.now())
 }
 
-// However the clock of a machine jumps, the watermark is never later, by that clock, than what was
-// processed. It follows heartbeats again once the lease was written after the jump.
+// However the clock of a machine jumps, the watermark is never later, by that clock, than the
+// records that were processed. It follows heartbeats again once the lease was written after the
+// jump.
 func TestClocksThatJump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{through: -1}
@@ -72,7 +73,7 @@ func TestClocksThatJump(t *testing.T) {
 	})
 }
 
-// idle is a shard in which nothing happens.
+// idle is a shard without records.
 type idle struct{ Source }
 
 // Open implements Source.
@@ -83,7 +84,8 @@ func (idle) Open(context.Context, string, string, string) (string, error) {
 // Read implements Source.
 func (idle) Read(context.Context, string, string) (Batch, error) { return Batch{Next: "more"}, nil }
 
-// A step of a reader keeps what is noted of its progress meanwhile, such as that the clock was set back.
+// A step of a reader keeps concurrent changes of its progress, for example that the clock was set
+// back.
 func TestStepsKeepProgress(t *testing.T) {
 	const heartbeats = 200_000
 	r := &reader{shared: &shared{source: idle{}}}
@@ -109,7 +111,7 @@ func TestStepsKeepProgress(t *testing.T) {
 	}
 }
 
-// ownLease keeps one lease. It writes it, but answers the first write with an error.
+// ownLease keeps one lease. It makes the first write, but answers it with an error.
 type ownLease struct {
 	Leases
 	kept   Lease
@@ -134,7 +136,7 @@ func (l *ownLease) Swap(_ context.Context, _ string, old, next Lease) error {
 // HeartbeatOf implements Heartbeats.
 func (l *ownLease) HeartbeatOf(Record) (heartbeat Heartbeat, ok bool) { return heartbeat, false }
 
-// A reader that wrote its lease, and did not learn it, holds it still.
+// A reader that wrote its lease without learning of it still holds it.
 func TestOwnWriteIsNoConflict(t *testing.T) {
 	mine := Lease{Shard: "s", Owner: "me", Counter: 1}
 	l := &ownLease{kept: mine}
@@ -148,14 +150,14 @@ func TestOwnWriteIsNoConflict(t *testing.T) {
 	}
 }
 
-// failing fails with an error, if it has one.
+// failing returns its error, which may be nil.
 type failing struct{ err error }
 
 // Handle implements Handler.
 func (f failing) Handle(context.Context, []Record) error { return f.err }
 
-// While all records wait since their items are throttled, others are read. While the table is away, none
-// are: they would only be kept in memory.
+// While all records wait because their items are throttled, further records are read. While the
+// table is away, none are: they would only take memory.
 func TestWaitingRecordsAreReadOn(t *testing.T) {
 	throttled, away := comment.Errorf(comment.Throttled, "busy"), comment.Errorf(comment.Unavailable, "away")
 	for _, row := range []struct {

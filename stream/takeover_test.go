@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Whenever a process is killed, another one reads its shard on within 10 seconds.
+// If a process is killed, another reads its shard on within 10 seconds.
 func TestKilledReaderIsTakenOver(t *testing.T) {
 	const most = 10 * time.Second
 	var worst time.Duration
 	for seed := range uint64(150) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(3 * seed) // which publishes at once
+			w := newWorld(3 * seed) // 3*seed gives a world that publishes at once
 			w.faulty = false
 			ctx, end := context.WithCancel(t.Context())
 			var running sync.WaitGroup

@@ -23,10 +23,10 @@ const (
 	seedsOfTorture = 5000
 )
 
-// A simulated stream on simulated time. 1 to 3 processes are killed and started again. Calls fail
-// before or after their effect, shards end and split, records are dropped or are poison. Meanwhile,
-// no record may be skipped without readers being told, and no record may count as processed that is
-// not. Afterwards, everything is processed.
+// A simulated stream runs on simulated time. 1 to 3 processes are killed and started again. Calls
+// fail before or after their effect, shards end and split, records are dropped or are poison.
+// Meanwhile, no record may be skipped unless readers learn of it, and none may count as processed
+// before it is. Afterwards, everything is processed.
 func TestSimulation(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), commenttest.Times(seedsAlways, seedsOfTorture)
 	if text := os.Getenv("TALKBACK_TEST_SEED"); text != "" {
@@ -80,7 +80,7 @@ type simulation struct {
 	t      *testing.T
 	places []*place
 	starts int
-	// poisonous says that some records cannot be processed, so that counts are not complete.
+	// poisonous makes some records impossible to process, so that counts are not complete.
 	poisonous bool
 }
 
@@ -114,7 +114,7 @@ func (s *simulation) stop(i int) {
 	}
 }
 
-// checkKnown compares what processes know without a call with the true state.
+// checkKnown compares the knowledge that processes have in memory with the true state.
 func (s *simulation) checkKnown() {
 	for _, p := range s.places {
 		before, known, current := p.consumer.ProcessedUpTo()
@@ -134,7 +134,7 @@ func (s *simulation) kill(i int) {
 	s.stop(i)
 }
 
-// event is one thing that happens.
+// event makes one thing happen.
 func (s *simulation) event() {
 	i := s.r.IntN(len(s.places))
 	switch n := s.r.IntN(32); {
@@ -183,7 +183,7 @@ func (s *simulation) closeShard() {
 	s.close(open[s.r.IntN(len(open))], s.r.IntN(2) == 0)
 }
 
-// steal has another process take a lease and never renew it.
+// steal makes another process take a lease and never renew it.
 func (s *simulation) steal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,8 +214,8 @@ func (s *simulation) rebuild() {
 	}
 }
 
-// drop drops records early, which must be noticed by errors alone. A reader that begins at the
-// oldest record gets no such error.
+// drop drops records early, so that only errors reveal it. A reader that begins at the oldest
+// record gets no such error.
 func (s *simulation) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +265,7 @@ func (s *simulation) settledDown(over time.Time) string {
 	return s.why(over)
 }
 
-// why returns what is not yet as it should be; empty when everything is.
+// why describes what is not yet as it should be, empty when all is.
 func (s *simulation) why(over time.Time) string {
 	load := map[string]int{}
 	for _, shard := range s.shards {

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// answering gives every call one answer, with a checksum.
+// answering answers every call the same, with a checksum.
 type answering struct {
 	body     string
 	checksum uint32
@@ -32,24 +32,24 @@ func (a *answering) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: request}, nil
 }
 
-// unheard is told of calls, and keeps nothing of it.
-type unheard struct{}
+// silent observes calls and keeps nothing.
+type silent struct{}
 
-func (unheard) Tried(string, int, string, time.Duration) {}
-func (unheard) Throttled(string)                         {}
-func (unheard) Read(string, string, float64)             {}
-func (unheard) Wrote(string, string, float64)            {}
-func (unheard) Hedged(bool)                              {}
+func (silent) Tried(string, int, string, time.Duration) {}
+func (silent) Throttled(string)                         {}
+func (silent) Read(string, string, float64)             {}
+func (silent) Wrote(string, string, float64)            {}
+func (silent) Hedged(bool)                              {}
 
-// clients are what a process may make of the client of its table.
+// clients are the ways in which a process may wrap the client of its table.
 var clients = map[string]func(*dynamodb.Client) *dynamodb.Client{
 	"as it is":            func(c *dynamodb.Client) *dynamodb.Client { return c },
 	"traced":              func(c *dynamodb.Client) *dynamodb.Client { return call.Traced(c, "table") },
-	"observed":            func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(c, unheard{}) },
-	"traced and observed": func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(call.Traced(c, "table"), unheard{}) },
+	"observed":            func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(c, silent{}) },
+	"traced and observed": func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(call.Traced(c, "table"), silent{}) },
 }
 
-// Records that were damaged on their way are never counted: they are asked for again.
+// Records that were damaged on their way are never counted: they are read again.
 func TestDamagedRecordsAreNotTaken(t *testing.T) {
 	const none = `{"Records":[],"NextShardIterator":"next"}`
 	right := crc32.ChecksumIEEE([]byte(none))
