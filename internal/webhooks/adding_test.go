@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
-// meanwhile is a client that calls a function before each put and each delete.
+// meanwhile is a client that runs a function before each put and each delete.
 type meanwhile struct {
 	outbox.Client
 	before func(item layout.Item)
@@ -29,7 +29,8 @@ func (m meanwhile) PutItem(ctx context.Context, input *dynamodb.PutItemInput, op
 	return m.Client.PutItem(ctx, input, options...)
 }
 
-// A hook that is added while the last other one is removed is told of events, whichever comes between.
+// A hook that is added while the last other hook is removed gets events, in whatever order their
+// steps happen.
 func TestAHookIsAddedWhileTheLastIsRemoved(t *testing.T) {
 	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
 	add := func(s *webhooks.Store, _ string) error {

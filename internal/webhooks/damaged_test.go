@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
-// Beside a damaged hook, which is logged once, another one is delivered.
+// A damaged hook is logged once, and another hook gets its events.
 func TestDamagedHookStopsNoOther(t *testing.T) {
 	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
 	item := layout.HookKey("damaged")
@@ -37,7 +37,7 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 	}
 }
 
-// A hook whose progress is damaged is told again of all, and the log says so.
+// A hook whose progress is damaged gets all events again, and the log says so.
 func TestDamagedProgressBeginsAnew(t *testing.T) {
 	for name, value := range map[string]types.AttributeValue{"no JSON": layout.Text("ada@shop.example"), "no text": layout.Number(7)} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 	}
 }
 
-// Behind events that cannot be read, which are logged once, a hook is told of the others.
+// Unreadable events are logged once, and the hook gets the events after them.
 func TestDamagedEventsStopNoOthers(t *testing.T) {
 	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
 	tab.add(receiver.URL)

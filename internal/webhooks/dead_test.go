@@ -19,13 +19,13 @@ import (
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
-// A dead letter is kept for 30 days from when its event was given up, as the guide says, and then expires: an
-// operator who comes back from a holiday can still redeliver it.
+// A dead letter is kept for 30 days from when its event was given up, as the guide says, and then
+// expires. So an operator who returns from a holiday can still redeliver it.
 func TestDeadLettersAreKeptFor30Days(t *testing.T) {
 	tab := newTable(t)
 	h := tab.add("http://127.0.0.1:1")
 	began := time.Now().Truncate(time.Second)
-	want := slices.Concat(slices.Collect(maps.Values(tab.edit(1, 1, time.Now().Add(-2*time.Hour))))...) // the hook gives up after one
+	want := slices.Concat(slices.Collect(maps.Values(tab.edit(1, 1, time.Now().Add(-2*time.Hour))))...) // the hook gives up after an hour
 	stop := tab.deliver(tab.client, func(o *webhooks.Options) {
 		o.Send = func(context.Context, webhooks.Hook, ...outbox.Event) error { return errors.New("refused") }
 	})

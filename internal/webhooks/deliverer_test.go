@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
-// items counts the items that are read one by one, and refuses them while it is away.
+// items counts reads of single items, and refuses them while it is away.
 type items struct {
 	outbox.Client
 	read atomic.Int64
@@ -30,8 +30,8 @@ func (i *items) GetItem(ctx context.Context, input *dynamodb.GetItemInput, optio
 	return i.Client.GetItem(ctx, input, options...)
 }
 
-// A process that leaves a hook to another one says nothing of it, however often it looks. It says so when it
-// cannot look, since then nobody may deliver the hook.
+// A process that leaves a hook to another process logs nothing about it, however often it looks. If
+// it cannot look, it logs that, since then perhaps no process delivers to the hook.
 func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 	const failed = "the events of a hook cannot be delivered for now"
 	tab := newTable(t)
@@ -42,7 +42,7 @@ func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 	tab.await("the first process delivers", func() bool { return r.has(want) })
 	second, logged := &items{Client: tab.client}, &said{}
 	tab.deliver(second, func(o *webhooks.Options) {
-		o.Logger, o.Heartbeat = slog.New(slog.NewTextHandler(logged, nil)), time.Second // patient: the first is alive
+		o.Logger, o.Heartbeat = slog.New(slog.NewTextHandler(logged, nil)), time.Second // the first process is alive
 	})
 	tab.await("the second process looks for what to do", func() bool { return second.read.Load() > 4 })
 	if strings.Contains(logged.String(), failed) {

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// A process that takes a hook over waits no longer than after a failure of its own, though the one
-// before had a clock that was five minutes ahead.
+// A process that takes over a hook waits no longer than after a failure of its own, even if the
+// clock of the process before was five minutes ahead.
 func TestNextTryByAClockThatWasAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &delivery{pace: DefaultPace}
@@ -23,22 +23,24 @@ func TestNextTryByAClockThatWasAhead(t *testing.T) {
 	})
 }
 
-// Who names no pace has the one that the guide states, not tries without a pause.
+// Without a pace in its options, a deliverer has the pace that the guide states, and not retries
+// without pauses.
 func TestDefaultPace(t *testing.T) {
 	if got := NewDeliverer(Options{}).options.Pace; got != DefaultPace {
 		t.Errorf("%v", got)
 	}
 }
 
-// answers answers requests, in place of a network.
+// answers answers requests without a network.
 type answers func() *http.Response
 
 // RoundTrip implements http.RoundTripper.
 func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a(), nil }
 
-// A receiver that asks to be left alone for a while is, but for no longer than the longest pause.
+// If a receiver asks for a pause, the deliverer waits that long, but no longer than the longest
+// pause.
 func TestReceiversThatAskToWait(t *testing.T) {
-	begin := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // where simulated time begins
+	begin := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // simulated time begins here
 	half, pause := DefaultPace.First/2, DefaultPace.First
 	for name, row := range map[string]struct {
 		header            string

@@ -22,7 +22,7 @@ import (
 
 const purgeToken = "a-token"
 
-// cdn takes purges, and refuses every other one.
+// cdn accepts purges, and refuses every other request.
 type cdn struct {
 	*httptest.Server
 	t    *testing.T
@@ -30,7 +30,7 @@ type cdn struct {
 
 	mu     sync.Mutex
 	calls  int
-	most   int // tags in one request
+	most   int // greatest number of tags in one request
 	purged []string
 }
 
@@ -67,15 +67,15 @@ func (c *cdn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.purged, c.most = append(c.purged, tags...), max(c.most, len(tags))
 }
 
-// has reports whether tags were purged.
+// has reports whether the CDN has purged the tags.
 func (c *cdn) has(tags []string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(c.purged, tag) })
 }
 
-// The products of comments that are or were shown are purged, many by one request, however often the CDN
-// refuses.
+// The products of comments that are or were shown are purged, many in one request, however often
+// the CDN refuses.
 func TestPurges(t *testing.T) {
 	tab := newTable(t)
 	token := func(name string) (string, bool) { return purgeToken, name == "TOKEN" }
@@ -118,7 +118,7 @@ func TestPurges(t *testing.T) {
 	}
 }
 
-// A purge without a token is not tried, and the token is in no error.
+// Without a token, a purge is not tried, and the token is in no error.
 func TestPurgeWithoutToken(t *testing.T) {
 	sender := webhooks.NewSender(func(name string) (string, bool) {
 		return map[string]string{"LINES": purgeToken + "\r\nX: y"}[name], true

@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// A hook that never answers, or never stops to, takes 15 s of a delivery at most, and no memory.
+// A hook that never answers, or never stops answering, takes at most 15 s of a delivery, and no
+// memory.
 func TestHooksThatHang(t *testing.T) {
 	drip := func(conn net.Conn, text string) {
 		for _, err := io.WriteString(conn, text); err == nil; _, err = io.WriteString(conn, "x") {
 			time.Sleep(time.Second)
 		}
 	}
-	long := strings.Repeat("of-the-receiver", 1000) // is in no error: it is kept with the hook, for people to read
+	long := strings.Repeat("of-the-receiver", 1000) // must be in no error, since the hook keeps its error for people to read
 	for name, row := range map[string]struct {
 		answer func(net.Conn)
 		took   time.Duration
@@ -63,13 +64,14 @@ func TestHooksThatHang(t *testing.T) {
 					t.Errorf("the error is %.300v", err)
 				}
 				s.private.CloseIdleConnections()
-				time.Sleep(timeout) // until the hook has seen that
+				time.Sleep(timeout) // until the hook has noticed
 			})
 		})
 	}
 }
 
-// A hook that takes connections and never greets holds none of them beyond its delivery.
+// A hook that accepts connections and never completes a handshake holds none of them beyond its
+// delivery.
 func TestHooksThatNeverGreet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
@@ -84,7 +86,7 @@ func TestHooksThatNeverGreet(t *testing.T) {
 	})
 }
 
-// A connection of HTTP/2 that fell silent takes no further delivery.
+// An HTTP/2 connection that falls silent gets no further delivery.
 func TestHooksThatFallSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var connections atomic.Int64
@@ -108,7 +110,7 @@ func TestHooksThatFallSilent(t *testing.T) {
 	})
 }
 
-// endless writes a text, and then more as long as it is read.
+// endless writes a text, and then goes on writing as long as it is read.
 func endless(conn net.Conn, text string) {
 	_, err := io.WriteString(conn, text)
 	for more := strings.Repeat("x", 4096); err == nil; {

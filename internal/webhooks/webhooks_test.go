@@ -37,13 +37,13 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 func secrets(name string) (string, bool) { return secret, name == "SECRET" }
 
-// receiver takes events, and fails half the time.
+// receiver receives events. Given random numbers, it fails nearly half the time.
 type receiver struct {
 	*httptest.Server
 	t *testing.T
 
 	mu    sync.Mutex
-	order map[string][]string // ids of events by comment, as they first came
+	order map[string][]string // IDs of events by comment, in the order of their first arrival
 	seen  map[string]bool
 	times int
 }
@@ -92,7 +92,7 @@ func (r *receiver) take(request *http.Request) {
 	}
 }
 
-// has reports whether everything came, in any order.
+// has reports whether all events arrived, in any order.
 func (r *receiver) has(want map[string][]string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +103,7 @@ func (r *receiver) has(want map[string][]string) bool {
 	return len(r.seen) >= n
 }
 
-// table is a table with events.
+// table is a table with an outbox of events.
 type table struct {
 	*testing.T
 	client *dynamodb.Client
@@ -134,7 +134,7 @@ type nothing struct{}
 
 func (nothing) Handle(context.Context, []stream.Record) error { return nil }
 
-// edit appends edits of comments, and returns the ids of their events by comment.
+// edit appends edits of comments, and returns the IDs of their events by comment.
 func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 	t.Helper()
 	want, records := map[string][]string{}, []stream.Record{}
@@ -157,7 +157,7 @@ func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 	return want
 }
 
-// deliver starts a process that delivers over a client, until stop is called or the test ends.
+// deliver starts a process that delivers through a client, until stop is called or the test ends.
 func (t table) deliver(client outbox.Client, changes ...func(*webhooks.Options)) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := webhooks.NewStore(client, t.name, outbox.New(client, t.name))
@@ -182,7 +182,7 @@ func (t table) deliver(client outbox.Client, changes ...func(*webhooks.Options))
 	return stop
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (t table) await(what string, so func() bool) {
 	t.Helper()
 	for !so() {
@@ -194,8 +194,8 @@ func (t table) await(what string, so func() bool) {
 	}
 }
 
-// A receiver fails half the time, calls and answers of the table get lost, one process is killed, and
-// another hook hangs: nothing is lost, and each comment's events come in their order.
+// A receiver fails nearly half the time, calls of the table and their answers get lost, one process
+// is killed, and another hook hangs. Nothing is lost, and each comment's events arrive in order.
 func TestNothingIsLost(t *testing.T) {
 	tab, r := newTable(t), commenttest.Rand(t)
 	receiver := newReceiver(t, rand.New(rand.NewPCG(r.Uint64(), 0)))
@@ -235,8 +235,8 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// An event that is refused for too long is given up, and those behind it come. A replay has the same ids.
-// What is paused waits, and what is removed ends.
+// An event that is refused for too long is given up, and the events after it are delivered. A
+// replay has the same IDs. A paused hook waits, and a removed one gets nothing more.
 func TestLifeOfAHook(t *testing.T) {
 	tab := newTable(t)
 	receiver := newReceiver(t, nil)
@@ -251,7 +251,7 @@ func TestLifeOfAHook(t *testing.T) {
 	t.Cleanup(front.Close)
 	refuse.Store(true)
 	h := tab.add(front.URL)
-	want := tab.edit(3, 2, time.Now().Add(-2*time.Hour).Truncate(time.Second)) // longer ago than it is tried
+	want := tab.edit(3, 2, time.Now().Add(-2*time.Hour).Truncate(time.Second)) // older than the time for which events are tried
 	all := 0
 	for _, ids := range want {
 		all += len(ids)
@@ -313,7 +313,7 @@ func TestLifeOfAHook(t *testing.T) {
 	}
 }
 
-// A process that lacks the secret leaves the hook to one that has it, and says so once.
+// A process without the secret leaves the hook to one that has it, and logs that once.
 func TestSecretIsElsewhere(t *testing.T) {
 	tab, receiver := newTable(t), newReceiver(t, nil)
 	tab.add(receiver.URL)
@@ -346,7 +346,7 @@ func TestSecretIsElsewhere(t *testing.T) {
 	}
 }
 
-// said is what a process logged.
+// said is the log of a process.
 type said struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -364,7 +364,7 @@ func (s *said) String() string {
 	return s.text.String()
 }
 
-// Each way to refuse a delivery has a reason that names the cure, and does not tell the address's query.
+// Each reason why a delivery is refused names the cure, and leaves out the query of the address.
 func TestSend(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler("https://example.com", http.StatusTemporaryRedirect))
 	t.Cleanup(elsewhere.Close)
@@ -422,7 +422,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Of two operators who change a hook at once, one is told to try again, and no change is lost.
+// Of two operators who change a hook at the same time, one has to try again, and no change is lost.
 func TestTwoChangeAHook(t *testing.T) {
 	tab := newTable(t)
 	h := tab.add("http://127.0.0.1:1")
