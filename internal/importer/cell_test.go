@@ -33,7 +33,7 @@ func TestCell(t *testing.T) {
 
 var escape = regexp.MustCompile(`\\(0[0-3][0-7]{2}|[tnr\\])`)
 
-// unescape is what printf '%b' makes of a cell.
+// unescape returns what printf '%b' prints for a cell.
 func unescape(cell string) string {
 	return escape.ReplaceAllStringFunc(cell, func(e string) string {
 		if b, err := strconv.ParseUint(e[1:], 8, 8); err == nil {
@@ -43,7 +43,7 @@ func unescape(cell string) string {
 	})
 }
 
-// Any bytes become one printable cell that no spreadsheet runs, and come back as they were.
+// Any bytes become one printable cell that no spreadsheet executes, and read back unchanged.
 func TestCellKeepsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(

@@ -22,7 +22,7 @@ import (
 
 const header = "id,product,rating,language,text,date\n"
 
-// rows returns a file of n rows; bad reports which of them have no proper rating.
+// rows returns a file of n rows. bad reports which rows have no valid rating.
 func rows(n int, bad func(i int) bool) string {
 	var out strings.Builder
 	out.WriteString(header)
@@ -38,7 +38,7 @@ func rows(n int, bad func(i int) bool) string {
 
 func none(int) bool { return false }
 
-// fakeLoader notes how many comments each chunk has.
+// fakeLoader records the number of comments in each chunk.
 type fakeLoader struct {
 	chunks []int
 	err    error // of the second chunk
@@ -61,15 +61,15 @@ func newImport(t *testing.T, input io.Reader, loader Loader, rejects *Rejects) *
 	return &Import{Input: in, Loader: loader, Rejects: rejects, Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 10}
 }
 
-// untimed leaves out how long an import took.
+// untimed removes the duration of an import from a text.
 func untimed(text string) string {
 	before, rest, _ := strings.Cut(text, ", in ")
 	_, after, _ := strings.Cut(rest, "rows/s)")
 	return before + after
 }
 
-// Each row is written, rejected or still to come, in whatever way an import ends; and the report
-// says which.
+// However an import ends, each row is written, rejected or still to come, and the report says
+// which.
 func TestImport(t *testing.T) {
 	for _, row := range []struct {
 		why    string
@@ -81,14 +81,14 @@ func TestImport(t *testing.T) {
 	}{
 		{"all rows are comments", rows(25, none), "", fakeLoader{}, []int{10, 10, 5},
 			"25 rows = 25 written + 0 already there + 0 repeated in the file + 0 rejected"},
-		{"some are not", rows(25, func(i int) bool { return i%10 == 0 }), "", fakeLoader{}, []int{9, 9, 4},
+		{"some rows are rejected", rows(25, func(i int) bool { return i%10 == 0 }), "", fakeLoader{}, []int{9, 9, 4},
 			"25 rows = 22 written + 0 already there + 0 repeated in the file + 3 rejected"},
-		{"some have replies", "product,rating,language,text,date,reply\ncup,5,en,good,2015-08-20,Thanks\ncup,4,en,fine,2015-08-20,\n", "", fakeLoader{}, []int{2},
+		{"some rows have replies", "product,rating,language,text,date,reply\ncup,5,en,good,2015-08-20,Thanks\ncup,4,en,fine,2015-08-20,\n", "", fakeLoader{}, []int{2},
 			"2 rows = 2 written + 0 already there + 0 repeated in the file + 0 rejected\nRows with a reply of the shop: 1"},
-		{"no row is", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
+		{"all rows are rejected", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
 			"no row can be imported: see the reasons, and correct the file, or describe it with --map, --language and --language-of"},
 		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows"},
-		{"too many are not: their chunk is not written", rows(25, func(i int) bool { return i > 10 && i < 14 }), "2", fakeLoader{}, []int{10},
+		{"too many rows are rejected: their chunk is not written", rows(25, func(i int) bool { return i > 10 && i < 14 }), "2", fakeLoader{}, []int{10},
 			"too many rows cannot be imported: --max-rejects is 2, and the import stopped after line 11\n" +
 				"13 rows = 10 written + 0 already there + 0 repeated in the file + 3 rejected\n" +
 				"Correct the file, or describe it with flags such as --map, and run it again"},
@@ -121,8 +121,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// What is told when the rows are in, and it is not known whether they are counted; and how long
-// counting took.
+// The report after all rows are written, whether or not they are known to be counted, and with the
+// time that counting took.
 func TestReportOfCounting(t *testing.T) {
 	for _, row := range []struct {
 		err     error
@@ -184,7 +184,7 @@ func TestChunkOfLongTexts(t *testing.T) {
 func TestImportEndsWithItsContext(t *testing.T) {
 	reader, writer := io.Pipe()
 	defer writer.Close()
-	go func() { _, _ = io.WriteString(writer, rows(500, none)) }() // enough to know the format by
+	go func() { _, _ = io.WriteString(writer, rows(500, none)) }() // enough to detect the format
 	loader := &fakeLoader{}
 	m := newImport(t, reader, loader, PrintRejects(io.Discard))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -199,8 +199,8 @@ func TestImportEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Rejected rows are in a file that exists only if there are any; the imported file is never
-// replaced, another only by force.
+// Rejected rows are in a file that exists only if there are any. It never replaces the imported
+// file, and another file only by force.
 func TestRejects(t *testing.T) {
 	folder := t.TempDir()
 	input, path := filepath.Join(folder, "in.csv"), filepath.Join(folder, "rejects.tsv")

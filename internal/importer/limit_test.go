@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A limit is a number of rows or a share of them; a share says something only of many rows, or at
-// the end.
+// A limit is a number of rows or a share of them. A share applies only to many rows, or at the end.
 func TestLimit(t *testing.T) {
 	for _, row := range []struct {
 		why            string

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// A preview counts what the rows would become, in full or for the first rows of standard input.
+// A preview counts the states of all rows, or of the first rows of standard input.
 func TestPreview(t *testing.T) {
 	const file = "id,product,rating,language,text,date,status\n1,cup,5,en,a,2015-08-20,ok\n2,cup,5,de,b,2015-08-20,spam\n3,mug,4,en,c,2015-08-20,hidden\n" +
 		"4,cup,4,en,d,2015-08-20,not-yet\n5,cup,9,en,e,2015-08-20,ok\n6,cup,4,en,f,2015-08-20,withdrawn\n"
@@ -60,7 +60,8 @@ func TestPreviewOfAddresses(t *testing.T) {
 	}
 }
 
-// A tally stays bounded and keeps what is frequent, whenever it comes. Its counts are never too high.
+// A tally stays bounded and keeps frequent texts, whenever they come. Its counts are never too
+// high.
 func TestTally(t *testing.T) {
 	var texts []string
 	for i := range 2 * maxTallied {

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// Of comments with the same ID the first counts, also where chunks lie between them. So importing a
-// file twice changes nothing.
+// Of comments with the same ID the first counts, even if they are in different chunks. So importing
+// a file twice changes nothing.
 func TestReplacingByRepeatedComments(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
@@ -49,7 +49,7 @@ func TestReplacingByRepeatedComments(t *testing.T) {
 	}
 }
 
-// A chunk that failed is loaded when it is given again, and not taken for one that was repeated.
+// If a chunk failed and is given again, it is loaded, and not taken for a repeated one.
 func TestReplacingAgainAfterAnError(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {

@@ -28,7 +28,7 @@ func TestUpdating(t *testing.T) {
 		row    func(*comment.Comment)
 		want   func(*comment.Comment)
 	}{
-		{"what has no column stays, and votes do", nil, func(*comment.Comment) {}, func(*comment.Comment) {}},
+		{"fields without a column stay, and so do votes", nil, func(*comment.Comment) {}, func(*comment.Comment) {}},
 		{"an empty status is approved, as in an import", []reviewfile.Field{reviewfile.Status}, func(*comment.Comment) {},
 			func(c *comment.Comment) { c.Status = comment.Approved }},
 		{"a status has its reason", []reviewfile.Field{reviewfile.Status},
