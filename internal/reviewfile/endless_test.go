@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// endless repeats a text far beyond every bound, and counts the bytes of it that were read.
+// endless repeats a text far beyond every limit, and counts the bytes read.
 type endless struct {
 	text string
 	read int64
@@ -30,7 +30,8 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// What goes on without a row, as a small compressed file can, is given up, wherever it begins.
+// A file that goes on without a row, as a small compressed file can, is given up, wherever that
+// begins.
 func TestEndlessFiles(t *testing.T) {
 	const csvRow, jsonRow = "1,p,5,en,x,2020-01-01\n", `{"id":"1","product":"p","rating":5,"lang":"en","text":"x","date":"2020-01-01"}` + "\n"
 	for _, row := range []struct {
@@ -53,14 +54,14 @@ func TestEndlessFiles(t *testing.T) {
 			t.Errorf("%s: after %d bytes %q", row.why, rest.read, last)
 		}
 	}
-	// A long pause is none without an end.
+	// A long stretch without rows that ends is accepted.
 	got := readAll(strings.NewReader(csvHeader+csvRow+strings.Repeat("\n", 4<<20-100)+csvRow+strings.Repeat("\n", 4<<20-100)+csvRow), reviewfile.Options{Format: reviewfile.CSV})
 	if len(got) != 3 {
 		t.Errorf("%.200q, want three rows", got)
 	}
 }
 
-// A file that changes while it is read may end within a row, and is not read as if it were whole.
+// If a file changes while it is read, it may end within a row. It is not accepted as complete.
 func TestFileThatChanges(t *testing.T) {
 	text := []byte(csvHeader + strings.Repeat("1,p,5,en,x,2020-01-01\n", 10_000))
 	var packed bytes.Buffer

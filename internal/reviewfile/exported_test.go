@@ -87,7 +87,8 @@ func TestExportedLine(t *testing.T) {
 	}
 }
 
-// A line of a file that lacks some of the table is refused where all is needed, also below others.
+// Where complete lines are required, a line that lacks some of the table's values is refused, even
+// after complete ones.
 func TestPartialLines(t *testing.T) {
 	partial, err := reviewfile.AppendPartial(nil, exportedComment())
 	if err != nil {
@@ -182,8 +183,9 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 	}
 }
 
-// A file that uses a member of that name for another purpose holds reviews like any other. Nor does
-// the ID of a comment make a line an exported one: the text may have been changed.
+// A file that uses a member of that name for another purpose is a file of reviews like any other.
+// The ID of a comment does not make a line an exported one either, since the text may have been
+// changed.
 func TestLinesThatLookLikeAnExport(t *testing.T) {
 	const file = `{"talkback":"nice","id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"en","text":" a &amp; b ","createdAt":"2024-05-01"}`
 	got := readAll(strings.NewReader(file), reviewfile.Options{Format: reviewfile.JSONLines})
@@ -193,8 +195,8 @@ func TestLinesThatLookLikeAnExport(t *testing.T) {
 	}
 }
 
-// Without being asked for, no line is taken as an exported one, wherever in the file it stands: any
-// file can hold one in the name of any customer.
+// Without --restore, no line is accepted as an exported one, wherever in the file it is: any file
+// can contain a line in the name of any customer.
 func TestExportedLinesAreRestoredByNameOnly(t *testing.T) {
 	line := string(appended(t, exportedComment()))
 	_, err := reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines})

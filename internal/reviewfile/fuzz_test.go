@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// FuzzRow reads any bytes in every format: reading ends, line numbers only increase, every comment
+// FuzzRow reads any bytes in every format. Reading ends, line numbers only increase, every comment
 // can be stored, and the same bytes give the same IDs.
 func FuzzRow(f *testing.F) {
 	f.Add([]byte(amazonHeader + "US\tR1\tB1\t5\tT\tx &amp; y<br>\t2015-08-20\t9\n"))

@@ -15,8 +15,9 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// googleRules is what https://developers.google.com/product-review-feeds/schema says of the elements in
-// a feed: the children of each in their order, those that must be there marked by !, and several by *.
+// googleRules are the elements of a feed by
+// https://developers.google.com/product-review-feeds/schema: the children of each in order,
+// required ones marked by !, repeatable ones by *.
 var googleRules = map[string]string{
 	"feed": "version! publisher! reviews", "publisher": "name! favicon", "reviews": "review*",
 	"review": "review_id reviewer! is_verified_purchase is_incentivized_review review_timestamp! title content! review_language review_country " +
@@ -25,7 +26,8 @@ var googleRules = map[string]string{
 	"product": "product_ids product_name product_url!", "product_ids": "gtins mpns skus brands asins", "skus": "sku*",
 }
 
-// googleForms is what the texts of elements look like; others are any text but an empty one.
+// googleForms are the formats of the texts of elements. Other elements have any text but an empty
+// one.
 var googleForms = map[string]string{
 	"version": `2\.4`, "is_verified_purchase": "true|false", "review_timestamp": `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "review_language": "[a-z]{2}",
 	"review_url": "https?://[!-~]+", "product_url": "https?://[!-~]+", "url": "https?://[!-~]+", "favicon": "https?://[!-~]+", "overall": "[1-5]",
@@ -69,7 +71,7 @@ func parseXML(t *testing.T, text string) element {
 	}
 }
 
-// check holds an element, and those in it, against the rules.
+// check compares an element, and the elements in it, with the rules.
 func (e element) check(t *testing.T) {
 	t.Helper()
 	rules, isParent := googleRules[e.name]
@@ -104,7 +106,8 @@ func (e element) check(t *testing.T) {
 	}
 }
 
-// A feed of any comments is as Google asks for it: well-formed, with all that must be there, in order.
+// A feed of any comments follows Google's rules: it is well-formed, with all required elements in
+// order.
 func TestGoogleFeed(t *testing.T) {
 	r := commenttest.Rand(t)
 	feed := reviewfile.GoogleFeed{Publisher: "Shop & \x01Söhne", Favicon: "https://shop.example/i.png?a&b", ProductURL: "https://shop.example/p/{id}?x=1&y", MediaBase: "https://media.example/"}
@@ -162,11 +165,11 @@ func TestGoogleReview(t *testing.T) {
 	}
 }
 
-// Whichever part of an address holds the id, the shop reads the same id from it.
+// Whichever part of an address holds the ID, the shop reads the same ID from it.
 func TestGoogleFeedLeadsToTheProduct(t *testing.T) {
 	for template, read := range map[string]func(*url.URL) string{
 		"https://shop.example/p/{id}": func(page *url.URL) string {
-			id, _ := url.PathUnescape(strings.TrimPrefix(page.EscapedPath(), "/p/")) // empty for what is not escaped well
+			id, _ := url.PathUnescape(strings.TrimPrefix(page.EscapedPath(), "/p/")) // empty if it is not escaped correctly
 			return id
 		},
 		"https://shop.example/p?sku={id}&from=google": func(page *url.URL) string { return page.Query().Get("sku") },
@@ -186,7 +189,7 @@ func TestGoogleFeedLeadsToTheProduct(t *testing.T) {
 	}
 }
 
-// What the service does not know comes from flags, and the error names the one that is missing.
+// Values that the service does not know come from flags, and the error names the missing one.
 func TestGoogleFeedsNeedFlags(t *testing.T) {
 	for _, row := range []struct{ publisher, product, names string }{
 		{"", "https://shop.example/{id}", "--publisher"},

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// The same reviews, however they are written, with and without a word about the format.
+// The same reviews read the same in every notation, with and without a stated format.
 func TestFormatsByTheirBeginning(t *testing.T) {
 	const first, second = "1,cup,5,en,\"good; and cheap, too\",2015-08-20", "2,cup,4,de,gut,2015-08-21"
 	const names = "id,product,rating,lang,text,date"
@@ -46,7 +46,7 @@ func TestFormatsByTheirBeginning(t *testing.T) {
 	}
 }
 
-// lineless leaves out on which line a row stands.
+// lineless removes line numbers from rows.
 func lineless(rows []string) (out []string) {
 	for _, row := range rows {
 		_, rest, _ := strings.Cut(row, ": ")

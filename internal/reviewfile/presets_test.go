@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// all returns the whole of a row as a test shows it.
+// all returns every field of a row in the form that tests compare.
 func all(row reviewfile.Row, err error) string {
 	text := outcome(row, err)
 	if err != nil {
@@ -38,7 +38,7 @@ func all(row reviewfile.Row, err error) string {
 	return text
 }
 
-// Each preset reads the columns of its system: what each row becomes, and what is left of the columns.
+// Each preset reads the columns of its system: the result of each row, and the ignored columns.
 func TestPresets(t *testing.T) {
 	const (
 		judgeme = "title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location,metaobject_handle\n"
@@ -108,7 +108,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Columns that hold a field twice are named, and those of pictures that are left out.
+// Columns for the same field are reported, and so are columns of pictures that are left out.
 func TestMapping(t *testing.T) {
 	const file = "product_id,product_handle,rating,body,review_date,curated,picture_urls,what\n"
 	reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{From: "judgeme", Language: "en"})
@@ -124,7 +124,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// Without an id in the file, a later export in which the shop has replied, or decided, has the same
+// If a file has no IDs, a later export, in which the shop has replied or decided, gives the same
 // comments.
 func TestIDsOfPresets(t *testing.T) {
 	id := func(row string) comment.ID {
@@ -147,14 +147,14 @@ func TestIDsOfPresets(t *testing.T) {
 	}
 }
 
-// E-mail addresses are never published unless somebody says so.
+// E-mail addresses are never published unless an option says so.
 func TestAuthorsThatAreAddresses(t *testing.T) {
 	const refused = "the author is an e-mail address"
 	const hashed = "2d059420ca02c7384a8db5fe3462e3a82a8f99e9c40a64c988b392bfa55c1af7"
 	for _, test := range []struct {
 		why, author, name string
 		options           reviewfile.Options
-		want              string // id and name
+		want              string // ID and name
 	}{
 		{"an id", "a@mail.example", "Ann", reviewfile.Options{}, refused},
 		{"a name", "", "a@mail.example", reviewfile.Options{}, refused},
@@ -186,7 +186,7 @@ func TestAuthorsThatAreAddresses(t *testing.T) {
 	}
 }
 
-// Authors who are not named are different people, each time the same ones.
+// Authors without a name are different people, and the same people each time.
 func TestMissingAuthorsAreDifferent(t *testing.T) {
 	read := func() (ids []string) {
 		reader, err := reviewfile.NewReader(strings.NewReader(csvHeader+"1,p,5,en,x,2024-05-01\n2,p,5,en,x,2024-05-01\n"), reviewfile.Options{Format: reviewfile.CSV})
@@ -207,7 +207,7 @@ func TestMissingAuthorsAreDifferent(t *testing.T) {
 	}
 }
 
-// Dates without a zone are those of the given one.
+// Dates without a zone are in the given zone.
 func TestTimeZones(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

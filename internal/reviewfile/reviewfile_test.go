@@ -21,10 +21,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// distinct is the id of an author whom a row does not name.
+// distinct matches the ID of an author whom a row does not name.
 var distinct = regexp.MustCompile("^anonymous-[0-9a-f]{20}$")
 
-// outcome returns a row as a test shows it: a comment, or what is wrong with the row.
+// outcome returns a row in the form that tests compare: a comment, or the fault of the row.
 func outcome(row reviewfile.Row, err error) string {
 	if err != nil {
 		return err.Error()
@@ -38,8 +38,8 @@ func outcome(row reviewfile.Row, err error) string {
 		c.CreatedAt().Format(time.RFC3339Nano), title, c.Text, distinct.ReplaceAllString(c.Author.ID, "anonymous"), c.Author.Name)
 }
 
-// readAll reads an input to its end. The last entry is the error of an input that is refused or
-// breaks off.
+// readAll reads an input to its end. If the input is refused or breaks off, the last entry is the
+// error.
 func readAll(input io.Reader, options reviewfile.Options) []string {
 	reader, err := reviewfile.NewReader(input, options)
 	if err != nil {
@@ -66,7 +66,7 @@ const (
 
 func TestRows(t *testing.T) {
 	for _, test := range []struct {
-		name    string // says why the outcome is right
+		name    string // the reason for the outcome
 		options reviewfile.Options
 		input   string
 		want    []string
@@ -196,7 +196,7 @@ func checkGolden(t *testing.T, name, got string) {
 	}
 }
 
-// The reasons of bad rows. Each row has one fault.
+// The reasons why rows are bad. Each row has one fault.
 func TestReasons(t *testing.T) {
 	row := func(change func(map[string]string)) string {
 		values := map[string]string{"product": `"p"`, "rating": "5", "lang": `"en"`, "title": `"t"`, "text": `"secret"`, "date": `"2020-01-01"`, "author": `"a"`, "author_name": `"A"`}
@@ -249,7 +249,7 @@ func TestReasons(t *testing.T) {
 	checkGolden(t, "reasons.golden", reasons.String())
 }
 
-// The messages with which whole files are refused.
+// The messages of refused files.
 func TestRefusals(t *testing.T) {
 	var got strings.Builder
 	for _, test := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// States and replies come with a review, by the columns and words of other systems.
+// States and replies are read from the columns and words of other systems.
 func TestStatesAndReplies(t *testing.T) {
 	written := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	waits := &comment.Moderation{Held: []comment.HoldReason{comment.HeldAlways}, Since: written}

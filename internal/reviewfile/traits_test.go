@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Verified purchases and votes come with a review, by the columns and words of other systems.
+// Verified purchases and votes are read from the columns and words of other systems.
 func TestTraits(t *testing.T) {
 	for _, row := range []struct {
 		why, columns, values string
@@ -51,7 +51,7 @@ func TestTraits(t *testing.T) {
 	}
 }
 
-// An exported line whose votes or verification nobody can have written is rejected.
+// An exported line with impossible votes or verification is rejected.
 func TestWrongTraitsOfAnExport(t *testing.T) {
 	line, err := reviewfile.Append(nil, comment.Comment{
 		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Votes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Verified: true,
@@ -76,13 +76,13 @@ func TestWrongTraitsOfAnExport(t *testing.T) {
 	}
 }
 
-// Pictures come with a review, by the columns and lists of other systems, if their prefix is known.
+// Pictures are read from the columns and lists of other systems, if their prefix is known.
 func TestMediaOfFiles(t *testing.T) {
 	const a, b = "https://media.example/a.jpg", "https://media.example/b,c.png"
 	for _, row := range []struct {
 		why, column, value string
 		base               comment.MediaBase
-		want               string // the paths
+		want               string // paths
 		reason             string
 	}{
 		{"one", "media", a, "https://media.example/", "a.jpg", ""},

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// read reads a JSON object, to which it adds the fields that a comment needs.
+// read reads a JSON object, after adding the fields that a comment needs.
 func read(t *testing.T, object map[string]any) (comment.Comment, error) {
 	t.Helper()
 	for name, value := range map[string]any{"product": "p", "rating": 5, "lang": "en", "text": "t", "date": "2020-01-01"} {
@@ -102,7 +102,7 @@ func jsonOf(t *testing.T, value any) string {
 	return string(text)
 }
 
-// One file may hold dates in several layouts.
+// One file may have dates in several layouts.
 func TestDatesOfMixedLayouts(t *testing.T) {
 	input := csvHeader
 	dates := []string{"2015-08-09", "1439115072", "August 9, 2015", "2015-08-09T10:11:12Z", "2015-08-09"}
@@ -199,7 +199,7 @@ func TestAuthors(t *testing.T) {
 	}
 }
 
-// Authors are customers of the shop only if the options say so, and only those with an ID.
+// Authors are customers of the shop only if the options say so, and only if they have an ID.
 func TestAuthorsWhoAreCustomers(t *testing.T) {
 	for _, row := range []struct {
 		id        string
@@ -218,7 +218,7 @@ func TestAuthorsWhoAreCustomers(t *testing.T) {
 	}
 }
 
-// The ID of a comment follows from the IDs of the review and the product, and the date. Without a
+// The ID of a comment derives from the IDs of the review and the product, and the date. Without a
 // review ID, all values count.
 func TestIDs(t *testing.T) {
 	id := func(object map[string]any) comment.ID { return mustRead(t, object).ID }
@@ -279,7 +279,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A quote that is closed thousands of lines later is a mistake. The rows between are not lost.
+// A quote that is closed thousands of lines later is a mistake. The rows in between are not lost.
 func TestQuoteOpenForLong(t *testing.T) {
 	const rows = 12_000
 	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows) + "3,p,5,en,lost\",2020-01-01\n"
@@ -305,7 +305,7 @@ func TestRawOfBadRows(t *testing.T) {
 	}
 }
 
-// A failing disk ends the reading. It is not a bad row.
+// A failing disk ends the read. It is not a bad row.
 func TestBrokenInput(t *testing.T) {
 	for _, format := range []reviewfile.Format{reviewfile.TSV, reviewfile.CSV} {
 		rows := readAll(io.MultiReader(strings.NewReader(strings.ReplaceAll(amazonHeader, "\t", map[reviewfile.Format]string{"tsv": "\t", "csv": ","}[format])), brokenReader{}),
@@ -325,7 +325,7 @@ func TestOpen(t *testing.T) {
 	zip := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(zip, "hello")
 	_ = zip.Close()
-	// The name does not matter: gzip is known by its first bytes.
+	// The name does not matter: gzip is recognized by its first bytes.
 	for name, content := range map[string]string{"plain.gz": "hello", "packed.txt": packed.String(), "one": "h", "empty": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
