@@ -16,7 +16,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 func TestClock(t *testing.T) {
 	for _, row := range []struct {
 		why  string
-		came time.Duration // after the time that the answer says
+		came time.Duration // after the time in the answer
 		want doctor.Result
 	}{
 		{"in the second that the answer names", 999 * time.Millisecond, doctor.OK},
@@ -76,7 +76,7 @@ func TestState(t *testing.T) {
 	for _, row := range []struct {
 		why   string
 		table types.TableDescription
-		want  int // problems
+		want  int // number of problems
 	}{
 		{"ready", types.TableDescription{TableStatus: types.TableStatusActive, GlobalSecondaryIndexes: index(types.IndexStatusActive)}, 0},
 		{"its capacity is being changed", types.TableDescription{TableStatus: types.TableStatusUpdating, GlobalSecondaryIndexes: index(types.IndexStatusUpdating)}, 0},

@@ -21,7 +21,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// role is an HTTP client of a role that lacks a permission: the engine refuses the call of a name.
+// role is an HTTP client of a role that lacks a permission: the engine refuses one call by name.
 type role struct {
 	lacks string
 	under dynamodb.HTTPClient
@@ -39,7 +39,7 @@ func (r role) Do(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// examiner examines a table as a role that lacks a permission, "" for none.
+// examiner returns an examiner with a role that lacks a permission; "" for none.
 func examiner(endpoint, table, lacks string) doctor.Examiner {
 	client := call.Over(call.NewLocalClient(endpoint), role{lacks, http.DefaultClient})
 	return doctor.Examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
@@ -54,10 +54,10 @@ func everything(ctx context.Context, e doctor.Examiner) []doctor.Finding {
 	return slices.Concat(all, e.Permissions(ctx, true), e.Stream(ctx))
 }
 
-// A role may do everything, or all but one thing: then the findings name that, and nothing is
-// written in either case.
+// If a role lacks one permission, the findings name it. If it lacks none, they name none. Nothing
+// is written in either case.
 func TestPermissionsThatAreMissing(t *testing.T) {
-	// The calls by the actions that they need. A transaction of one check needs one action.
+	// Calls that need an action of another name. A transaction with one check needs one action.
 	actions := map[string]string{"TransactWriteItems": "ConditionCheckItem"}
 	for _, name := range []string{
 		"", "DescribeTable", "GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Scan", "TransactWriteItems",
@@ -94,7 +94,7 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 	})
 }
 
-// A server that counts nothing is not asked for more than it needs.
+// For a server that does not count, only the permissions that it needs are examined.
 func TestFewerPermissionsWithoutCounting(t *testing.T) {
 	table := dynamotest.TableName(t)
 	endpoint := dynamotest.Dynoxide(t)
@@ -108,7 +108,7 @@ func TestFewerPermissionsWithoutCounting(t *testing.T) {
 	}
 }
 
-// Tables that are not as they should be: one finding says so.
+// Each table has one fault, and one finding names it.
 func TestTablesInTrouble(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -154,7 +154,7 @@ func TestTablesInTrouble(t *testing.T) {
 	})
 }
 
-// A table that is missing on AWS may be in another region.
+// If a table is missing on AWS, the cure mentions other regions.
 func TestTableInAnotherRegion(t *testing.T) {
 	all, there := examiner(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").Shape(t.Context(), true)
 	if there || len(all) != 1 || !strings.Contains(all[0].Found, "does not exist in ") || !strings.HasPrefix(all[0].Cure, "set AWS_REGION if it is in another region") {
@@ -162,8 +162,7 @@ func TestTableInAnotherRegion(t *testing.T) {
 	}
 }
 
-// A table whose stream was switched off is said to be that, and as well as new once the cure was
-// followed.
+// If a table's stream was switched off, a finding says so. After the cure there is no problem left.
 func TestStreamIsSwitchedOnAgain(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
