@@ -10,10 +10,10 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// listPrices are the defaults of the flags.
+// listPrices are the default prices of the flags.
 var listPrices = Prices{.125, .625, .00013, .00065, .25, .20, .20, .20, 13.3334, .09}
 
-// busy is a shop that does everything.
+// busy returns the workload of a shop that uses every feature.
 func busy() Workload {
 	w := Typical()
 	w.Products, w.Comments, w.Views, w.Kinds = 3000, 90_000, 2e6, Kinds{.4, .2, .1, .1, .1, .1}
@@ -22,7 +22,7 @@ func busy() Workload {
 	return w
 }
 
-// A workload that cannot be is refused by a sentence that names what is wrong, and what may stand there.
+// An impossible workload is refused with an error that names the fault and the allowed values.
 func TestWrongWorkloads(t *testing.T) {
 	for _, row := range []struct{ given, want string }{
 		{``, "ends early"},
@@ -34,7 +34,7 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 1e400}`, "products: give a number below 1e15"},
 		{`{"backups": 1}`, "backups: give true or false"},
 		{`{"products": 2, "products": 3}`, "products stands twice"},
-		{`{"Products": 2}`, `"Products": docs/operate/cost.md`}, // would be another than products
+		{`{"Products": 2}`, `"Products": docs/operate/cost.md`}, // must not be read as products
 		{`{"kinds": {"product": "all"}}`, "kinds.product: give a number"},
 		{`{"kinds": {"product": 1, "product": 0}}`, "kinds.product stands twice"},
 		{`{"kinds": {"pages": 1}}`, `"kinds.pages": docs`},
@@ -67,7 +67,8 @@ func TestWrongWorkloads(t *testing.T) {
 	}
 }
 
-// Whatever grows in a workload, no bill falls, and the largest that are taken have one that is a number.
+// Whatever grows in a workload, the bill never falls, and the bill of the largest allowed workload
+// is a number.
 func TestBillsGrow(t *testing.T) {
 	before := Of(busy(), listPrices).Dollars
 	for _, name := range []string{"Comments", "Views", "NewComments", "Held", "Edits", "Votes", "Replies", "Reports", "PageSize", "TextBytes", "Servers", "AnswerBytes", "Month"} {
@@ -85,7 +86,8 @@ func TestBillsGrow(t *testing.T) {
 	}
 }
 
-// Lines add up, shares of indexes are shares, and with functions nobody reads the stream for money.
+// Lines add up to the sum, the share of indexes is between 0 and 1, and with functions reads of the
+// stream are free.
 func TestLines(t *testing.T) {
 	for _, functions := range []bool{false, true} {
 		w := busy()
@@ -107,7 +109,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Measured units are billed as those of a workload are.
+// Measured units are billed like those of a workload.
 func TestMeasured(t *testing.T) {
 	m := Measured{Seconds: 3600, Reads: map[string]layout.Units{"PAGE": {layout.All: 1000}}, Writes: map[string]layout.Units{"COUNTING": {layout.InTable: 100}}}
 	b, err := OfMeasured(m, nil, listPrices)

@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// meter adds up what the engine says that calls consumed. Dynoxide bills a transaction as AWS does.
+// meter adds up the capacity that the engine reports. Dynoxide bills a transaction as AWS does.
 type meter struct {
 	mu            sync.Mutex
 	reads, writes float64
@@ -94,7 +94,7 @@ func (s *shop) product() float64 {
 
 func nameOf(rank float64) string { return fmt.Sprintf("product-%06.0f", rank) }
 
-// write makes a comment like the workload's, with a likely language and rating.
+// write returns a comment like the workload's, with a likely language and rating.
 func (s *shop) write(rank float64, status comment.Status) comment.Comment {
 	c := s.w.example()
 	var distinct [10]byte
@@ -102,14 +102,14 @@ func (s *shop) write(rank float64, status comment.Status) comment.Comment {
 	distinct[0], distinct[1] = byte(s.position>>8), byte(s.position)
 	c.ID = comment.IDOf(comment.PositionAt(moment.Add(time.Duration(s.position)*time.Minute), distinct))
 	c.ProductID, c.Status, c.Rating, c.Language = nameOf(rank), status, 1, languages(1)[0]
-	_, share := math.Modf(float64(s.position) * math.Phi) // even, so that few comments have likely ratings
+	_, share := math.Modf(float64(s.position) * math.Phi) // evenly spread, so that a few comments have typical ratings
 	for ; c.Rating < comment.MaxRating && share > planner.LikelyRatings()[c.Rating-1]; c.Rating++ {
 		share -= planner.LikelyRatings()[c.Rating-1]
 	}
 	for i := 1; i < int(s.w.Languages) && s.chance.IntN(2) == 0; i++ {
 		c.Language = languages(int(s.w.Languages))[i]
 	}
-	const spread = 1.0 // of the logarithms of sizes, as of real reviews
+	const spread = 1.0 // standard deviation of the logarithms of sizes, as in real reviews
 	c.Text = text(s.w.TextBytes*math.Exp(spread*s.chance.NormFloat64()-spread*spread/2), s.chance)
 	if status == comment.Pending {
 		c.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldAlways}, Since: moment}
@@ -117,7 +117,7 @@ func (s *shop) write(rank float64, status comment.Status) comment.Comment {
 	return c
 }
 
-// count counts new comments, as the stream tells of them.
+// count counts new comments, like records of the stream.
 func (s *shop) count(added ...comment.Comment) {
 	s.t.Helper()
 	var records []stream.Record
@@ -137,7 +137,7 @@ func (s *shop) count(added ...comment.Comment) {
 	}
 }
 
-// consumed returns what something consumes, with the merges that follow from it.
+// consumed returns the capacity that a function consumes, including merges that follow from it.
 func (s *shop) consumed(do func()) (reads, writes float64) {
 	s.counter.AwaitMerges(s.t.Context())
 	readsBefore, writesBefore := s.meter.now()
@@ -147,7 +147,7 @@ func (s *shop) consumed(do func()) (reads, writes float64) {
 	return reads - readsBefore, writes - writesBefore
 }
 
-// must fails the test if a step does.
+// must fails the test if err is not nil.
 func (s *shop) must(err error) {
 	s.t.Helper()
 	if err != nil {
@@ -155,8 +155,8 @@ func (s *shop) must(err error) {
 	}
 }
 
-// What deeds write is what the engine bills for the same calls of the Store, exactly. What counting
-// writes and reads is a mean over products, so it is about that.
+// The bill's write units for each operation equal exactly those that the engine bills for the same
+// calls of the Store. Counting is a mean over products, so its units are only close.
 func TestTheEngineBillsDeeds(t *testing.T) {
 	w := Typical()
 	w.Products, w.Comments, w.NewComments, w.Edits, w.Deletions, w.Votes, w.Replies, w.Reports = 8, 60, 1, 1, 1, 1, 1, 1
@@ -222,7 +222,7 @@ func TestTheEngineBillsCounting(t *testing.T) {
 	near(t, "read units of counting a comment", reads/many, w.countingCost(false).reads, .05)
 }
 
-// near fails the test unless what was measured is within a share of what was expected.
+// near fails the test unless the measured value is within a share of the expected one.
 func near(t *testing.T, what string, got, want, share float64) {
 	t.Helper()
 	t.Logf("%s: the engine bills %.2f, a bill has %.2f", what, got, want)
@@ -231,7 +231,8 @@ func near(t *testing.T, what string, got, want, share float64) {
 	}
 }
 
-// What pages read is what the engine bills for pages of products, by their popularity.
+// The bill's read units for pages are close to those that the engine bills for pages of products,
+// drawn by popularity.
 func TestTheEngineBillsPages(t *testing.T) {
 	w := Typical()
 	w.Products, w.Comments, w.Languages = 12, 1500, 2
@@ -284,7 +285,7 @@ func (s *shop) view(kind, product string) {
 	}
 }
 
-// after returns the place of a product's comment, counted from the newest.
+// after returns the place of a product's nth newest comment.
 func (s *shop) after(product string, n int) *comment.Place {
 	for _, c := range slices.Backward(s.comments) {
 		if c.ProductID == product {
@@ -296,7 +297,7 @@ func (s *shop) after(product string, n int) *comment.Place {
 	return nil
 }
 
-// A vote is counted by itself, of a comment that has some.
+// Each vote is counted by itself, on a comment that already has some.
 func TestTheEngineBillsVotes(t *testing.T) {
 	w := Typical()
 	w.Products, w.Comments = 1, 1
