@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestWhereTheEngineListens checks for each kind of system on which of its loopback addresses an
-// engine listens.
+// TestWhereTheEngineListens checks on which loopback address an engine listens on each kind of
+// system.
 func TestWhereTheEngineListens(t *testing.T) {
 	const random, port = "127.83.12.9", 40123
 	interfaces := func(addresses ...string) (all []net.Addr) {
@@ -28,8 +28,8 @@ func TestWhereTheEngineListens(t *testing.T) {
 	}
 	for _, row := range []struct {
 		system   string
-		own      []net.Addr // the addresses of its interfaces
-		has      string     // those that can be listened on
+		own      []net.Addr // addresses of its interfaces
+		has      string     // addresses that allow listening
 		want     string
 		warnings int
 	}{

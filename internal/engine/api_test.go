@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// api speaks DynamoDB's protocol in plain JSON, so that these tests see what the engine says and no
-// retry of an SDK covers a failure.
+// api speaks DynamoDB's protocol in plain JSON, so that tests see the engine's own answers, and no
+// retry of an SDK hides a failure.
 type api struct {
 	t        testing.TB
 	endpoint string
@@ -74,7 +74,7 @@ func (a api) write(table string, first, n int) {
 	}
 }
 
-// batch puts n items; one that the engine did not take is an error.
+// batch puts n items. An item that the engine left unprocessed is an error.
 func (a api) batch(table string, first, n int) error {
 	var writes []object
 	for i := first; i < first+n; i++ {

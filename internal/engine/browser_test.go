@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// attack asks an engine at each address for its tables, as a malicious page would. It returns the
-// answers, or why there are none. The engine allows such a request to pages of every origin.
+// attack asks an engine at each address for its tables, like a malicious page. It returns the
+// answers, or the errors. The engine allows such requests from pages of every origin.
 const attack = `Promise.all(%s.map(async (address) => {
 	try {
 		const answer = await fetch(address, {
@@ -35,9 +35,9 @@ const attack = `Promise.all(%s.map(async (address) => {
 	}
 }))`
 
-// TestPagesDoNotFindTheEngine opens a page of another origin, which knows the engine's port and
-// tries it on every name and address that a page knows for this machine. A page that knows the
-// address is answered: this shows that the other attempts fail for the right reason.
+// TestPagesDoNotFindTheEngine opens a page of another origin that knows the engine's port. The page
+// tries it on every name and address that a page can know for this machine. A page that knows the
+// address gets an answer, which shows that the other attempts fail for the right reason.
 func TestPagesDoNotFindTheEngine(t *testing.T) {
 	ctx := browsertest.Open(t)
 	e := running(t, options(t))

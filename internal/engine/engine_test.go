@@ -25,7 +25,7 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// patience bounds every wait for a condition. It is long, since only a failing test uses it up.
+// patience limits every wait for a condition. It is long, since only a failing test uses it up.
 const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// ownEngine makes the test binary act as a command: it runs an engine until it is killed.
+// ownEngine makes the test binary act as a command that runs an engine until it is killed.
 func ownEngine(folder string) {
 	e, err := Start(context.Background(), Options{
 		Folder: folder, Binary: os.Getenv("ENGINE_TEST_BINARY"), Owner: "talkback serve", Shared: true,
@@ -48,7 +48,7 @@ func ownEngine(folder string) {
 	select {}
 }
 
-// options returns those of a private engine in a folder of its own.
+// options returns options for a private engine in a new folder.
 func options(t testing.TB) Options {
 	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: provisiontest.DynoxideBinary(t), Owner: "talkback import"}
 }
@@ -95,7 +95,7 @@ func ended(t *testing.T, e *Engine) {
 }
 
 // alive reports whether a process runs. A process that has ended but was not reaped by its new
-// parent does not count. Only on Linux can this be seen without another program.
+// parent does not count, which only Linux shows without another program.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -104,7 +104,7 @@ func alive(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// contains fails the test unless the error says what it should.
+// contains fails the test unless the error contains the texts.
 func contains(t *testing.T, err error, wants ...string) {
 	t.Helper()
 	if err == nil {
@@ -120,7 +120,8 @@ func contains(t *testing.T, err error, wants ...string) {
 	}
 }
 
-// pipe makes a named pipe. A process that opens it both ways and reads it waits for ever.
+// pipe makes a named pipe. A process that opens it for reading and writing, and reads it, waits
+// forever.
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
@@ -130,7 +131,7 @@ func pipe(t *testing.T) string {
 	return path
 }
 
-// script writes a program that stands in for the engine.
+// script writes a program that acts as the engine.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dynoxide")
@@ -280,7 +281,7 @@ func TestStartIsBoundedByItsContext(t *testing.T) {
 }
 
 func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
-	// Who took it answers, too, as if it were an engine that is ready.
+	// The server that took the port also answers, like an engine that is ready.
 	taken := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer taken.Close()
 	addresses := []netip.AddrPort{taken.Listener.Addr().(*net.TCPAddr).AddrPort()}

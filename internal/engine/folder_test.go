@@ -88,7 +88,7 @@ func TestOthersReadNothing(t *testing.T) {
 	}
 }
 
-// modes are those of the files in a folder.
+// modes returns the modes of the files in a folder.
 func modes(t *testing.T, folder string) map[string]os.FileMode {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

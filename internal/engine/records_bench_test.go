@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkWrites compares writing with our index on the stream records and without it, as the
-// engine comes. The metrics are items a second at the start and after 10,000 items.
+// BenchmarkWrites compares writes with our index on the stream records and without it, which is the
+// engine's default. The metrics are items per second at the start and after 10,000 items.
 //
 //	go test ./internal/engine -run - -bench Writes -benchtime 1x
 func BenchmarkWrites(b *testing.B) {

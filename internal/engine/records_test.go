@@ -30,7 +30,7 @@ func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// number reads one number.
+// number returns the one number that a query selects.
 func number(t *testing.T, db *sql.DB, query string, args ...any) int {
 	t.Helper()
 	var n int
@@ -40,7 +40,7 @@ func number(t *testing.T, db *sql.DB, query string, args ...any) int {
 	return n
 }
 
-// TestIndexServesTheEngine asks SQLite how it would run the engine's own statements. None may read
+// TestIndexServesTheEngine asks SQLite for the plans of the engine's own statements. None may read
 // every record.
 func TestIndexServesTheEngine(t *testing.T) {
 	db := database(t, running(t, options(t)))
@@ -109,7 +109,7 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 	}
 }
 
-// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails
+// TestTrimWhileOthersWrite trims again and again while writers run at full speed. No write fails
 // and no young record is lost.
 func TestTrimWhileOthersWrite(t *testing.T) {
 	const writers, batches = 4, 40
