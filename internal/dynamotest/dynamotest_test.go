@@ -33,11 +33,11 @@ func TestEngineIsStartedOnce(t *testing.T) {
 	}
 }
 
-// TestMissingEngine runs the skipped test in a process of its own, since a test cannot observe its
-// own skip.
+// TestMissingEngine runs the skipped test in another process, since a test cannot observe its own
+// skip.
 func TestMissingEngine(t *testing.T) {
 	if os.Getenv("DYNAMOTEST_MISSING") != "" {
-		t.Chdir(t.TempDir()) // no bin/ in sight
+		t.Chdir(t.TempDir()) // there is no bin/
 		if err := os.WriteFile("go.mod", nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -21,12 +21,12 @@ var (
 	dynamoDBLocal = server{run: startDynamoDBLocal}
 )
 
-// stopWithin is how long DynamoDB Local may take to end before it is killed. Its data was in memory
-// anyway.
+// stopWithin is the time that DynamoDB Local has to end before it is killed. Its data is in memory
+// only.
 const stopWithin = 2 * time.Second
 
-// startDynoxide runs Dynoxide as the program does: without the index that package engine keeps on
-// its stream records, each test that writes much would slow down those after it.
+// startDynoxide runs Dynoxide as the program does. Without the index that package engine keeps on
+// its stream records, each test that writes much would slow down the tests after it.
 func startDynoxide(ctx context.Context, folder string) (process, string, error) {
 	path, err := provisiontest.FindDynoxide()
 	if err != nil {
@@ -39,9 +39,9 @@ func startDynoxide(ctx context.Context, folder string) (process, string, error) 
 	return running, running.Endpoint(), nil
 }
 
-// startDynamoDBLocal runs DynamoDB Local in memory. It reports its use to Amazon unless told not to. The
-// smaller collector and the first compiler alone make it start faster and leave the other tests their
-// memory and processors.
+// startDynamoDBLocal runs DynamoDB Local in memory, without its reports of use to Amazon. The
+// smaller garbage collector and the first compiler alone make it start faster, and leave memory and
+// processors to the other tests.
 func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
 	port, err := child.FreePort(netip.IPv4Unspecified()) // it listens on every address
 	if err != nil {
@@ -73,14 +73,14 @@ func startDynamoDBLocal(ctx context.Context, folder string) (process, string, er
 	return local{running}, url, running.Ready(ctx, func(ctx context.Context) bool { return answers(ctx, url) })
 }
 
-// local is DynamoDB Local's process.
+// local is the process of DynamoDB Local.
 type local struct{ *child.Child }
 
-// Stop ends it.
+// Stop ends the process.
 func (l local) Stop() error { return l.Child.Stop(stopWithin) }
 
-// answers says whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error,
-// which is an answer.
+// answers reports whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an
+// error, which counts.
 func answers(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -94,5 +94,5 @@ func answers(ctx context.Context, url string) bool {
 	return true
 }
 
-// probeClient leaves no connection behind that a test for leaked goroutines would find.
+// probeClient keeps no idle connection, which a test for leaked goroutines would find.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -33,10 +33,10 @@ func Scan(tb testing.TB, client dynamodb.ScanAPIClient, table string) (items []m
 	return items
 }
 
-// WriteExport writes a full export of items to a folder, under a prefix, in three files. The last one is
-// that of an empty partition. It returns the folder of the manifests.
+// WriteExport writes a full export of items to a folder, under a prefix, in three files. The last
+// file is that of an empty partition. It returns the folder of the manifests.
 //
-// DynamoDB writes exports to Amazon S3, which no local engine does. The format is that of
+// DynamoDB writes exports to Amazon S3, which no local engine does. The format follows
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 func WriteExport(tb testing.TB, folder, prefix, table string, items []map[string]types.AttributeValue) string {
 	tb.Helper()
@@ -48,14 +48,14 @@ func WriteExport(tb testing.TB, folder, prefix, table string, items []map[string
 		var stored bytes.Buffer
 		zip := gzip.NewWriter(&stored)
 		for _, it := range part {
-			_, _ = zip.Write(line(tb, map[string]any{"Item": JSON(it)})) // a buffer takes all
+			_, _ = zip.Write(line(tb, map[string]any{"Item": JSON(it)})) // a buffer accepts all
 		}
 		if err := zip.Close(); err != nil {
 			tb.Fatal(err)
 		}
 		put(tb, filepath.Join(dir, name), stored.Bytes())
 		sum := md5.Sum(stored.Bytes())
-		tag := md5.Sum(sum[:]) // of an upload in one part
+		tag := md5.Sum(sum[:]) // as for an upload in one part
 		manifest.Write(line(tb, map[string]any{
 			"itemCount": len(part), "md5Checksum": base64.StdEncoding.EncodeToString(sum[:]), "etag": hex.EncodeToString(tag[:]) + "-1",
 			"dataFileS3Key": filepath.ToSlash(filepath.Join(prefix, "AWSDynamoDB", ExportID, name)),

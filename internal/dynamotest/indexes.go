@@ -7,9 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// IndexAttributes returns, sorted, the attributes of an item that only indexes use: keys of indexes
-// that are not keys of the table, and the last attribute of each projection, which is the spare
-// one.
+// IndexAttributes returns, sorted, the attributes of an item that only indexes use: index keys that
+// are not keys of the table, and the last attribute of each projection, which is the spare one.
 func IndexAttributes(definition *dynamodb.CreateTableInput, item map[string]types.AttributeValue) []string {
 	var names []string
 	for _, index := range definition.GlobalSecondaryIndexes {

@@ -6,8 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// JSON returns an item as answers and records of the stream have it, for encoding/json. It knows the
-// types that the table holds, and panics at others.
+// JSON returns an item in the form that answers and records of the stream have, for encoding/json.
+// It supports the types that the table uses, and panics for others.
 func JSON(item map[string]types.AttributeValue) map[string]any {
 	out := map[string]any{}
 	for name, value := range item {

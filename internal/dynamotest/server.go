@@ -11,21 +11,21 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy
-// machine seconds.
+// readyWithin is the time that an engine has to answer first: Dynoxide needs some 10 ms, Java on a
+// busy machine seconds.
 const readyWithin = time.Minute
 
-// process is a running engine. It ends with the test process, in whatever way that ends.
+// process is a running engine. It ends with the test process, however that ends.
 type process interface {
-	// Err says why it ended, nil while it runs.
+	// Err returns why the engine ended, nil while it runs.
 	Err() error
-	// Stop ends it.
+	// Stop ends the engine.
 	Stop() error
 }
 
-// server starts an engine once and remembers how that went.
+// server starts an engine once and remembers the result.
 type server struct {
-	// run starts it, with its files in a folder, and tells where it answers.
+	// run starts the engine, with its files in a folder, and returns its address.
 	run func(ctx context.Context, folder string) (running process, url string, err error)
 
 	mu      sync.Mutex
@@ -60,7 +60,7 @@ func (s *server) endpoint(tb testing.TB) string {
 	return s.url
 }
 
-// stop ends the engine, if it was started. Errors are ignored: the tests are over, and the end of
+// stop ends the engine if it was started. Errors are ignored: the tests are over, and the end of
 // the process kills the engine in any case.
 func (s *server) stop() {
 	s.mu.Lock()

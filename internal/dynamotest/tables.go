@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// tableWithin bounds how long an engine may take until a new table is active.
+// tableWithin is the time that an engine has to make a new table active.
 const tableWithin = time.Minute
 
 // TableMaker is the part of the SDK's client that makes tables.
@@ -19,9 +19,9 @@ type TableMaker interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 }
 
-// CreateTable makes a table whose name is TableName's, and waits until it is active. On a busy
-// machine, Java may take longer for its first table than the client waits. The SDK then repeats the
-// call, which finds the table there.
+// CreateTable creates a table, named by TableName, and waits until it is active. On a busy machine,
+// Java may take longer for its first table than the client waits. The SDK then repeats the call,
+// which finds that the table exists.
 func CreateTable(tb testing.TB, client TableMaker, input *dynamodb.CreateTableInput) {
 	tb.Helper()
 	_, err := client.CreateTable(tb.Context(), input)

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// forgetful makes tables of which its client is told only that they are there: the answer to the
-// first call was lost. A table is active when it was described a second time.
+// forgetful answers each call that creates a table as if the first answer was lost: the table
+// exists already. A table is active when it is described a second time.
 type forgetful struct{ made, described int }
 
 func (f *forgetful) CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
