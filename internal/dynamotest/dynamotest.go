@@ -6,7 +6,7 @@
 //	func TestMain(m *testing.M) { dynamotest.Main(m) }
 //
 //	func TestStore(t *testing.T) {
-//	\tdynamotest.Each(t, func(t *testing.T, endpoint string) { … })
+//		dynamotest.Each(t, func(t *testing.T, endpoint string) { … })
 //	}
 package dynamotest
 
