@@ -18,8 +18,8 @@ import (
 )
 
 // Every page of every product is exact and costs at most layout.BoundFactor times the estimate,
-// whatever the planner believes of the product. Of comments larger than assumed, reading may be
-// stopped, with a code of its own, soon after it cost a megabyte more than that.
+// whatever statistics the planner has. If comments are larger than assumed, a page may instead fail
+// with TooCostly, soon after it cost a megabyte more than that.
 func TestPagesStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		large := rapid.IntRange(0, 4).Draw(t, "large") == 0
@@ -55,7 +55,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// promised is what a page costs at most.
+// promised returns the most that a page may cost.
 func promised(q comment.Query) float64 {
 	units := layout.BoundFactor * dynamo.PageUnits(q)
 	if q.Order == comment.MostHelpful && (q.Filter.Dated() || len(q.Filter.Conditions()) > 0) {
@@ -64,8 +64,8 @@ func promised(q comment.Query) float64 {
 	return units
 }
 
-// Where counts are false, the first page of a filter pays for an attempt that is given up; the
-// pages after it make none. Both say so.
+// Where counts are false, the first page of a filter pays for an attempt that is given up. The
+// pages after it make no attempt. Both plans report it.
 func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	comments, r := Generate(4000, 1), rand.New(rand.NewPCG(1, 0))
 	for i := range comments {
@@ -102,7 +102,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A range is counted exactly, or not at all, and costs no more than is promised.
+// A range is counted exactly or not at all, and costs no more than promised.
 func TestCountsStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := hostile(t, false)
@@ -134,7 +134,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// nothingElse are counts of a product of which a filter chooses all.
+// nothingElse returns counts of a product whose comments all match a filter.
 func nothingElse(filter comment.Filter) comment.Stats {
 	stats := comment.Stats{}
 	for _, language := range append(filter.Languages[:len(filter.Languages):len(filter.Languages)], "xx") {
@@ -147,20 +147,20 @@ func nothingElse(filter comment.Filter) comment.Stats {
 	return stats
 }
 
-// hostility says what a product of hostile is like.
+// hostility describes a product that hostile makes.
 type hostility struct {
 	seed  uint64
 	count int
-	rare  float64 // the share of comments that are of a rare kind
+	rare  float64 // the share of comments of a rare kind
 	large bool
 }
 
-// made are the products that hostile made. Many queries use each, since making one takes longer
+// hostileProducts are the products that hostile has made. Many queries use each, since making one takes longer
 // than a query.
-var made = map[hostility]*Product{}
+var hostileProducts = map[hostility]*Product{}
 
-// hostile is a product that a filter may match hardly anything of: many languages, some of one
-// comment, and a long run of one kind.
+// hostile returns a product in which a filter may match hardly anything: many languages, some with
+// one comment, and a long run of one kind.
 func hostile(t *rapid.T, large bool) *Product {
 	h := hostility{
 		seed:  rapid.Uint64Range(0, 1).Draw(t, "seed"),
@@ -171,10 +171,10 @@ func hostile(t *rapid.T, large bool) *Product {
 	if large {
 		h.count = min(h.count, 60)
 	}
-	if made[h] == nil {
-		made[h] = h.product(t)
+	if hostileProducts[h] == nil {
+		hostileProducts[h] = h.product(t)
 	}
-	return made[h]
+	return hostileProducts[h]
 }
 
 // product makes the product.
@@ -201,7 +201,7 @@ func (h hostility) product(t *rapid.T) *Product {
 	return p
 }
 
-// manyTongues are a hundred languages, and none of them English.
+// manyTongues are a hundred languages without English.
 var manyTongues = func() (out []comment.Language) {
 	for i := range 100 {
 		out = append(out, comment.Language(fmt.Sprintf("q%c%c", 'a'+i/26, 'a'+i%26)))
@@ -209,7 +209,7 @@ var manyTongues = func() (out []comment.Language) {
 	return out
 }()
 
-// anyPage is a page of any list of a product, beside comments of it or where none is.
+// anyPage draws a page of any list of a product, at or between its comments.
 func anyPage(t *rapid.T, p *Product) comment.Query {
 	q := comment.Query{
 		Product: generatedProduct,
@@ -249,7 +249,7 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 	return q
 }
 
-// checkPage holds a page against the list that it is of.
+// checkPage compares a page with the list.
 func checkPage(t rapid.TB, p *Product, q comment.Query, page comment.Page) {
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
 	start, end := 0, len(list)

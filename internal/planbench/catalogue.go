@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// meanComments is how many comments a product of a catalogue has on average: 571.54 million reviews
-// of 48.19 million products. https://amazon-reviews-2023.github.io
+// meanComments is the mean number of comments of a catalogue's product: 571.54 million reviews of
+// 48.19 million products. https://amazon-reviews-2023.github.io
 const meanComments = 11.9
 
 // spread is the standard deviation of the logarithm by which a product's shares of ratings and of

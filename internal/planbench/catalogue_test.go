@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A catalogue has the mean of its source, a long tail, and products that differ in what they are
-// rated.
+// A catalogue has the mean of its source, a long tail, and products with different ratings.
 func TestCatalogueHasALongTail(t *testing.T) {
 	const products = 1000
 	catalogue := Catalogue(products, 1)

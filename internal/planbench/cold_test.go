@@ -6,19 +6,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Of a product of a catalogue, most of which have a handful of comments, a page costs hardly more
-// than if every comment were known, although nothing is known of the product. It nearly always takes
-// one wave.
+// Most products of a catalogue have a handful of comments. A page of one costs hardly more without
+// statistics than if every comment were known, and nearly always takes one wave.
 func TestColdPagesOfACatalogue(t *testing.T) {
 	for _, a := range coldAverages(t, Catalogue(150, 1)) {
 		if a.Weight == Equal {
-			checkCold(t, a, 1.15, 0.97, 3) // a few that name languages take three waves
+			checkCold(t, a, 1.15, 0.97, 3) // a few lists of languages take three waves
 		}
 	}
 }
 
-// Large products cost more while nothing is known of them, since the first read goes for the small
-// ones.
+// Large products cost more while they are cold, since the first read is planned for small ones.
 func TestColdPagesOfLargeProducts(t *testing.T) {
 	var products [][]comment.Comment
 	for seed := range uint64(3) {
@@ -31,7 +29,7 @@ func TestColdPagesOfLargeProducts(t *testing.T) {
 	}
 }
 
-// coldAverages reads a part of the pages of products of which nothing is known.
+// coldAverages reads some pages of products without statistics.
 func coldAverages(t *testing.T, products [][]comment.Comment) []Average {
 	t.Helper()
 	var summary Summary

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Product is the comments of a product, their statistics and their table.
+// Product is a product with its comments, their statistics and their table.
 type Product struct {
 	id       string
 	comments []comment.Comment // newest first
@@ -50,7 +50,7 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 	return p, nil
 }
 
-// sizeOf returns the mean size of at least one item, and its standard deviation.
+// sizeOf returns the mean size of items, at least one, and its standard deviation.
 func sizeOf(entries []entry) planner.ItemSize {
 	sum, squares, n := 0.0, 0.0, float64(len(entries))
 	for _, e := range entries {
@@ -61,15 +61,15 @@ func sizeOf(entries []entry) planner.ItemSize {
 	return planner.ItemSize{Mean: mean, Deviation: math.Sqrt(max(0, squares/n-mean*mean))}
 }
 
-// ReadFile reads the comments of a file by product, the product with most comments first. It leaves
-// out rows that cannot be imported and repeated IDs, as import does, and products with fewer
-// comments than least.
+// ReadFile reads the comments of a file by product, the product with most comments first. Like
+// import it leaves out rows that cannot be imported and repeated IDs. It also leaves out products
+// with fewer comments than least.
 func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.Comment, error) {
 	source, err := reviewfile.Open(name, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = source.Close() }() // it was only read
+	defer func() { _ = source.Close() }() // the file was only read
 	reader, err := reviewfile.NewReader(source, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

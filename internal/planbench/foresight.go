@@ -8,9 +8,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// cellPrice is the price of everything that a page needs of one cell, for each partition that it
-// can be read from: the cell's own, that of its language, that of its rating, or the whole product.
-// A partition that is read for several cells costs as much as the dearest of them.
+// cellPrice is the price of reading the comments of one cell that a page needs, for each partition
+// that has them: the cell's own, that of its language, that of its rating, or the whole product. A
+// partition that is read for several cells costs as much as the most expensive of them.
 type cellPrice struct {
 	language                    comment.Language // empty when the filter names none
 	rating                      int
@@ -23,8 +23,8 @@ func (p *Product) foresee(v visit) float64 {
 	return p.least(v.query.Filter.Languages, ratingsOf(v.query.Filter), from, to)
 }
 
-// least returns the least read units with which the comments of some languages, or of any, and of some
-// ratings can be read, from one number of the product's comments to another, both included.
+// least returns the least read units for the comments of some languages, or of any, and of some
+// ratings, from one number of the product's comments to another, both included.
 func (p *Product) least(languages []comment.Language, ratings []int, from, to int) float64 {
 	var cells []cellPrice
 	for _, rating := range ratings {
@@ -37,7 +37,7 @@ func (p *Product) least(languages []comment.Language, ratings []int, from, to in
 	return cheapest(cells, languages)
 }
 
-// orAny returns the languages of a filter, or one empty language that stands for any.
+// orAny returns the languages of a filter, or one empty language for any.
 func orAny(languages []comment.Language) []comment.Language {
 	if len(languages) == 0 {
 		return []comment.Language{""}
@@ -45,9 +45,8 @@ func orAny(languages []comment.Language) []comment.Language {
 	return languages
 }
 
-// cell returns the price of a cell. It returns false if the cell is empty, so that it need not be
-// read. A cell that has comments, but none on the page, must be read by every way that may miss
-// nothing.
+// cell returns the price of a cell. It returns false if the cell is empty and need not be read. A
+// cell with comments, but none on the page, must be read all the same, or the way might miss some.
 func (l ledger) cell(language comment.Language, rating, from, to int) (c cellPrice, holds bool) {
 	own := l[layout.Partition{Index: layout.ByRating, Rating: rating}]
 	c = cellPrice{language: language, rating: rating, along: math.Inf(1)}
@@ -110,8 +109,7 @@ func cheapestAcross(cells []cellPrice) float64 {
 	return total
 }
 
-// choices returns the prices that may be paid for a partition: zero, or the price of one of its
-// cells.
+// choices returns the possible payments for a partition: zero, or the price of one of its cells.
 func choices(cells []cellPrice, price func(cellPrice) float64) []float64 {
 	out := []float64{0}
 	for _, c := range cells {

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// tiny makes a product of a few comments with up to three languages, some of which lack ratings.
+// tiny returns a product of a few comments in up to three languages, some of which lack ratings.
 func tiny(t *rapid.T) *Product {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	var comments []comment.Comment
@@ -30,8 +30,8 @@ func tiny(t *rapid.T) *Product {
 	return p
 }
 
-// Foresight is what trying out every assignment of cells to partitions finds, and no plan costs
-// less, whatever it believes.
+// Foresight equals the minimum over every assignment of cells to partitions, and no plan costs
+// less, whatever its statistics.
 func TestForesightIsTheLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := tiny(t)
@@ -53,7 +53,7 @@ func TestForesightIsTheLeast(t *testing.T) {
 	})
 }
 
-// anyBelief is some counts that need not be true.
+// anyBelief draws counts that may be wrong.
 func anyBelief(t *rapid.T, p *Product) comment.Stats {
 	stats := p.stats.Clone()
 	for language, counts := range stats {
@@ -65,11 +65,11 @@ func anyBelief(t *rapid.T, p *Product) comment.Stats {
 	return stats
 }
 
-// manyCells is from where on trying every assignment takes too long.
+// manyCells is the number of cells from which trying every assignment takes too long.
 const manyCells = 6
 
-// cellsOf are the cells of a filter that hold anything; their language is empty if the filter names
-// none.
+// cellsOf returns the cells of a filter that have comments. Their language is empty if the filter
+// names none.
 func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
 	var cells []comment.Filter
 	for _, rating := range ratingsOf(filter) {
@@ -86,7 +86,7 @@ func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
 	return cells
 }
 
-// tryAll prices every assignment of cells to partitions, of which each is read as far as its cells
+// tryAll prices every assignment of cells to partitions. Each partition is read as far as its cells
 // need.
 func (p *Product) tryAll(v visit, cells []comment.Filter, assigned map[layout.Partition][]comment.Filter) float64 {
 	if len(cells) == 0 {
@@ -117,7 +117,8 @@ func partitionsWith(cell comment.Filter) []layout.Partition {
 		layout.Partition{Index: layout.ByLangAndRating, Language: cell.Languages[0], Rating: cell.Ratings[0]})
 }
 
-// walk reads a partition from the page's first comment to the last that one of the cells has on it.
+// walk reads a partition from the page's first comment to the last comment of the page in one of
+// the cells.
 func (p *Product) walk(v visit, partition layout.Partition, kept []comment.Filter) float64 {
 	from, to := v.window()
 	bytes, needed := 0, 0

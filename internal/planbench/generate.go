@@ -11,10 +11,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// generatedProduct is the product that comments of Generate are about.
+// generatedProduct is the product of comments that Generate makes.
 const generatedProduct = "espresso-machine"
 
-// The time of generated comments.
+// The first and last time of generated comments.
 var (
 	generatedFrom = time.Date(2023, 11, 1, 0, 0, 0, 0, time.UTC)
 	generatedDays = 3 * 365
@@ -25,13 +25,12 @@ type tongue struct {
 	language comment.Language
 	weight   float64
 	growth   float64 // of the weight over the whole time
-	mood     float64 // by how much its share of the lower ratings differs
+	mood     float64 // difference of its share of the lower ratings
 	bytes    float64 // median of a text
 }
 
 // The shares of languages and ratings are like those of an international shop: one language has
-// half of the comments, five stars have two thirds of them, and there is more anger than
-// indifference.
+// half of the comments, two thirds have five stars, and more are angry than indifferent.
 var (
 	tongues = []tongue{
 		{"en", 48, 0.8, 1, 140}, {"de", 18, 1.1, 1.3, 170}, {"fr", 11, 1.2, 1.1, 130}, {"es", 9, 1.5, 0.9, 110},
@@ -40,7 +39,7 @@ var (
 	starWeights = [comment.MaxRating]float64{9, 4, 7, 16, 64}
 )
 
-// kind is what the comments of a product are like.
+// kind describes the comments of a product.
 type kind struct {
 	product string
 	tongues []tongue
@@ -113,7 +112,7 @@ func draw[T any](r *rand.Rand, values []T, weight func(T) float64) T {
 	return values[len(values)-1]
 }
 
-// vocabulary is the words of generated texts, the most frequent first.
+// vocabulary has the words of generated texts, the most frequent first.
 var vocabulary = strings.Fields(`the and it is a I to of in for this my with not was on but have very that as so me from
 	you at good be had after one they would than out when all just will up water time great use well made still coffee easy
 	because only works quality two machine price even again first too bought really like day better little handle years
@@ -123,7 +122,7 @@ var vocabulary = strings.Fields(`the and it is a I to of in for this my with not
 	described packaging refund morning twice cup beans grinder pressure setting display colour warranty happy customer's
 	unfortunately finally although thermometer descaling everything milk, design; "worth" it's (almost) 20 30% drip-tray`)
 
-// words returns a text of the given number of bytes, at least one. Words have the frequencies of a
+// words returns a text of a number of bytes, at least one. Words have the frequencies of a
 // language, so that compression saves about as much as on reviews: 34 % of 200 bytes and 44 % of
 // 450, compared with 34 and 41 % measured on reviews of an app.
 func words(r *rand.Rand, bytes int) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// withVotes returns a product with helpful votes of some comments. One comment of fifty is Finnish.
+// withVotes returns a product with helpful votes on some comments. One comment in fifty is Finnish.
 func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 	t.Helper()
 	comments, r := Generate(count, 1), rand.New(rand.NewPCG(7, 0))
@@ -35,9 +35,9 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 	return p
 }
 
-// Pages in the order of votes are exact and cost no more than is promised where votes are among few
-// comments of a filter or of a range of dates, and where few comments have none. Where ranks are looked up,
-// as for traits, that is a largest call more.
+// Pages in the order of votes are exact and cost no more than promised, both if few comments of a
+// filter or of a range of dates have votes, and if few have none. If ranks are looked up, as for
+// traits, a page may cost one largest call more.
 func TestPagesInTheOrderOfVotes(t *testing.T) {
 	some := withVotes(t, 12_000, func(i int) bool { return i%10 < 3 && i%50 != 0 || i%5000 == 0 })
 	most := withVotes(t, 4000, func(i int) bool { return i >= 10 })
@@ -48,8 +48,8 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 		p       *Product
 		filter  comment.Filter
 		fromEnd bool
-		after   int     // the rank of a cursor
-		units   float64 // at most, besides what is promised
+		after   int     // rank of a cursor
+		units   float64 // most units beyond the promised ones
 	}{
 		{"the last day", some, comment.Filter{CreatedAfter: since(1)}, false, 0, 1},
 		{"the last day, from the end", some, comment.Filter{CreatedAfter: since(1)}, true, 0, 1},
@@ -67,7 +67,7 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 			"trusted": test.p.known(), "old counts": {Stats: test.p.stats, Sizes: test.p.sizes}, "nothing": {},
 		} {
 			if len(test.filter.Languages) > 0 && known.Stats == nil {
-				continue // it may be refused: nothing tells how few there are
+				continue // the page may be refused: no statistics tell how few comments there are
 			}
 			t.Run(test.name+", known: "+name, func(t *testing.T) {
 				q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, FromEnd: test.fromEnd}}
@@ -94,15 +94,15 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 	}
 }
 
-// Finding the number of a page among comments with votes reads no further than that page. Links to pages
-// that begin too deep are an error.
+// Finding the number of a page among comments with votes reads no further than that page. Links to
+// pages that begin too deep are an error.
 func TestNumbersInTheOrderOfVotes(t *testing.T) {
 	few := withVotes(t, 4000, func(i int) bool { return i%800 == 0 })
 	half := withVotes(t, 3000, func(i int) bool { return i%2 == 0 })
 	for _, test := range []struct {
 		name      string
 		p         *Product
-		after     int // the rank of a cursor, or
+		after     int // rank of a cursor, or
 		page      int
 		numbering comment.Numbering
 		units     float64

@@ -11,8 +11,8 @@ import (
 // ledger holds the cost of every stretch of every partition of a product.
 type ledger map[layout.Partition]account
 
-// account is a partition: its comments as numbers of the product's comments, newest first, and how
-// many bytes come before each.
+// account describes a partition: its comments as numbers of the product's comments, newest first,
+// and the number of bytes before each.
 type account struct {
 	numbers []int
 	before  []int // one more than numbers, the last is all

@@ -10,26 +10,26 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// orderOf are the orders of walks through lists that are not the newest first.
+// orderOf has the orders of walks through lists that are not newest first.
 var orderOf = map[Walk]comment.Order{
 	HighestRated: comment.HighestRated, LowestRated: comment.LowestRated, MostHelpful: comment.MostHelpful,
 }
 
-// votedOf says how many in a thousand comments have votes, for walks in an order that knows them.
+// votedOf is the number of comments in a thousand with votes, for the walk MostHelpful.
 const votedOf = 30
 
-// verifiedOf says how many in a thousand comments are verified, for walks through lists of these.
+// verifiedOf has the number of verified comments in a thousand, for walks through lists of these.
 var verifiedOf = map[Walk]int{CommonTrait: 800, RareTrait: 5}
 
-// measureLists returns pages of lists in other orders, and of lists that are restricted to a trait: those
-// of all comments, and of some languages.
+// measureLists returns pages of lists in other orders, and of lists restricted to a trait, each of
+// all comments and of some languages.
 func measureLists(ctx context.Context, comments []comment.Comment) ([][]Row, error) {
 	var out [][]Row
 	for walk := HighestRated; walk <= RareTrait; walk++ {
 		comments := slices.Clone(comments)
 		for i := range comments {
 			hash := fnv.New32a()
-			_, _ = hash.Write([]byte(comments[i].ID)) // it never fails
+			_, _ = hash.Write([]byte(comments[i].ID)) // Write of a hash never fails
 			chance := hash.Sum32()
 			comments[i].Verified = int(chance%1000) < verifiedOf[walk]
 			if walk == MostHelpful && chance%1000 < votedOf {
@@ -91,8 +91,8 @@ func (p *Product) measureList(ctx context.Context, walk Walk, languages []commen
 	return rows, nil
 }
 
-// foreseeOrder returns the least read units with which a page in an order by rating can be read: each
-// rating of it by itself, or the whole list.
+// foreseeOrder returns the least read units for a page in an order by rating: each of its ratings
+// alone, or the whole list.
 func (p *Product) foreseeOrder(v visit) float64 {
 	links, page := 0.0, v.needed()
 	for rating := 1; rating <= comment.MaxRating; rating++ {
@@ -104,13 +104,13 @@ func (p *Product) foreseeOrder(v visit) float64 {
 	return min(links, p.whole(v.query.Filter.Languages))
 }
 
-// whole returns the least read units with which all comments of some languages can be read.
+// whole returns the least read units for all comments of some languages.
 func (p *Product) whole(languages []comment.Language) float64 {
 	return p.least(languages, ratingsOf(comment.Filter{}), 0, len(p.comments)-1)
 }
 
-// foreseeVotes returns the least read units with which a page in the order of votes can be read: the
-// stretch of the index of votes that it is in, and that of the comments without votes, or the whole list.
+// foreseeVotes returns the least read units for a page in the order of votes: the page's stretch of
+// the index of votes, plus its stretch of the comments without votes, or the whole list.
 func (p *Product) foreseeVotes(v visit) float64 {
 	voted, page := p.voted(), v.needed()
 	split := slices.IndexFunc(page, func(number int) bool { return p.comments[number].Votes.Net() <= 0 })
@@ -140,8 +140,8 @@ func (p *Product) voted() []int {
 	return list
 }
 
-// along returns the least read units with which comments, newest first, can be read along the product, or
-// along its languages.
+// along returns the least read units for comments, newest first, read along the product or along
+// its languages.
 func (p *Product) along(languages []comment.Language, numbers []int) float64 {
 	from, last := numbers[0], map[comment.Language]int{}
 	for _, number := range numbers {
@@ -158,8 +158,8 @@ func (p *Product) along(languages []comment.Language, numbers []int) float64 {
 	return min(sum, all)
 }
 
-// foreseeTrait returns the least read units with which a page of comments with a trait can be read: along
-// the product, along its languages, or by their ids. What it takes to know the ids is left out.
+// foreseeTrait returns the least read units for a page of comments with a trait: along the product,
+// along its languages, or by ID. The cost of finding the IDs is left out.
 func (p *Product) foreseeTrait(v visit) float64 {
 	page, ids := v.needed(), 0.0
 	for _, number := range page {

@@ -10,22 +10,22 @@ import (
 
 // Row is a page and its cost in each way.
 type Row struct {
-	// Comments is how many comments the product has.
+	// Comments is the number of the product's comments.
 	Comments int
-	// Walk is how the page was come to.
+	// Walk is the way to the page.
 	Walk Walk
 	// Filter is the filter of the list.
 	Filter comment.Filter
 	// Page is the number of the page, Reach that of the list's last page.
 	Page, Reach int
-	// Shown is how many comments the page shows.
+	// Shown is the number of comments on the page.
 	Shown int
 	// Costs are the costs by Way, zero for a way that was not measured.
 	Costs [ways]Cost
 }
 
-// Measure reads pages of every list of a product in every way, with size comments each. A way that
-// shows wrong comments is an error, as is one that costs less than foresight.
+// Measure reads pages of every list of a product in every way, with size comments each. It returns
+// an error if a way shows wrong comments, or costs less than foresight.
 func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, v := range p.visits(size) {
@@ -43,7 +43,7 @@ func (p *Product) measure(ctx context.Context, v visit, ways ...Way) (Row, error
 	return p.measureOver(ctx, v, p.foresee(v), ways...)
 }
 
-// measureOver reads a page in some ways. It cannot be read for less than the given read units.
+// measureOver reads a page in some ways. least is the fewest read units that any way can take.
 func (p *Product) measureOver(ctx context.Context, v visit, least float64, ways ...Way) (Row, error) {
 	ids := v.ids(p)
 	row := Row{Comments: len(p.comments), Filter: v.query.Filter, Page: v.page, Reach: (len(v.list)-1)/v.query.Slice.Size + 1, Shown: len(ids)}

@@ -2,10 +2,10 @@ package planbench
 
 import "testing"
 
-// What plans are held to for every number of ratings: how many times as much as foresight they may
-// cost, for what share of pages one wave has to be enough, and how many waves no page may exceed.
-// The generated product is small and its ratings drift, so that the figures are worse than those of
-// most real ones; what they guard is that they do not get worse.
+// bounds are the limits of plans for every number of ratings: their cost as a multiple of
+// foresight, the share of pages for which one wave must suffice, and the most waves of any page.
+// The generated product is small and its ratings drift, so these figures are worse than those of
+// most real products. They guard against getting worse.
 var bounds = map[Way]struct {
 	overForesight, oneWave float64
 	waves                  int
@@ -14,13 +14,13 @@ var bounds = map[Way]struct {
 	Again:   {1.18, 0.97, 3},
 }
 
-// mostDearer is how many times as much a page may cost deep in the list, or of a product with many
-// more comments.
+// mostDearer limits the cost of a page deep in the list, or of a product with many more comments,
+// as a multiple of the first page's.
 const mostDearer = 1.25
 
-// Plans cost little more than if every comment were known beforehand, pages do not get dearer deep
-// in the list, nor with more comments. That all ways show the same comments and none costs less
-// than foresight, Measure sees by itself.
+// Plans cost little more than if every comment were known beforehand, and pages cost no more deep
+// in the list, nor with more comments. Measure itself checks that all ways show the same comments
+// and that none costs less than foresight.
 func TestPlansAreNearForesight(t *testing.T) {
 	var summary Summary
 	for _, count := range []int{800, 3000} {
@@ -56,7 +56,7 @@ func checkPlanned(t *testing.T, a Average) {
 	}
 }
 
-// checkDearer compares what planned pages of two groups cost.
+// checkDearer compares the cost of planned pages of two groups.
 func checkDearer(t *testing.T, averages []Average, near, far Group) {
 	t.Helper()
 	cost := map[Group]float64{}

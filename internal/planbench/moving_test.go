@@ -12,13 +12,13 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// First pages of a product that gets new comments cost no more because of what the store remembers
-// of them, and take hardly more waves.
+// For a product that gets new comments, first pages cost no more because the store remembers
+// earlier ones, and take hardly more waves.
 func TestPagesThatMove(t *testing.T) {
 	for _, each := range []int{0, 3, 30} {
 		products := growing(t, 4, each)
 		synctest.Test(t, func(t *testing.T) {
-			remembering, fresh := watched(t, products, true), watched(t, products, false)
+			remembering, fresh := readFirstPages(t, products, true), readFirstPages(t, products, false)
 			t.Logf("%d more comments each time: %v remembering, %v not", each, remembering, fresh)
 			if remembering.units > 1.01*fresh.units || remembering.oneWave < fresh.oneWave-fresh.pages/50 {
 				t.Errorf("%d more comments each time: %v remembering, %v not", each, remembering, fresh)
@@ -27,8 +27,7 @@ func TestPagesThatMove(t *testing.T) {
 	}
 }
 
-// growing is a product at several moments. The product gets each comments from one moment to the
-// next.
+// growing returns a product at several moments. Between two moments the product gets each comments.
 func growing(t *testing.T, moments, each int) []*Product {
 	t.Helper()
 	whole, err := NewProduct(t.Context(), Generate(500, 1))
@@ -46,7 +45,7 @@ func growing(t *testing.T, moments, each int) []*Product {
 	return out
 }
 
-// tally is what pages took.
+// tally is the cost of pages.
 type tally struct {
 	pages, oneWave int
 	units          float64
@@ -56,9 +55,9 @@ func (s tally) String() string {
 	return fmt.Sprintf("%.2f units a page, one wave for %.1f %%", s.units/float64(s.pages), 100*float64(s.oneWave)/float64(s.pages))
 }
 
-// watched reads the first page of lists of any language and of two, a minute after each other, and
-// takes note of the later half.
-func watched(t *testing.T, products []*Product, remembering bool) tally {
+// readFirstPages reads the first page of lists of any language and of two, at intervals of a minute, and
+// returns the cost of the later half.
+func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 	var sum tally
 	sets := products[0].languageSets()
 	for _, languages := range [][]comment.Language{nil, sets[3]} {

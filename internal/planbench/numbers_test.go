@@ -17,16 +17,16 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// indexed is an index of a product's comments that finds no more than it was asked for: where an
-// exact rank is not wanted, it leaves as many comments to be skipped as it may like.
+// indexed is an index of a product's comments that finds no more than required: unless an exact
+// rank is wanted, its places leave comments to skip.
 type indexed struct {
 	model *conformance.Model
-	least int // comments that it leaves
-	// side is where it names places rather than before a page.
+	least int // number of comments that it leaves
+	// side is where it puts places instead of before a page.
 	side side
 }
 
-// side is where in a list a place is: before a page, behind it, or in its middle.
+// side is the side of a page on which a place is: before it, behind it, or in the middle.
 type side string
 
 func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
@@ -47,7 +47,7 @@ func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pagein
 	return found, err
 }
 
-// index is an index of all comments of the product.
+// index returns an index of all comments of the product.
 func (p *Product) index(t rapid.TB) *conformance.Model {
 	model := conformance.NewModel()
 	var entries []pageindex.Entry
@@ -64,9 +64,9 @@ func (p *Product) index(t rapid.TB) *conformance.Model {
 // indexes are the indexes of products, each made once.
 var indexes = map[*Product]*conformance.Model{}
 
-// A page by number is the page that a walk by cursor shows. It does not depend on what the planner
-// believes, nor on how many comments the index leaves to skip. It costs at most layout.BoundFactor
-// times the estimate. The beginnings of the pages that it links to lead there.
+// A page by number is the page that a walk by cursor shows, whatever statistics the planner has,
+// and however many comments the index leaves to skip. It costs at most layout.BoundFactor times the
+// estimate. Its links lead to the beginnings of their pages.
 func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := hostile(t, false)
@@ -75,7 +75,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		}
 		q := anyPage(t, p)
 		q.Slice = comment.Slice{Size: max(1, q.Slice.Size)}
-		if rapid.IntRange(0, 3).Draw(t, "hostile") > 0 { // else hardly any comment matches
+		if rapid.IntRange(0, 3).Draw(t, "hostile") > 0 { // otherwise hardly any comment matches
 			q.Filter = rapid.SampledFrom([]comment.Filter{
 				{}, {Ratings: []int{5}}, {Ratings: []int{1, 4, 5}}, {Languages: []comment.Language{"en"}}, {Languages: []comment.Language{"en", manyTongues[0]}, Ratings: []int{5}},
 			}).Draw(t, "common")
@@ -110,7 +110,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 	})
 }
 
-// numberedPage reads a page and holds its cost against the bound.
+// numberedPage reads a page and compares its cost with the bound.
 func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page {
 	account := usage.NewPool(1 << 40).Open(1 << 40)
 	page, err := store.Comments(usage.With(t.Context(), account), q)
@@ -137,8 +137,8 @@ func checkIsSlice(t *rapid.T, page comment.Page, list []comment.Comment, start, 
 	}
 }
 
-// checkCounted holds the count of a range of dates against the list: the index has it, and nothing
-// is read for it.
+// checkCounted compares the count of a range of dates with the list. The count comes from the
+// index, and no read is made for it.
 func checkCounted(t *rapid.T, page comment.Page, list []comment.Comment) {
 	var want comment.Counts
 	for _, c := range list {
@@ -154,8 +154,8 @@ func checkCounted(t *rapid.T, page comment.Page, list []comment.Comment) {
 	}
 }
 
-// numbersOf returns the page numbers of a page. Those that were not looked up follow from the number of
-// comments.
+// numbersOf returns the page numbers of a page. Numbers that were not looked up derive from the
+// number of comments.
 func numbersOf(t *rapid.T, q comment.Query, page comment.Page, list []comment.Comment) comment.Numbered {
 	switch total := len(list); {
 	case page.Numbered != nil:
@@ -168,7 +168,7 @@ func numbersOf(t *rapid.T, q comment.Query, page comment.Page, list []comment.Co
 	}
 }
 
-// checkNumbered follows the links of a page, and has each page that it gets there tell its number.
+// checkNumbered follows the links of a page, and checks the number of each page there.
 func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page comment.Page, list []comment.Comment) {
 	numbered := numbersOf(t, q, page, list)
 	pages := comment.Pages(len(list), q.Slice.Size)
@@ -205,8 +205,8 @@ func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page commen
 	}
 }
 
-// A page holds its own texts and not those of the comments that were skipped to get to it, by a read
-// of their own or by that of the page.
+// A page holds its own texts, and not those of the comments that were skipped before it, in a read
+// of their own or in that of the page.
 func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	comments, r := Generate(400, 1), rand.New(rand.NewPCG(1, 0))
 	for i := range comments {
@@ -230,7 +230,7 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 		return pool.Held()
 	}
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, comment.Filter{}, comment.NewestFirst)
-	for _, page := range []int{2, 9} { // left out of the read of the page; before it
+	for _, page := range []int{2, 9} { // skipped in the read of the page; and in a read before it
 		slice := comment.Slice{Size: 20, Page: page}
 		after := comment.At(list[slice.Rank()-1].ID.Position())
 		if byNumber, byCursor := held(slice), held(comment.Slice{Size: 20, After: after}); byNumber > byCursor {

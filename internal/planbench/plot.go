@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/internal/plot"
 )
 
-// lines are the ways in the order of the plot's lines, labels their texts in its legend.
+// lines are the ways in the order of the plot's lines, labels their names in its legend.
 var (
 	lines  = []Way{FullPages, OneIndex, Narrowest, Planned, Again, Foresight, Cold}
 	labels = []string{
@@ -18,9 +18,9 @@ var (
 )
 
 // Plot draws averages as SVG: read units per page. For the products of a catalogue it draws them by
-// the number of ratings and by how many comments a product has. For one product it draws them by
-// the number of ratings, deep in its list, and with ever more comments. Panels without measurements
-// are left out.
+// the number of ratings and by the number of a product's comments. For one product it draws them by
+// the number of ratings, deep in its list, and with more and more comments. Panels without
+// measurements are left out.
 func Plot(averages []Average) []byte {
 	var many, one Set
 	for _, a := range averages {
@@ -50,7 +50,7 @@ func Plot(averages []Average) []byte {
 	}.SVG()
 }
 
-// catalogueOf are the panels of several products.
+// catalogueOf returns the panels of several products.
 func catalogueOf(averages []Average, set Set) []plot.Panel {
 	ratings := func(head string, weight Weight) plot.Panel {
 		return panelOf(averages, head, "ratings chosen", func(a Average) (string, bool) {
@@ -66,7 +66,7 @@ func catalogueOf(averages []Average, set Set) []plot.Panel {
 	}
 }
 
-// productOf are the panels of one product, and that of all such sets.
+// productOf returns the panels of one product, and the panel that compares all single products.
 func productOf(averages []Average, set Set) []plot.Panel {
 	var panels []plot.Panel
 	for _, languages := range []string{noLanguage, oneLanguage, severalLanguages} {
@@ -85,7 +85,7 @@ var languageHeads = map[string]string{
 	noLanguage: "One product, in any language", oneLanguage: "In one language", severalLanguages: "In two or three languages",
 }
 
-// panelOf collects those averages that have a tick on the x axis.
+// panelOf collects the averages that have a tick on the x axis.
 func panelOf(averages []Average, head, axis string, tick func(Average) (text string, within bool)) plot.Panel {
 	p := plot.Panel{Head: head, Axis: axis, Lines: make([][]float64, len(lines))}
 	for _, a := range averages {

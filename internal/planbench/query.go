@@ -14,35 +14,35 @@ import (
 )
 
 const (
-	// unitBytes is what half a read unit reads, eventually consistently.
+	// unitBytes is the number of bytes that half a read unit reads, eventually consistently.
 	unitBytes = 4 << 10
 	// answerBytes ends a call early, whatever its limit.
 	answerBytes = 1 << 20
 )
 
-// question is a parsed Query.
-type question struct {
+// parsedQuery is the input of a Query, parsed.
+type parsedQuery struct {
 	index     *index
 	partition string
 	low, high string // bounds of the sort key, both included; empty for none
-	after     string // the sort key to go on after, empty at the beginning
+	after     string // the sort key to continue after, empty at the beginning
 	ascending bool
 	limit     int
 	filter    []condition
 	shown     []string
 }
 
-// condition is that an attribute has one of some values.
+// condition requires an attribute to have one of some values.
 type condition struct {
 	attribute string
 	values    []string
-	// contains says that the attribute is to contain the value, lacks that it must not.
+	// contains requires the attribute to contain the value, lacks forbids it.
 	contains, lacks bool
-	// from and to say that the attribute is to be the value at least, or at most.
+	// from requires the attribute to be at least the value, to at most.
 	from, to bool
 }
 
-// The expressions that lists are asked for with. A name of a value begins with a colon.
+// The expressions of calls that read lists. A name of a value begins with a colon.
 var (
 	keyExpression   = regexp.MustCompile(`^(\w+) = (:\w+)(?: AND (\w+) (?:BETWEEN (:\w+) AND (:\w+)|>= (:\w+)|<= (:\w+)))?$`)
 	traitExpression = regexp.MustCompile(`^(?:\(attribute_not_exists\(\w+\) OR (NOT) )?contains\((\w+),(:\w+)\)\)?$`)
@@ -52,7 +52,7 @@ var (
 
 // Query answers as DynamoDB does. The limit counts scanned items, not returned ones. Each call pays
 // for all scanned bytes, rounded up once. If the limit or a megabyte ends the answer, it says where
-// to continue. A call of another shape than lists make is refused.
+// to continue. Query refuses calls in a form that lists do not use.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 	return out, nil
 }
 
-func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
-	q = question{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
+func (t *Table) understand(in *dynamodb.QueryInput) (q parsedQuery, err error) {
+	q = parsedQuery{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
 	key := keyExpression.FindStringSubmatch(aws.ToString(in.KeyConditionExpression))
 	if q.index == nil || q.limit == 0 || key == nil || key[1] != q.index.partitionKey || key[3] != "" && key[3] != q.index.sortKey {
 		return q, fmt.Errorf("a table in memory does not know how to answer %s of index %q with limit %d",
@@ -101,7 +101,7 @@ func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
 	return q, err
 }
 
-// conditions are what a filter expression is made of; none for an empty one.
+// conditions returns the conditions of a filter expression, none for an empty one.
 func conditions(expression string, value func(name string) string) ([]condition, error) {
 	if expression == "" {
 		return nil, nil
@@ -130,7 +130,7 @@ func conditions(expression string, value func(name string) string) ([]condition,
 }
 
 // span returns the requested part of a partition, ascending.
-func (q question) span() []entry {
+func (q parsedQuery) span() []entry {
 	entries := q.index.partitions[q.partition]
 	from := 0
 	if q.low != "" {
@@ -149,13 +149,13 @@ func (q question) span() []entry {
 	return entries[min(from, to):to]
 }
 
-// firstFrom is the number of the first entry at or above a sort key.
+// firstFrom returns the index of the first entry at or above a sort key.
 func firstFrom(entries []entry, sort string) int {
 	i, _ := slices.BinarySearchFunc(entries, sort, func(e entry, sort string) int { return strings.Compare(e.sort, sort) })
 	return i
 }
 
-func (q question) keeps(it item) bool {
+func (q parsedQuery) keeps(it item) bool {
 	for _, c := range q.filter {
 		if c.contains && strings.Contains(text(it[c.attribute]), c.values[0]) == c.lacks {
 			return false
@@ -173,7 +173,7 @@ func (q question) keeps(it item) bool {
 	return true
 }
 
-// pick is some of an item's attributes.
+// pick returns an item with only some of its attributes.
 func pick(it item, names ...string) item {
 	out := make(item, len(names))
 	for _, name := range names {

@@ -6,23 +6,23 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// PageSize is how many comments a page shows.
+// PageSize is the number of comments on a page.
 const PageSize = 20
 
-// numberedPages are the pages read of every list that has them, besides its last page.
+// numberedPages are the pages to read of every list that has them, besides its last page.
 var numberedPages = []int{1, 2, 10, 100, 1000}
 
-// Walk is how a page is come to, and of what list, unless that is the newest first.
+// Walk is the way to a page, and the kind of its list, unless that is newest first.
 type Walk int
 
 // The walks.
 const (
 	// EachPage asks for pages one by one, each by its cursor.
 	EachPage Walk = iota
-	// PageAfterPage walks from page to page. Each page is answered by a process that was just started.
+	// PageAfterPage walks from page to page. A newly started process answers each page.
 	PageAfterPage
-	// HighestRated, LowestRated and MostHelpful ask for pages one by one, of lists in these orders. A few
-	// percent of the comments have votes.
+	// HighestRated, LowestRated and MostHelpful ask for pages one by one, of lists in these orders.
+	// In MostHelpful, a few percent of the comments have votes.
 	HighestRated
 	LowestRated
 	MostHelpful
@@ -36,13 +36,13 @@ func (w Walk) String() string {
 	return [...]string{"each page", "walk without hints", "highest rated", "lowest rated", "most helpful", "verified: common", "verified: rare"}[w] // the name from when processes could start with hints
 }
 
-// visit is a page to be read.
+// visit is a page to read.
 type visit struct {
 	query comment.Query
-	// page is its number, from 1.
+	// page is the page's number, from 1.
 	page int
-	// first is the number of its first comment in the list, list the whole list as numbers of the
-	// product's comments, newest first.
+	// first is the number of the page's first comment in the list. list is the whole list as
+	// numbers of the product's comments, newest first.
 	first int
 	list  []int
 }
@@ -91,8 +91,8 @@ func ratingSet(set int) []int {
 	return ratings
 }
 
-// languageSets are none, the most frequent language and one of the less frequent, the two most
-// frequent, and three that are less so.
+// languageSets returns no language, the most frequent one, a less frequent one, the two most
+// frequent, and three less frequent ones, as far as the product has them.
 func (p *Product) languageSets() [][]comment.Language {
 	var byCount []comment.Language
 	for _, l := range p.stats.Languages(comment.Filter{}) {
@@ -145,13 +145,13 @@ func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit
 	return v
 }
 
-// window returns the first and the last of what is needed for a page.
+// window returns the first and the last comment that a page needs.
 func (v visit) window() (from, to int) {
 	needed := v.needed()
 	return needed[0], needed[len(needed)-1]
 }
 
-// needed returns what has to be read of the list for the page: its comments, one more, and that of the cursor.
+// needed returns the comments that a page needs: its own, one more, and that at the cursor.
 func (v visit) needed() []int {
 	first := v.first
 	if v.query.Slice.After != nil {
@@ -168,8 +168,8 @@ func ratingsOf(filter comment.Filter) []int {
 	return filter.Ratings
 }
 
-// wanted returns how many comments a page needs, to be shown and to tell whether there are others
-// around it: one after it, and the one at its cursor.
+// wanted returns the number of comments that a page needs to show itself and to tell whether it has
+// neighbours: one after it, and the one at its cursor.
 func wanted(q comment.Query) int {
 	if q.Slice.After == nil {
 		return q.Slice.Size + 1

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// rankedIndex is the index of page numbers of a product that never changes. It costs nothing: what lookups
-// take depends on the store.
+// rankedIndex is the index of page numbers of a product that never changes. Its lookups cost
+// nothing, since their real cost depends on the store.
 type rankedIndex struct{ *Product }
 
 // Find implements pageindex.Index.

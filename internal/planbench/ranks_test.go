@@ -16,11 +16,11 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// priced is an index that costs what that of the table does: each place of a rare comment is in a run of
-// its own, whose markers are read. It may be away.
+// priced is an index with the cost of the table's index: each place of a rare comment is in another
+// run, whose markers are read. It may fail.
 type priced struct {
 	*conformance.Model
-	away *int // how many lookups it answers still; nil for all
+	away *int // number of lookups before it fails; nil for no limit
 }
 
 func (x priced) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
@@ -42,7 +42,7 @@ func (x priced) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, err
 }
 
-// traited are products of which few comments have traits, by how these are spread.
+// traited are products with few comments that have traits, by how these are spread.
 var traited = map[string]*Product{}
 
 // withRareTraits returns a product whose few verified comments are anywhere, the oldest, or none.
@@ -77,9 +77,9 @@ func withRareTraits(t rapid.TB, spread string) *Product {
 	return p
 }
 
-// Pages that are restricted to traits are exact, whatever the planner believes, and cost at most
-// layout.BoundFactor times the estimate, lookups included. Without an index, or with one that is away,
-// they are exact too, or refused.
+// Pages restricted to traits are exact, whatever statistics the planner has, and cost at most
+// layout.BoundFactor times the estimate, lookups included. Without an index, or if it fails, they
+// are exact too, or refused.
 func TestPagesOfTraits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := withRareTraits(t, rapid.SampledFrom([]string{"anywhere", "oldest", "common", "none"}).Draw(t, "spread"))
@@ -123,8 +123,8 @@ func TestPagesOfTraits(t *testing.T) {
 	})
 }
 
-// A page of a rare trait takes its comments by their ids, and lookups; nothing between them is read. If
-// nothing is known of the product, an attempt comes first.
+// A page of a rare trait costs lookups and a read of its comments by ID. Nothing between them is
+// read. Without statistics, an attempt comes first.
 func TestRareTraitCost(t *testing.T) {
 	p := withRareTraits(t, "anywhere")
 	for _, order := range comment.Orders() {

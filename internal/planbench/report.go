@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteCSV writes averages as comma-separated values, one line each below a header. What is any is
-// written so, and what foresight does not tell is empty.
+// WriteCSV writes averages as comma-separated values, one line each below a header. It writes any
+// for a field that covers all values, and nothing for figures that foresight does not have.
 func WriteCSV(w io.Writer, averages []Average) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{{"comments", "languages", "ratings", "page", "way", "pages", "items_per_shown", "units_per_page",
@@ -24,7 +24,7 @@ func WriteCSV(w io.Writer, averages []Average) error {
 	return out.WriteAll(lines)
 }
 
-// sizeText says how many comments the products of a group have.
+// sizeText describes the number of comments of a group's products.
 func (g Group) sizeText() string {
 	i := slices.Index(sizeClasses, g.Most)
 	switch {
@@ -38,7 +38,7 @@ func (g Group) sizeText() string {
 	return fmt.Sprintf("%d-%d", sizeClasses[i-1]+1, g.Most)
 }
 
-// figures are the averages themselves as text.
+// figures returns the averages themselves as text.
 func (a Average) figures() []string {
 	known := func(text string) string {
 		if a.Way == Foresight {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
-// tinyAverages are those of a product small enough for the results to be looked through.
+// tinyAverages returns averages of a product that is small enough for people to check the results.
 func tinyAverages(t *testing.T, counts ...int) []Average {
 	t.Helper()
 	var summary Summary
@@ -34,7 +34,7 @@ func tinyAverages(t *testing.T, counts ...int) []Average {
 	return summary.Averages()
 }
 
-// simpleWays are averages that do not change with the planner.
+// simpleWays returns the averages that do not change with the planner.
 func simpleWays(averages []Average) []Average {
 	var out []Average
 	for _, a := range averages {
@@ -65,7 +65,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// The plot is well-formed XML with five panels and a line in each for every way; those without a
+// The plot is well-formed XML with five panels and a line in each for every way. Panels without a
 // second point on their x axis are left out.
 func TestPlot(t *testing.T) {
 	for _, row := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// MeasureSet adds the pages of all products of a set to a summary, and those of walks through their
-// lists.
+// MeasureSet adds to a summary the pages of all products of a set, and the pages of walks through
+// their lists.
 func MeasureSet(ctx context.Context, products [][]comment.Comment, summary *Summary) error {
 	set, atOnce := SetOf(products), runtime.GOMAXPROCS(0)
 	for first := 0; first < len(products) && ctx.Err() == nil; first += atOnce {
@@ -35,7 +35,7 @@ func MeasureSet(ctx context.Context, products [][]comment.Comment, summary *Summ
 	return ctx.Err()
 }
 
-// SetOf is the set of products with the given comments: one slice for each.
+// SetOf returns the set of products with the given comments: one slice for each.
 func SetOf(products [][]comment.Comment) Set {
 	set := Set{Products: len(products)}
 	for _, comments := range products {

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// client is a table as the Store wants it. What a Store does beside reading lists is not for tables
-// in memory: the client of the SDK behind it is nil.
+// client makes a table usable by a Store. Tables in memory support only reads of lists: for
+// anything else, the embedded client is nil.
 type client struct {
 	*dynamodb.Client
 	table *Table
@@ -27,7 +27,7 @@ func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	return c.table.BatchGetItem(ctx, in)
 }
 
-// Store is a Store that reads the table.
+// Store returns a Store that reads the table.
 func (t *Table) Store(options dynamo.Options) *dynamo.Store {
 	return dynamo.NewStore(client{table: t}, tableName, options)
 }

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// How many languages a list is of, as averages tell them apart.
+// The number of languages in a list's filter, as averages distinguish it.
 const (
 	noLanguage       = "none"
 	oneLanguage      = "one"
 	severalLanguages = "several"
-	// any stands for all there are.
+	// any number of languages
 	anyLanguages = "any"
 )
 
-// languagesOf says how many languages the row's list is of.
+// languagesOf returns the number of languages in the filter of the row's list, as a name.
 func (r Row) languagesOf() string {
 	switch len(r.Filter.Languages) {
 	case 0:
@@ -28,44 +28,44 @@ func (r Row) languagesOf() string {
 
 // Set is a set of products that averages are taken over.
 type Set struct {
-	// Products and Comments are how many it has.
+	// Products and Comments are the numbers of both.
 	Products, Comments int
 }
 
-// Weight says how much a product counts in averages.
+// Weight is the weight of a product in averages.
 type Weight string
 
 // The weights.
 const (
 	// Equal weighs all products equally, as if clients asked for each equally often.
 	Equal Weight = "equal"
-	// ByComments weighs a product by its comments: clients ask more often for a product with more
-	// of them.
+	// ByComments weighs a product by its number of comments, as clients ask more often for a
+	// product with more of them.
 	ByComments Weight = "comments"
 )
 
-// Group is what averages are taken over.
+// Group is a group of pages that averages are taken over.
 type Group struct {
 	Set
-	// Weight says how much each product counts.
+	// Weight is the weight of each product.
 	Weight Weight
-	// Walk is how the pages were come to.
+	// Walk is the way to the pages.
 	Walk Walk
-	// Most is how many comments its products have at most, each more than the next smaller bound of
-	// sizeClasses; 0 for any number.
+	// Most is the largest number of comments that its products may have. Each has more than the
+	// next smaller bound of sizeClasses. 0 is any number.
 	Most int
 	// Languages is "none", "one", "several" or "any".
 	Languages string
-	// Ratings is how many are chosen, 0 for any number.
+	// Ratings is the number of chosen ratings, 0 for any number.
 	Ratings int
 	// Page is the number of the page, 0 for any.
 	Page int
 }
 
-// sizeClasses are how many comments the products of a class have at most.
+// sizeClasses are the largest numbers of comments of the products of each class.
 var sizeClasses = []int{10, 100, 1000, math.MaxInt}
 
-// sizeClass is the class of a product by its number of comments.
+// sizeClass returns the class of a product by its number of comments.
 func sizeClass(comments int) int {
 	i, _ := slices.BinarySearch(sizeClasses, comments)
 	return sizeClasses[i]
@@ -74,24 +74,25 @@ func sizeClass(comments int) int {
 // Average is the mean cost of the pages of a group in one way.
 type Average struct {
 	Group
-	// Way is the way.
+	// Way is the way of reading.
 	Way Way
-	// Pages is how many there are.
+	// Pages is the number of pages.
 	Pages int
-	// ItemsPerShown is how many comments were scanned for each one shown.
+	// ItemsPerShown is the number of scanned comments for each one shown.
 	ItemsPerShown float64
 	// UnitsPerPage and QueriesPerPage are means.
 	UnitsPerPage, QueriesPerPage float64
-	// OneWave is the share of pages that took one wave, MostWaves the number that the slowest took.
+	// OneWave is the share of pages that took one wave, MostWaves the number of waves of the
+	// slowest page.
 	OneWave   float64
 	MostWaves int
-	// OverForesight is the ratio of its units to those of foresight.
+	// OverForesight is the ratio of the group's units to those of foresight.
 	OverForesight float64
 }
 
 // Summary takes averages of pages, product by product: by the number of ratings and languages, by
-// the number of ratings alone, of all, by page, and by how many comments the product has. The pages
-// of a product that are in a group weigh together as much as the product. The zero value is empty.
+// the number of ratings alone, of all, by page, and by the number of a product's comments. The
+// pages of a product in a group weigh together as much as the product. The zero value is empty.
 type Summary struct{ sums map[Group]*[ways]sum }
 
 // sum is the weighted sum of pages in one way.
@@ -114,9 +115,9 @@ func (s *Summary) Add(set Set, rows []Row) {
 	s.by(set, paged(set, rows), func(r Row) Group { return Group{Languages: anyLanguages, Page: r.Page} })
 }
 
-// paged are the pages to compare by their number: those of walks, and of a lone product the numbered pages
-// of those lists that reach the deepest of them which any of its lists reaches: every one of these pages
-// has the same lists behind it.
+// paged returns the pages to compare by number. These are the pages of walks and, for a single
+// product, the numbered pages of the lists that reach furthest. So every page number covers the
+// same lists.
 func paged(set Set, rows []Row) []Row {
 	if len(rows) > 0 && rows[0].Walk == PageAfterPage {
 		return rows
@@ -135,7 +136,7 @@ func paged(set Set, rows []Row) []Row {
 	})
 }
 
-// by adds pages to their groups, whose set, walk and weight are added.
+// by adds pages to their groups, after it sets the set, walk and weight of each group.
 func (s *Summary) by(set Set, rows []Row, groupOf func(Row) Group) {
 	groups := map[Group][]Row{}
 	for _, r := range rows {
@@ -144,7 +145,7 @@ func (s *Summary) by(set Set, rows []Row, groupOf func(Row) Group) {
 		groups[group] = append(groups[group], r)
 	}
 	weights := []Weight{Equal}
-	if set.Products != 1 { // all weigh a lone product alike
+	if set.Products != 1 { // a single product weighs the same in all
 		weights = append(weights, ByComments)
 	}
 	for group, rows := range groups {

@@ -6,7 +6,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A product weighs the same whatever number of its pages were measured, or as much as its comments.
+// A product weighs the same however many of its pages were measured, or as much as its comments.
 func TestWeights(t *testing.T) {
 	pages := func(comments int, units ...float64) []Row {
 		var rows []Row

@@ -20,21 +20,21 @@ import (
 // tableName is the name of every table in memory.
 const tableName = "comments"
 
-// sortPrefix is what sort keys of lists begin with.
+// sortPrefix is the beginning of sort keys of lists.
 const sortPrefix = "C#"
 
-// sortKeyOf is the sort key of a position, the same in all indexes that lists are read from.
+// sortKeyOf returns the sort key of a position, the same in all indexes that lists are read from.
 func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 
 // item is an item as DynamoDB stores it: values by attribute name.
 type item = map[string]types.AttributeValue
 
-// Table holds the comments of a table in memory, and its indexes. It answers Query and BatchGetItem with
-// the items and at the price that DynamoDB would, and no other call. It is immutable, so it is safe for
-// concurrent use.
+// Table holds the comments of a table in memory, and its indexes. It answers Query and BatchGetItem
+// with DynamoDB's items and at DynamoDB's price, and no other call. It is immutable, so it is safe
+// for concurrent use.
 type Table struct {
 	indexes  map[string]*index
-	comments map[string]entry // by their partition keys
+	comments map[string]entry // by partition key
 }
 
 // index is a global secondary index.
@@ -48,7 +48,7 @@ type index struct {
 type entry struct {
 	sort  string
 	item  item // with the attributes of all indexes
-	bytes int  // of what this index carries
+	bytes int  // of the attributes that this index carries
 }
 
 // NewTable returns a table of comments as a Loader writes them.
@@ -76,13 +76,13 @@ func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement,
 		partitions:   map[string][]entry{},
 	}
 	for _, key := range append(gsi.KeySchema[:2:2], tableKey...) {
-		if name := *key.AttributeName; !slices.Contains(ix.carried, name) { // an index may sort by a key of the table
+		if name := *key.AttributeName; !slices.Contains(ix.carried, name) { // an index may use a key of the table as its sort key
 			ix.carried = append(ix.carried, name)
 		}
 	}
 	for _, it := range items {
 		if it[ix.partitionKey] == nil || it[ix.sortKey] == nil {
-			continue // it is not in this index
+			continue // the item is not in this index
 		}
 		key := text(it[ix.partitionKey])
 		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, size(it, ix.carried)})
@@ -98,7 +98,7 @@ func (t *Table) partition(p layout.Partition, product string) []entry {
 	return t.indexes[string(p.Index)].partitions[p.Key(product)]
 }
 
-// text returns the value of a string or a number, or bytes as they are.
+// text returns the value of a string or a number, or bytes unchanged.
 func text(value types.AttributeValue) string {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -111,7 +111,7 @@ func text(value types.AttributeValue) string {
 	return ""
 }
 
-// size returns how many bytes some attributes of an item take, names included.
+// size returns the number of bytes that some attributes of an item take, names included.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func size(it item, attributes []string) int {
 	bytes := 0
@@ -134,7 +134,7 @@ func numberSize(number string) int {
 	return (len(strings.TrimRight(number, "0"))+1)/2 + 1
 }
 
-// collector stands in for the table that a Loader writes to.
+// collector receives the writes of a Loader in place of a table.
 type collector struct {
 	*dynamodb.Client // nil: a load without updates makes no other calls
 

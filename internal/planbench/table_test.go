@@ -28,9 +28,9 @@ func TestMain(m *testing.M) {
 	dynamotest.Main(m)
 }
 
-// The table in memory is believed because real engines answer alike: the same items, and the same
-// price. Where an answer ends after a megabyte is not compared, for these engines differ from each
-// other there.
+// The table in memory can be trusted because real engines answer the same: the same items at the
+// same price. Where an answer ends after a megabyte is not compared, since these engines differ
+// from each other there.
 func TestTableAnswersAsEnginesDo(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "42", 300)
@@ -59,7 +59,8 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 	})
 }
 
-// compareAnswers asks both, and goes on where each of them says until one has come to an end.
+// compareAnswers sends a call to both, and continues where each of them says, until one has reached
+// the end.
 func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory *Table, in dynamodb.QueryInput) {
 	t.Helper()
 	in.TableName = aws.String(table)
@@ -83,8 +84,8 @@ func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory 
 	}
 }
 
-// answer is what matters of an answer. Where there is nothing more, an engine may or may not say
-// so: either is allowed.
+// answer is the relevant part of an answer. If nothing more follows, an engine may or may not
+// report that: both are allowed.
 type answer struct {
 	Items        []string
 	Looked, Kept int32
@@ -94,7 +95,7 @@ type answer struct {
 func seen(out *dynamodb.QueryOutput) answer {
 	a := answer{Looked: out.ScannedCount, Kept: out.Count, Units: aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)}
 	if a.Looked == 0 {
-		a.Units = 0.5 // as Dynoxide has it and AWS bills it; DynamoDB Local takes nothing
+		a.Units = 0.5 // as Dynoxide reports and AWS bills; DynamoDB Local reports nothing
 	}
 	for _, it := range out.Items {
 		names := map[string]string{}
@@ -110,7 +111,7 @@ func describe(in *dynamodb.QueryInput) string {
 	return fmt.Sprintf("%s of %s filter %s limit %d", *in.KeyConditionExpression, *in.IndexName, aws.ToString(in.FilterExpression), *in.Limit)
 }
 
-// anyCall is a call as plans and the other ways make them.
+// anyCall draws a call as plans and the other ways make it.
 func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 	c := comments[r.IntN(len(comments))]
 	partition := anyPartition(r, c)
@@ -139,7 +140,8 @@ func anyPartition(r *rand.Rand, c comment.Comment) layout.Partition {
 	}[r.IntN(4)]
 }
 
-// A call that it was not made for is refused, so that nothing is measured by a wrong answer.
+// A call that the table does not support is refused, so that no measurement relies on a wrong
+// answer.
 func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
 	table, err := NewTable(t.Context(), Generate(3, 1))
 	if err != nil {
@@ -168,7 +170,7 @@ func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A megabyte ends an answer before its limit does, counted before the filter, and the rest follows.
+// A megabyte ends an answer before its limit does, counted before the filter. The rest follows.
 func TestTableEndsAnAnswerAfterAMegabyte(t *testing.T) {
 	comments := Generate(8, 1)
 	random := commenttest.Rand(t)

@@ -2,11 +2,11 @@ package planbench
 
 import "context"
 
-// walkedPages is how many pages of a list a walk reads.
+// walkedPages is the number of pages of a list that a walk reads.
 const walkedPages = 3
 
-// MeasureWalk reads the first pages of every list of a product that has more than one, one after the
-// other.
+// MeasureWalk reads the first pages of every list of a product that has more than one, one after
+// the other.
 func MeasureWalk(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, filter := range p.filters() {

@@ -24,23 +24,22 @@ type Way int
 // The ways.
 const (
 	// FullPages reads a full page from each chosen rating, or from each cell if languages are
-	// chosen, and merges: the published way.
+	// chosen, and merges them: the published way.
 	FullPages Way = iota
 	// OneIndex reads a page at a time from the whole product, or from each chosen language, keeps
-	// what the filter allows, and goes on until the page is full.
+	// what the filter allows, and continues until the page is full.
 	OneIndex
-	// Narrowest reads a full page from each partition that holds nothing else, and merges. It differs
-	// from FullPages where all ratings are chosen.
+	// Narrowest reads a full page from each partition that holds nothing else, and merges them. It
+	// differs from FullPages where all ratings are chosen.
 	Narrowest
-	// Cold is the Store's planner when nothing is known of the product.
+	// Cold is the Store's planner without statistics of the product.
 	Cold
-	// Planned is the Store's planner when it knows the product's counts and how large its comments
-	// are.
+	// Planned is the Store's planner with the product's counts and the sizes of its comments.
 	Planned
 	// Again is Planned for a page that the Store read before, with nothing new since.
 	Again
-	// Foresight knows every comment beforehand: the cheapest cover, each partition read exactly as
-	// far as it has to be. No way can cost less.
+	// Foresight knows every comment beforehand: the cheapest cover, with each partition read
+	// exactly as far as necessary. No way can cost less.
 	Foresight
 
 	ways = int(Foresight) + 1
@@ -53,8 +52,8 @@ func (w Way) String() string {
 
 // Cost is the cost of a page.
 type Cost struct {
-	// Items is how many comments the table scanned; 0 for Foresight, whose limits are not chosen
-	// one by one.
+	// Items is the number of comments that the table scanned; 0 for Foresight, whose limits are not
+	// chosen one by one.
 	Items int
 	// Units is in read units.
 	Units float64
@@ -91,7 +90,8 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
 }
 
-// options are those of a Store with some knowledge. It has page numbers if the query may need them.
+// options returns the options of a Store with some knowledge. It has page numbers if the query may
+// need them.
 func (p *Product) options(known planner.Knowledge, q comment.Query) dynamo.Options {
 	options := knowing(known)
 	if q.Filter.OfTraits() {
@@ -100,7 +100,7 @@ func (p *Product) options(known planner.Knowledge, q comment.Query) dynamo.Optio
 	return options
 }
 
-// known returns what a Store knows if it has the product's statistics.
+// known returns the knowledge of a Store that has the product's statistics.
 func (p *Product) known() planner.Knowledge {
 	return planner.Knowledge{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
@@ -151,8 +151,8 @@ func oneIndex(filter comment.Filter) []source {
 	return out
 }
 
-// simply reads every source until it has enough comments for the page by itself, or ends, and
-// merges them.
+// simply reads every source until it has enough comments for the page alone, or ends, and merges
+// them.
 func (p *Product) simply(ctx context.Context, q comment.Query, sources []source) ([]comment.ID, Cost, error) {
 	var found []string // sort keys
 	var cost Cost
@@ -184,7 +184,7 @@ func (p *Product) simply(ctx context.Context, q comment.Query, sources []source)
 	return shownOf(q, found), cost, nil
 }
 
-// shownOf returns the page out of all sort keys that were found.
+// shownOf returns the page among all sort keys that were found.
 func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
@@ -195,21 +195,21 @@ func shownOf(q comment.Query, found []string) []comment.ID {
 	for _, sort := range found[:min(q.Slice.Size, len(found))] {
 		position, err := comment.ParsePosition(strings.TrimPrefix(sort, sortPrefix))
 		if err != nil {
-			panic("planbench: " + err.Error()) // the table is made of comments
+			panic("planbench: " + err.Error()) // the table consists of comments
 		}
 		shown = append(shown, comment.IDOf(position))
 	}
 	return shown
 }
 
-// Attributes of the table as the simple ways know them.
+// Attributes of the table that the simple ways use.
 const (
 	attrSort     = "PK"
 	attrLanguage = "l"
 	attrRating   = "r"
 )
 
-// plainInput returns a call for the newest comments of a partition, from a position down.
+// plainInput returns a call for the newest comments of a partition, from a position downwards.
 func plainInput(partition layout.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
 	values := item{":p": &types.AttributeValueMemberS{Value: partition.Key(product)}}
 	key := partitionKeys[partition.Index] + " = :p"
@@ -247,7 +247,7 @@ func plainInput(partition layout.Partition, product string, keep comment.Filter,
 	return in
 }
 
-// partitionKeys are the partition key attributes of the indexes.
+// partitionKeys has the partition key attributes of the indexes.
 var partitionKeys = func() map[layout.Index]string {
 	keys := map[layout.Index]string{}
 	for _, gsi := range layout.Definition(tableName).GlobalSecondaryIndexes {
