@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// billed is a table that adds up what keeping page numbers in it costs beyond counting: writes of
+// billed is a table that adds up the cost of keeping page numbers in it, beyond counting: writes of
 // their own items, and what the head of the index adds to the statistics. The engines bill a
 // transaction as if it were single writes, so AWS's rules are applied here.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
@@ -26,8 +26,8 @@ type billed struct {
 
 	mu    sync.Mutex
 	units float64
-	// large has the sizes in units of items that take more than one: what replaces or deletes them
-	// is charged for these.
+	// large has the sizes in units of items that take more than one. Writes that replace or delete
+	// them are charged by these sizes.
 	large map[string]float64
 }
 
@@ -38,8 +38,8 @@ func (b *billed) written() float64 {
 	return b.units
 }
 
-// bill charges writing an item, or deleting the one with a key. times is what a unit is charged: 2 in
-// a transaction.
+// bill charges for writing an item, or for deleting the item with a key. times is the price of a
+// unit: 2 in a transaction.
 func (b *billed) bill(key, item layout.Item, times float64) {
 	r := layout.NewReader(key)
 	name := r.Text(layout.AttrPK) + " " + r.Text(layout.AttrSK)
@@ -59,7 +59,7 @@ func (b *billed) bill(key, item layout.Item, times float64) {
 	}
 }
 
-// keepsPages reports whether an item is there for page numbers alone.
+// keepsPages reports whether an item exists for page numbers only.
 func keepsPages(key string) bool { return strings.HasPrefix(key, "R#") || strings.HasPrefix(key, "K#") }
 
 func unitsOf(item layout.Item) float64 { return float64((bytesOf(item) + 1023) / 1024) }
@@ -103,10 +103,10 @@ func (b *billed) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o
 	return b.Client.DeleteItem(ctx, in, options...)
 }
 
-// overhead is what DynamoDB adds to each item when it bills storage.
+// overhead is the number of bytes that DynamoDB adds to each item when it bills storage.
 const overhead = 100
 
-// stored adds up what page numbers take in the table.
+// stored returns the storage that page numbers take in the table.
 func (b *billed) stored(t *testing.T) (sum int64) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(b.Client, &dynamodb.ScanInput{TableName: aws.String(b.table), Limit: aws.Int32(2000)})
@@ -126,8 +126,7 @@ func (b *billed) stored(t *testing.T) (sum int64) {
 	return sum
 }
 
-// put writes the given number of items. The local engine is quickest with transactions of the
-// largest size.
+// put writes number items. The local engine is fastest with transactions of the largest size.
 func (b *billed) put(t *testing.T, number int, item func(i int) layout.Item) {
 	t.Helper()
 	const batch, lanes = 100, 2

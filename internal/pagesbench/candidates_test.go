@@ -21,15 +21,16 @@ import (
 	"github.com/talkback/talkback/pageindex/relational"
 )
 
-// candidate is a store that is measured.
+// candidate is a store to measure.
 type candidate struct {
 	name string
-	open func(t *testing.T) opened
-	// written opens one for more comments than are built in time, nil where all are.
-	written func(t *testing.T) opened
+	open func(t *testing.T) subject
+	// written opens one for more comments than can be built in time, nil if all can be built.
+	written func(t *testing.T) subject
 }
 
-// mostBuilt is the largest number of comments for a candidate that can be written too.
+// mostBuilt is the largest number of comments that is built for a candidate that can also be
+// written.
 const mostBuilt = 100_000
 
 // Store is the part of a pageindex.Store that is measured.
@@ -39,17 +40,17 @@ type Store interface {
 	Build(ctx context.Context) (pageindex.Build, error)
 }
 
-// opened is an empty store that is open until the test ends.
-type opened struct {
+// subject is an empty store to measure that stays open until the test ends.
+type subject struct {
 	Store
-	// build fills the store, and returns how long that took; 0 if it was not done as a rebuild does.
-	// It is nil for Build, Add and Finish.
+	// build fills the store, and returns the time that took, 0 if it differs from a rebuild. Nil
+	// uses Build, Add and Finish.
 	build func(t *testing.T, entries []pageindex.Entry) time.Duration
-	// size returns how many bytes it takes.
+	// size returns the number of bytes that the store takes.
 	size func(t *testing.T) int64
-	// units returns the write units that were consumed so far, nil for a store that has none.
+	// units returns the write units consumed so far. It is nil for a store without units.
 	units func() float64
-	// changes is how often each change is measured, 0 for the usual number.
+	// changes is the number of times that each change is measured, 0 for the usual number.
 	changes int
 }
 
@@ -64,7 +65,7 @@ var candidates = []candidate{
 	{name: "s3", open: openS3},
 }
 
-// closer is what all stores have.
+// closer is the method that all stores have.
 type closer interface{ Close() error }
 
 // until closes a store when the test ends.
@@ -81,26 +82,26 @@ func until[S closer](t *testing.T, s S, err error) S {
 	return s
 }
 
-func openSQLite(t *testing.T) opened {
+func openSQLite(t *testing.T) subject {
 	folder := t.TempDir()
 	s, err := relational.OpenSQLite(t.Context(), filepath.Join(folder, "pages.db"))
-	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
 }
 
-func openFiles(t *testing.T) opened {
+func openFiles(t *testing.T) subject {
 	folder := t.TempDir()
 	s, err := objects.OpenFolder(t.Context(), folder)
-	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
 }
 
-func openS3(t *testing.T) opened {
+func openS3(t *testing.T) subject {
 	server := s3test.Start(t)
 	server.Environment(t)
 	s, err := objects.OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/measured")
-	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, server.Path("measured")) }}
+	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, server.Path("measured")) }}
 }
 
-// bytesIn adds up the files of a folder.
+// bytesIn returns the total size of the files in a folder.
 func bytesIn(t *testing.T, folder string) (sum int64) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
@@ -119,7 +120,7 @@ func bytesIn(t *testing.T, folder string) (sum int64) {
 	return sum
 }
 
-func openRedis(t *testing.T) opened {
+func openRedis(t *testing.T) subject {
 	server := redistest.Start(t)
 	client := goredis.NewClient(&goredis.Options{Addr: server.Address()})
 	t.Cleanup(func() { client.Close() })
@@ -138,13 +139,13 @@ func openRedis(t *testing.T) opened {
 		return bytes
 	}
 	empty := used(t)
-	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return used(t) - empty }}
+	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return used(t) - empty }}
 }
 
-func openPostgres(t *testing.T) opened {
+func openPostgres(t *testing.T) subject {
 	target := postgrestest.Database(t)
 	s, err := relational.OpenPostgres(t.Context(), target, "comments")
-	return opened{Store: until(t, s, err), size: func(t *testing.T) (sum int64) {
+	return subject{Store: until(t, s, err), size: func(t *testing.T) (sum int64) {
 		db := connect(t, target)
 		row := db.QueryRow(t.Context(), `SELECT SUM(pg_total_relation_size(oid)) FROM pg_class
 			WHERE relkind = 'r' AND relnamespace = 'talkback_comments'::regnamespace`)

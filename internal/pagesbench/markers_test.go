@@ -15,22 +15,22 @@ import (
 	"github.com/talkback/talkback/pageindex/markers"
 )
 
-// markedChanges is how often a change of the page markers is measured.
+// markedChanges is the number of times that a change of the page markers is measured.
 const markedChanges = 64
 
-func openMarkers(t *testing.T) opened {
+func openMarkers(t *testing.T) subject {
 	b, _ := newTable(t)
-	return opened{Store: markers.Open(b, b.table), size: b.stored, units: b.written, changes: markedChanges}
+	return subject{Store: markers.Open(b, b.table), size: b.stored, units: b.written, changes: markedChanges}
 }
 
-// openWrittenMarkers opens page markers whose content is not built, but written as the end of a build
-// leaves it: docs/design/page-index-markers.md says what is stored. A build of a million comments
-// takes too long on the local engine. What only a change reads is there for those that will be changed;
-// the size is that of all.
-func openWrittenMarkers(t *testing.T) opened {
+// openWrittenMarkers opens page markers whose content is not built, but written as a build leaves
+// it. docs/design/page-index-markers.md describes the items. A build of a million comments takes
+// too long on the local engine. Items that only changes read exist only for the comments that will
+// be changed. The size is that of all items.
+func openWrittenMarkers(t *testing.T) subject {
 	b, _ := newTable(t)
 	var size int64
-	return opened{
+	return subject{
 		Store: markers.Open(b, b.table), size: func(*testing.T) int64 { return size }, units: b.written, changes: markedChanges,
 		build: func(t *testing.T, entries []pageindex.Entry) time.Duration {
 			size = writeMarkers(t, b, entries)
@@ -45,8 +45,8 @@ const (
 	stampsPerItem    = 200
 )
 
-// writeMarkers writes the page markers of the comments of one product, the oldest first, and returns how
-// many bytes a build leaves.
+// writeMarkers writes the page markers of the comments of one product, the oldest first, and
+// returns the number of bytes that a build leaves.
 func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) (size int64) {
 	product := entries[0].Product
 	cells := map[string][]comment.Position{}
@@ -87,7 +87,7 @@ func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) (size int6
 func productPK(product string) string    { return "K#" + generation + "#/" + product }
 func cellPK(cell, product string) string { return "K#" + generation + "#" + cell + "/" + product }
 
-// stampsOf returns the items with the stamps of a cell, and what the header says of it.
+// stampsOf returns the items with the stamps of a cell, and its entry in the header.
 func stampsOf(pk string, positions []comment.Position) (items []layout.Item, state string) {
 	var stamps []byte
 	last := comment.Position{}

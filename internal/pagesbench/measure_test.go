@@ -34,25 +34,25 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	// pageSize is how many comments a page shows.
+	// pageSize is the number of comments on a page.
 	pageSize = 10
-	// tries is how often a jump is measured, fewTries how often OFFSET is, which takes long, and
-	// fewChanges how often a change is, unless the store wants more.
+	// tries, fewTries and fewChanges are the numbers of measurements: of a jump, of OFFSET, which
+	// is slow, and of a change, unless the store has its own number.
 	tries, fewTries, fewChanges = 15, 5, 40
 )
 
-// row is a figure.
+// row is a measurement.
 type row struct {
 	Comments  int64
 	Store     string
 	Operation string
 	Filter    string
-	Page      int64   // 0 for what is no jump
-	Time      float64 // in milliseconds, the median; 0 where it was not measured
+	Page      int64   // 0 if it is no jump
+	Time      float64 // in milliseconds, the median; 0 if not measured
 	Calls     int64
 	Units     float64 // read capacity units
 	Written   float64 // write capacity units, the mean, beyond those of counting
-	Bytes     int64   // of storage, or those that the process read at a jump
+	Bytes     int64   // of storage, or read by the process in a jump
 }
 
 // Operations.
@@ -67,14 +67,14 @@ const (
 	overHTTP = "page with its comments and totalCount"
 )
 
-// list is a list of comments and what it holds.
+// list is a list of comments with its content.
 type list struct {
 	pageindex.List
 	name      string
 	positions []comment.Position // in the order of the list
 }
 
-// pages are the pages to jump to.
+// pages returns the pages to jump to.
 func (l list) pages() []int {
 	last := (len(l.positions)-1)/pageSize + 1
 	pages := []int{1, 10, 1000, last}
@@ -88,7 +88,7 @@ func (l list) page(n int) []comment.Position {
 	return l.positions[from:min(from+pageSize, len(l.positions))]
 }
 
-// lists are the same comments under no filter and under three.
+// lists returns lists of the same comments without a filter and under three filters.
 func lists(t *testing.T, comments []comment.Comment) []list {
 	from, to := time.Date(2024, 7, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	named := []list{
@@ -99,7 +99,7 @@ func lists(t *testing.T, comments []comment.Comment) []list {
 			Languages: []comment.Language{"de"}, Ratings: []int{4, 5}, CreatedAfter: &from, CreatedBefore: &to,
 		}}},
 	}
-	return filled(t, named, comments)
+	return fill(t, named, comments)
 }
 
 // traited returns the same comments with traits: of a hundred, about 84 are verified and 7 have a
@@ -116,16 +116,16 @@ func traited(comments []comment.Comment) []comment.Comment {
 	return out
 }
 
-// traitLists are those of such comments that have a trait.
+// traitLists returns the lists of such comments that have a trait.
 func traitLists(t *testing.T, comments []comment.Comment) []list {
-	return filled(t, []list{
+	return fill(t, []list{
 		{name: "verified", List: pageindex.List{Filter: comment.Filter{Verified: new(true)}}},
 		{name: "with media", List: pageindex.List{Filter: comment.Filter{WithMedia: new(true)}}},
 	}, comments)
 }
 
-// filled adds to each list what it holds.
-func filled(t *testing.T, named []list, comments []comment.Comment) []list {
+// fill adds its content to each list.
+func fill(t *testing.T, named []list, comments []comment.Comment) []list {
 	for i := range named {
 		l := &named[i]
 		filter, err := l.Filter.Normalize()
@@ -143,7 +143,8 @@ func filled(t *testing.T, named []list, comments []comment.Comment) []list {
 	return named
 }
 
-// entriesOf are comments as a build adds them, which reads a product from its oldest comment on.
+// entriesOf returns comments as a build adds them, which reads a product from its oldest comment
+// on.
 func entriesOf(comments []comment.Comment) []pageindex.Entry {
 	sorted := slices.SortedFunc(slices.Values(comments), func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
 	entries := make([]pageindex.Entry, len(comments))
@@ -188,13 +189,13 @@ func measure(t *testing.T, count int) (rows []row) {
 	return rows
 }
 
-// mostServed is the largest product that the whole server, and traits, are measured with: the local
+// mostServed is the largest product for measurements of the whole server and of traits. The local
 // engine takes a minute for 100,000 comments.
 const mostServed = 100_000
 
-// measureTraits counts what jumps read in lists of comments with a trait. Their times say nothing that
-// those of other lists do not. Stores of their own have these comments, so that other figures are of
-// comments without traits; page markers are written, which takes less time than a build.
+// measureTraits counts the reads of jumps in lists of comments with a trait. Their times show
+// nothing new compared with other lists. The comments are in separate stores, so that the other
+// figures are without traits. Page markers are written, which is faster than a build.
 func measureTraits(t *testing.T, count int) (rows []row) {
 	comments := traited(planbench.Generate(count, 1))
 	lists, entries := traitLists(t, comments), entriesOf(comments)
@@ -255,7 +256,7 @@ func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.E
 }
 
 // ready opens a store that can be built.
-func (c candidate) ready(t *testing.T) opened {
+func (c candidate) ready(t *testing.T) subject {
 	store := c.open(t)
 	if store.build == nil {
 		store.build = store.buildAnew
@@ -273,7 +274,7 @@ func measureJumps(t *testing.T, store pageindex.Index, of row, lists []list) (ro
 }
 
 // buildAnew builds a store as a rebuild does.
-func (store opened) buildAnew(t *testing.T, entries []pageindex.Entry) time.Duration {
+func (store subject) buildAnew(t *testing.T, entries []pageindex.Entry) time.Duration {
 	return timed(func() {
 		b, err := store.Build(t.Context())
 		if err != nil {
@@ -296,7 +297,7 @@ func (r row) as(operation string, time float64) row {
 	return r
 }
 
-// measureJump finds the beginning of a page, some times.
+// measureJump finds the beginning of a page several times.
 func measureJump(t *testing.T, store pageindex.Index, of row, l list, page, tries int) row {
 	t.Helper()
 	rank := (page - 1) * pageSize
@@ -315,7 +316,7 @@ func measureJump(t *testing.T, store pageindex.Index, of row, l list, page, trie
 	return r
 }
 
-// check fails if the place is not between the comments that its rank says.
+// check fails if the found place does not fit its rank in the list.
 func (l list) check(t *testing.T, found pageindex.Found, rank int) {
 	t.Helper()
 	b := found.Boundaries[0]
@@ -333,16 +334,16 @@ func (l list) check(t *testing.T, found pageindex.Found, rank int) {
 	}
 }
 
-// settled is how far ahead comments at the head are dated. An index in the table that has just started
-// takes comments of the next minute for comments in the middle.
+// settled is the time by which comments at the head are dated ahead. A new index in the table
+// treats comments of the next minute as comments in the middle.
 const settled = 2 * time.Minute
 
-// orderOfChanges is in which order comments are changed: anywhere in the list.
+// orderOfChanges returns the order in which comments are changed: anywhere in the list.
 func orderOfChanges(comments int) []int { return rand.New(rand.NewPCG(1, 1)).Perm(comments) }
 
 // measureChanges applies single entries: a newest comment, a comment anywhere in the list, and the
-// removal of one anywhere.
-func measureChanges(t *testing.T, store opened, of row, entries []pageindex.Entry) []row {
+// removal of a comment anywhere.
+func measureChanges(t *testing.T, store subject, of row, entries []pageindex.Entry) []row {
 	changes := min(cmp.Or(store.changes, fewChanges), len(entries)/8)
 	random := orderOfChanges(len(entries))
 	newest, at, last := time.Now().Add(settled), -1, len(entries)
@@ -377,18 +378,18 @@ func measureChanges(t *testing.T, store opened, of row, entries []pageindex.Entr
 	return rows
 }
 
-func (store opened) writtenUnits() float64 {
+func (store subject) writtenUnits() float64 {
 	if store.units == nil {
 		return 0
 	}
 	return store.units()
 }
 
-// bytesOfAsking is what a call of bytesRead reads itself.
+// bytesOfAsking is the number of bytes that a call of bytesRead itself reads.
 var bytesOfAsking = func() int64 { before := bytesRead(); return bytesRead() - before + 32 }() // the answer grows by some digits
 
-// bytesRead returns how many bytes this process has read from files and connections; 0 where the
-// system does not tell.
+// bytesRead returns the number of bytes that this process has read from files and connections, 0 if
+// the system does not report it.
 func bytesRead() (n int64) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err == nil {
@@ -420,19 +421,19 @@ func middleOf(times []time.Duration) float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Few comments are measured at every test, so that all ways go on working and find what they should.
+// Every test run measures few comments, so that all ways keep working and find the right places.
 func TestSmall(t *testing.T) {
 	checkReport(t, append(measure(t, 600), measureTraits(t, 600)...))
 }
 
-// Page markers that are written instead of built are what a build leaves: they take as much storage,
-// and jumps cost the same. Both are changed alike, and find what they should.
+// Written page markers equal built ones: they take as much storage, and jumps cost the same. Both
+// accept the same changes, and find the right places.
 func TestWrittenMarkers(t *testing.T) {
 	comments := planbench.Generate(600, 1)
 	lists, entries := lists(t, comments), entriesOf(comments)
 	var rows [2][]row
-	for i, open := range []func(*testing.T) opened{openMarkers, openWrittenMarkers} {
-		few := func(t *testing.T) opened { o := open(t); o.changes = 4; return o }
+	for i, open := range []func(*testing.T) subject{openMarkers, openWrittenMarkers} {
+		few := func(t *testing.T) subject { o := open(t); o.changes = 4; return o }
 		rows[i] = measureStore(t, candidate{name: "markers", open: few}, lists, entries)
 	}
 	for i, written := range rows[1] {
@@ -452,7 +453,7 @@ func TestMeasure(t *testing.T) {
 		t.Skip("`make bench-pages` measures")
 	}
 	var rows []row
-	most := 0 // of those that traits are measured with
+	most := 0 // of measurements with traits
 	for _, text := range strings.Split(*measureCounts, ",") {
 		count, err := strconv.Atoi(text)
 		if err != nil || count < 300 {
@@ -462,7 +463,7 @@ func TestMeasure(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		write(t, rows) // what comes next takes longer
+		write(t, rows) // the next number takes longer
 		if count <= mostServed {
 			most = max(most, count)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/plot"
 )
 
-// write prints the tables, and writes the files of the report if a name is given.
+// write prints the tables. If a name is given, it also writes the files of the report.
 func write(t *testing.T, rows []row) {
 	t.Helper()
 	rows = rowsOf(t, csvOf(t, rows)) // with as many digits as TestDocumentedFigures has
@@ -36,10 +36,10 @@ func write(t *testing.T, rows []row) {
 	}
 }
 
-// What a document has between these lines is written by a measurement.
+// A measurement writes the part of a document between these lines.
 const tablesBegin, tablesEnd = "<!-- written by make bench-pages -->\n", "<!-- end of what make bench-pages writes -->\n"
 
-// withTables puts the tables into a document, in place of others.
+// withTables replaces the tables in a document.
 func withTables(t *testing.T, document []byte, rows []row) []byte {
 	t.Helper()
 	before, rest, begins := strings.Cut(string(document), tablesBegin)
@@ -53,12 +53,12 @@ func withTables(t *testing.T, document []byte, rows []row) []byte {
 // column is a column of the CSV file.
 type column struct {
 	name   string
-	text   func(*row) *string  // of a text, else nil
-	number func(*row) *float64 // of a number that is not whole, with three digits behind the point, else nil
-	whole  func(*row) *int64   // of a whole number, else nil
+	text   func(*row) *string  // for a text, else nil
+	number func(*row) *float64 // for a number with three decimal places, else nil
+	whole  func(*row) *int64   // for a whole number, else nil
 }
 
-// columns are those of the CSV file, in their order. A zero is written as nothing.
+// columns are the columns of the CSV file, in order. A zero is written as an empty field.
 var columns = []column{
 	{name: "comments", whole: func(r *row) *int64 { return &r.Comments }},
 	{name: "store", text: func(r *row) *string { return &r.Store }},
@@ -113,7 +113,7 @@ func csvOf(t *testing.T, rows []row) []byte {
 	return b.Bytes()
 }
 
-// rowsOf reads what csvOf returned.
+// rowsOf parses the result of csvOf.
 func rowsOf(t *testing.T, content []byte) []row {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
@@ -131,7 +131,7 @@ func rowsOf(t *testing.T, content []byte) []row {
 	return rows
 }
 
-// countsOf returns the numbers of comments, ascending, and ways the stores and rivals in their order.
+// countsOf returns the numbers of comments, ascending, and the stores and rivals in their order.
 func countsOf(rows []row) (counts []int64, ways []string) {
 	for _, r := range rows {
 		if !slices.Contains(counts, r.Comments) {
@@ -229,7 +229,7 @@ func filtersOf(rows []row, of func(row) bool) (filters []string) {
 	return filters
 }
 
-// jumpsOf are the times of the pages of a list.
+// jumpsOf returns a cell with the times of jumps to the pages of a list.
 func jumpsOf(rows []row, count int64, way, filter string) string {
 	var cells []string
 	for _, r := range rows {
@@ -240,7 +240,8 @@ func jumpsOf(rows []row, count int64, way, filter string) string {
 	return strings.Join(cells, ", ")
 }
 
-// readsOf is what a jump to the page that is closest to 1,000 reads: calls, and read units or bytes.
+// readsOf returns a cell with the reads of a jump to the page that is closest to 1,000: calls, and
+// read units or bytes.
 func readsOf(rows []row, count int64, way, filter string) string {
 	var found row
 	for _, r := range rows {
@@ -250,26 +251,26 @@ func readsOf(rows []row, count int64, way, filter string) string {
 	}
 	var parts []string
 	if found.Calls > 0 {
-		parts = append(parts, counted(plot.Grouped(int(found.Calls)), "call"))
+		parts = append(parts, quantity(plot.Grouped(int(found.Calls)), "call"))
 	}
 	switch {
 	case found.Units > 0:
-		parts = append(parts, counted(brief(found.Units), "unit"))
-	case found.Bytes >= 100: // less is that of asking
+		parts = append(parts, quantity(brief(found.Units), "unit"))
+	case found.Bytes >= 100: // fewer are those of bytesRead itself
 		parts = append(parts, brief(float64(found.Bytes)/1000)+" KB")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// counted writes a number of things.
-func counted(number, thing string) string {
+// quantity returns a number with the name of its unit.
+func quantity(number, thing string) string {
 	if number != "1" {
 		thing += "s"
 	}
 	return number + " " + thing
 }
 
-// brief writes a figure with two digits.
+// brief returns a figure with two digits.
 func brief(value float64) string {
 	if value >= 10 {
 		return plot.Grouped(int(math.Round(value)))
@@ -277,7 +278,8 @@ func brief(value float64) string {
 	return strconv.FormatFloat(value, 'g', 2, 64)
 }
 
-// restOf is a cell of all that is no jump: milliseconds, seconds of a build, or bytes of storage.
+// restOf returns a cell for anything but jumps: milliseconds, seconds of a build, or bytes of
+// storage for each comment.
 func restOf(rows []row, count int64, way, operation string) string {
 	for _, r := range rows {
 		if r.Comments != count || r.Store != way || r.Operation != operation {
@@ -289,18 +291,18 @@ func restOf(rows []row, count int64, way, operation string) string {
 		case operation == storage:
 			return brief(float64(r.Bytes) / float64(count))
 		case r.Written > 0:
-			return brief(r.Time) + " ms, " + counted(brief(r.Written), "unit")
+			return brief(r.Time) + " ms, " + quantity(brief(r.Written), "unit")
 		}
 		return brief(r.Time) + " ms"
 	}
 	return ""
 }
 
-// figure plots the times of jumps: by page with the most comments, and of the last page by their
-// number.
+// figure plots the times of jumps: by page for the most comments, and of the last page by the
+// number of comments.
 func figure(rows []row) []byte {
 	counts, ways := countsOf(rows)
-	ways = slices.DeleteFunc(ways, func(way string) bool { // what has no times
+	ways = slices.DeleteFunc(ways, func(way string) bool { // ways without times
 		return !slices.ContainsFunc(rows, func(r row) bool { return r.Store == way && r.Operation == jump && r.Time > 0 })
 	})
 	most := counts[len(counts)-1]
@@ -333,12 +335,12 @@ func figure(rows []row) []byte {
 	return f.SVG()
 }
 
-// heads name filters in the plot.
+// heads has the names of filters in the plot.
 var heads = map[string]string{
 	"none": "no filter", "4 and 5 stars": "4 and 5 stars", "German, 4 and 5 stars, 19 months": "German, 4 and 5 stars, 19 months",
 }
 
-// panel collects the times of those jumps that have a place on the x axis.
+// panel collects the times of the jumps that have a place on the x axis.
 func panel(rows []row, ways []string, head, axis string, tick func(row) (string, bool)) plot.Panel {
 	p := plot.Panel{Head: head, Axis: axis, Lines: make([][]float64, len(ways))}
 	for _, r := range rows {
@@ -381,8 +383,8 @@ func checkReport(t *testing.T, rows []row) {
 	}
 }
 
-// The tables in the documents are those of the figures beside them, and so is the plot: all are of
-// one run.
+// The tables in the documents match the figures beside them, and so does the plot: all are from one
+// run.
 func TestDocumentedFigures(t *testing.T) {
 	documented := func(extension string) []byte {
 		content, err := os.ReadFile("../../docs/page-stores" + extension)

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/postgrestest"
 )
 
-// farthest is the last page that is walked to by cursor.
+// farthest is the last page to walk to by cursor.
 const farthest = 1000
 
 // walker walks by cursor, page by page, with the plans that statistics allow.
@@ -35,8 +35,8 @@ func newWalker(t *testing.T, comments []comment.Comment) walker {
 	}})}
 }
 
-// walk measures the way to each of some pages, ascending. The table answers from memory, so its time
-// is left out.
+// walk measures the way to each of some pages, ascending. The table answers from memory, so its
+// time is left out.
 func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows []row) {
 	slice := comment.Slice{Size: pageSize}
 	r := row{Comments: int64(comments), Store: "walk by cursor", Operation: jump, Filter: list.name}
@@ -60,7 +60,7 @@ func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows [
 	return rows
 }
 
-// wholeRows is a table of whole comments in PostgreSQL, with the indexes that its filters suggest.
+// wholeRows is a PostgreSQL table of whole comments, with the indexes that its filters suggest.
 type wholeRows struct {
 	db *pgx.Conn
 }
@@ -92,7 +92,7 @@ func newWholeRows(t *testing.T, comments []comment.Comment) wholeRows {
 	return wholeRows{db}
 }
 
-// where selects a list.
+// where returns the condition that selects a list.
 func (w wholeRows) where(l list) (text string, args []any) {
 	text, args = ` FROM comments WHERE product = $1`, []any{l.Product}
 	if low, high := l.Filter.Range(); low != (comment.Position{}) || high != comment.MaxPosition {
@@ -114,7 +114,7 @@ func (w wholeRows) where(l list) (text string, args []any) {
 	return text, args
 }
 
-// page reads a page of whole comments, and counts the list: what a page with numbered links takes.
+// page reads a page of whole comments and counts the list, as a page with numbered links needs.
 func (w wholeRows) page(t *testing.T, l list, page int) {
 	where, args := w.where(l)
 	var total int

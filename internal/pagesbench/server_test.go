@@ -19,13 +19,13 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// served is the whole server over HTTP, with page numbers in the table, as it is by default.
+// served is the whole server over HTTP, with page numbers in the table, which is the default.
 type served struct {
 	url    string
 	client *http.Client
 }
 
-// upToNow says that statistics follow the table at once.
+// upToNow is a watermark that never lags.
 type upToNow struct{}
 
 func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
@@ -61,7 +61,7 @@ const pageOperation = `query Page($product: ID!, $filter: CommentFilter, $first:
 	}
 }`
 
-// page asks for a page by its number and for how many comments the list has.
+// page asks for a page by number and for the number of comments in the list.
 func (s served) page(t *testing.T, l list, page int) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": pageOperation, "variables": map[string]any{
@@ -95,16 +95,16 @@ func (s served) page(t *testing.T, l list, page int) {
 	}
 }
 
-// measureServed measures a far page of two ratings through the server, with the number of comments,
-// beside the first page with OFFSET and count(*) in PostgreSQL.
+// measureServed measures a far page of two ratings through the server, with the number of comments.
+// It compares this with the first page by OFFSET and count(*) in PostgreSQL.
 func measureServed(t *testing.T, l list, comments []comment.Comment, whole wholeRows) []row {
 	server, page := newServed(t, comments), min(100, len(l.positions)/pageSize)
-	server.page(t, l, 1) // the statistics are known from then on
+	server.page(t, l, 1) // from now on the statistics are known
 	of := row{Comments: int64(len(comments)), Filter: l.name, Operation: overHTTP}
 	ours, theirs := of, of
 	ours.Store, ours.Page = "the whole server, table", int64(page)
 	theirs.Store, theirs.Page = "OFFSET over whole rows", 1
-	// Both take turns, under the same load of the machine.
+	// Both take turns, so the load of the machine is the same.
 	var times, others []time.Duration
 	for range tries {
 		times = append(times, timed(func() { server.page(t, l, page) }))

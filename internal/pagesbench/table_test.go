@@ -21,27 +21,27 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// inTable is the index in the comments' own table, which a counter feeds. The time of applying is
-// therefore that of counting, the index's part included.
+// inTable is the index in the comments' own table, which a counter feeds. So the time of applying
+// is that of counting, including the index's part.
 type inTable struct {
 	*table.Index
 	counter *counts.Counter
 }
 
-// countedChanges is how often a change of the index in the table is measured: its log is merged from
-// time to time, and write units are a mean.
+// countedChanges is the number of times that a change of the index in the table is measured. Its
+// log is merged from time to time, so write units are a mean.
 const countedChanges = 2000
 
-func openTable(t *testing.T) opened {
+func openTable(t *testing.T) subject {
 	b, _ := newTable(t)
-	return opened{
+	return subject{
 		Store: tableOf(b), size: b.stored, units: b.written, changes: countedChanges,
 		build: func(t *testing.T, entries []pageindex.Entry) time.Duration { return buildTable(t, b, entries) },
 	}
 }
 
-// buildTable has an index of comments that were counted without one. It takes another comment, which
-// starts the index from the statistics, and a merge, which reads the markers of all.
+// buildTable builds an index of comments that were counted without one. It applies another comment,
+// which starts the index from the statistics, and runs a merge, which reads the markers of all.
 func buildTable(t *testing.T, b *billed, entries []pageindex.Entry) time.Duration {
 	before, last := entries[:len(entries)-1], entries[len(entries)-1]
 	b.put(t, len(before), func(i int) layout.Item {
@@ -82,7 +82,7 @@ func tableOf(b *billed) inTable {
 	return inTable{index, counts.NewCounter(b, b.table, counts.CounterOptions{Pages: index, Logger: slog.New(slog.DiscardHandler)})}
 }
 
-// Apply counts entries as records of the stream, in their order.
+// Apply counts entries as records of the stream, in order.
 func (s inTable) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
 		return strings.Compare(string(a.Follows), string(b.Follows))
@@ -100,7 +100,7 @@ func (s inTable) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
-// record is the stream's record of an entry.
+// record returns the stream's record of an entry.
 func record(e pageindex.Entry) stream.Record {
 	image := layout.CommentKey(comment.IDOf(e.Position))
 	image[layout.AttrAll] = layout.Text("P#" + e.Product)
@@ -115,8 +115,8 @@ func record(e pageindex.Entry) stream.Record {
 	return stream.Record{Position: e.Follows, New: image}
 }
 
-// Covers says nothing: the index is as complete as the counts.
+// Covers returns nothing, since the index is as complete as the counts.
 func (s inTable) Covers(context.Context) (string, error) { return "", nil }
 
-// Build is not needed: buildTable does it.
+// Build is not needed: buildTable replaces it.
 func (s inTable) Build(context.Context) (pageindex.Build, error) { return nil, errors.ErrUnsupported }
