@@ -150,7 +150,7 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 		time.Sleep(time.Second)
 		v.changed("43")
 		if read, _ := v.visit(t, filtered); read {
-			t.Error("a change of another product matters")
+			t.Error("a change of another product drops the page")
 		}
 		v.changed("42")
 		for tenth := range 12 {
@@ -178,8 +178,8 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 // shares a read that began before a change that the Store wrote or heard from the stream.
 func TestPagesThatAreSharedAndKept(t *testing.T) {
 	for why, change := range map[string]func(*testing.T, *Store){
-		"written here":       func(_ *testing.T, s *Store) { s.wrote("42") },
-		"told by the stream": func(t *testing.T, s *Store) { tell(t, s, stream.Record{New: layout.Encode(some)}) },
+		"written here":           func(_ *testing.T, s *Store) { s.wrote("42") },
+		"reported by the stream": func(t *testing.T, s *Store) { tell(t, s, stream.Record{New: layout.Encode(some)}) },
 	} {
 		t.Run(why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
@@ -328,7 +328,7 @@ func TestPagesThatAreProven(t *testing.T) {
 		{why: "another process read a shard at that time", q: filtered, after: func(_ *visits, f *followed) {
 			f.since = time.Now().Add(-time.Minute)
 		}, read: true},
-		{why: "what is settled changes by itself", q: settled, read: true},
+		{why: "settled comments change with time", q: settled, read: true},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -407,7 +407,7 @@ func TestUnchanged(t *testing.T) {
 			if began := time.Now(); want {
 				time.Sleep(provenFor - age + 1)
 				if s.Unchanged([]string{"42"}, began) {
-					t.Error("what is old is proven")
+					t.Error("an old answer counts as unchanged")
 				}
 			}
 		})

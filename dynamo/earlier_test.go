@@ -105,11 +105,11 @@ func TestPagesMove(t *testing.T) {
 		t.Errorf("5 comments came each hour, and %.1f are expected in the next", busy)
 	}
 	if !remembered(first) {
-		t.Error("a page of which a quarter is new tells nothing")
+		t.Error("a page with a quarter of new comments is not remembered")
 	}
 	now = now.Add(3 * time.Hour)
 	if remembered(first) {
-		t.Error("a page of which nothing should be left tells how it was")
+		t.Error("a page without any of its old comments is remembered")
 	}
 	learn(p, second, further, comments[:21])
 	now = now.Add(3 * time.Hour)

@@ -35,7 +35,7 @@ func TestNewest(t *testing.T) {
 		known   bool
 	}{
 		{"of two ratings", nil, complaint, at(4), true},
-		{"of ratings of which one has none", nil, praise, at(9), true},
+		{"of two ratings, one without comments", nil, praise, at(9), true},
 		{"of a rating that has none", nil, []int{3}, comment.Position{}, true},
 		{"it was deleted", func(r *reader, _ *memory) { r.newest.Leave(2, 1, at(4)) }, complaint, at(0), false},
 		{"an older one was deleted", func(r *reader, _ *memory) { r.newest.Leave(1, 1, at(3)) }, complaint, at(4), true},

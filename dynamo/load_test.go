@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 			}
 			found, _, err := store.CommentsByID(ctx, ids, false)
 			if diff := cmp.Diff(want, found); err != nil || diff != "" {
-				t.Errorf("what was loaded is not what is there: %v %s", err, diff)
+				t.Errorf("the table does not have the loaded comments: %v %s", err, diff)
 			}
 		}
 	})
@@ -336,7 +336,7 @@ func TestLoadGoesOnAfterCancellation(t *testing.T) {
 				t.Fatalf("after %d calls: %+v, %v", calls, first, err)
 			}
 			if first.Written > table.holds(comments) {
-				t.Errorf("%d are said to be written, %d are there", first.Written, table.holds(comments))
+				t.Errorf("%d are reported as written, %d are in the table", first.Written, table.holds(comments))
 			}
 			there := table.holds(comments)
 			table.faults = after(0, nothing)

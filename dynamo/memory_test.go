@@ -87,7 +87,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 		start := time.Now()
 		for range 3 {
 			if known := m.recall(unfiltered); known.Stats != nil {
-				t.Errorf("%+v is known from nothing", known)
+				t.Errorf("%+v is known before any read", known)
 			}
 		}
 		m.recall(filtered)
@@ -104,7 +104,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 			t.Errorf("%+v; want statistics of a second ago", known)
 		}
 		if unfiltered := m.recall(unfiltered); !unfiltered.Trusted {
-			t.Errorf("%+v; what is known is of use to every page", unfiltered)
+			t.Errorf("%+v; every page should get the statistics", unfiltered)
 		}
 	})
 }
@@ -359,7 +359,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 			time.Sleep(trustFor)
 			settle(m)
 			if !m.recall(filtered).Trusted {
-				t.Errorf("%s: what was read since is not trusted", row.why)
+				t.Errorf("%s: statistics read since then are not trusted", row.why)
 			}
 		})
 	}
@@ -371,7 +371,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		m.noticed("42", comment.Position{}, empty)
 		time.Sleep(r.took)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats == nil {
-			t.Errorf("%+v; want statistics that may lack what the stream told while they were read", known)
+			t.Errorf("%+v; want untrusted statistics, which may lack changes reported during the read", known)
 		}
 	})
 }
@@ -391,7 +391,7 @@ func TestMemoryHearsOfNewerComments(t *testing.T) {
 			t.Errorf("%+v, trusted %v", bound, known.Trusted)
 		}
 		if bound := r.newest.Rated(nil); bound.Position != before {
-			t.Errorf("what the reader holds became %+v", bound)
+			t.Errorf("the copy of the reader changed to %+v", bound)
 		}
 	})
 }

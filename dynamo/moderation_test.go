@@ -171,7 +171,7 @@ func TestDecisionThatMeetsAReport(t *testing.T) {
 		after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
 		decision := comment.Decision{CommentID: before.ID, Position: before.ID.Position(), To: after.Status, Version: 1, Reason: &spam}
 		if err := store.Decide(t.Context(), before, after, decision); comment.KindOf(err) != comment.Conflict {
-			t.Errorf("a decision about what was not reported yet: %v", err)
+			t.Errorf("a decision from before the report: %v", err)
 		}
 		if err := store.Decide(t.Context(), reported, after, decision); err != nil {
 			t.Error(err)
