@@ -31,7 +31,7 @@ func (s scenario) check(t *testing.T) {
 			t.Errorf("%s, %s: %s (%v), want %s %s", s.name, operation, got, got.err, s.want, s.why)
 		}
 		if told := got.secrets(); len(told) > 0 {
-			t.Errorf("%s, %s: the error tells %q", s.name, operation, told)
+			t.Errorf("%s, %s: the error reveals %q", s.name, operation, told)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestRetryWrite(t *testing.T) {
 				return nil
 			})
 			if !errors.Is(err, row.cause) || err != nil && comment.KindOf(err) != row.kind || !slices.Equal(again, row.again) {
-				t.Errorf("%s: %v after tries that are told %v; want kind %v of %v after %v", name, err, again, row.kind, row.cause, row.again)
+				t.Errorf("%s: %v after tries with %v; want kind %v of %v after %v", name, err, again, row.kind, row.cause, row.again)
 			}
 		})
 	}
