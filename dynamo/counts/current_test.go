@@ -58,6 +58,6 @@ func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
 	}
 	inlet.Subscription.Offer(d)
 	if total := (<-told).Total(); total != 1 {
-		t.Errorf("a subscriber is told of %d comments", total)
+		t.Errorf("a subscriber gets a count of %d comments", total)
 	}
 }

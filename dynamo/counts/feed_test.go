@@ -96,7 +96,7 @@ func TestEntriesOfMarkers(t *testing.T) {
 		t.Error("built:", diff)
 	}
 	if diff := cmp.Diff(kept, fed.entries); diff != "" {
-		t.Error("built over one that was fed:", diff)
+		t.Error("built over a store that was fed:", diff)
 	}
 	if err := entries.Of(t.Context(), historicProducts[0], some.Apply); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func TestNewestThatIsNotKnown(t *testing.T) {
 	before := ledger{product: "p", statistics: damaged, markers: map[comment.ID]marker{globe: {cell: english5, position: "1", exists: true}}}
 	after := tallyUp(before, []standing{{ID: plate, Cell: english1, position: "2"}}, maxItemsPerTransaction).after
 	if item := statisticsItem("p", after, 4); item[attrNewest] != nil {
-		t.Errorf("%v is known from nothing", item[attrNewest])
+		t.Errorf("damaged bounds are stored again as %v", item[attrNewest])
 	}
 	before.statistics = tallyUp(before, []standing{{ID: globe, position: "2"}}, maxItemsPerTransaction).after
 	after = tallyUp(before, []standing{{ID: plate, Cell: english1, position: "2"}}, maxItemsPerTransaction).after

@@ -69,7 +69,7 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 			}
 		}
 		if b.Rank != rank || before != rank || found.Counts.Total() != len(want) {
-			t.Errorf("filter %v, order %v: rank %d is said to be %d, with %d of %d comments before it; counted %d", filter, order, rank, b.Rank, before, len(want), found.Counts.Total())
+			t.Errorf("filter %v, order %v: rank %d is found as %d, with %d of %d comments before it; counted %d", filter, order, rank, b.Rank, before, len(want), found.Counts.Total())
 		}
 	}
 }

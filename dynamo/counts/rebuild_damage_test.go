@@ -358,7 +358,7 @@ func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comm
 		}
 	}
 	if found != len(want) || len(left) != 2 {
-		t.Errorf("a scan finds %d comments and tells of %v", found, left)
+		t.Errorf("a scan finds %d comments and reports %v", found, left)
 	}
 }
 

@@ -137,6 +137,6 @@ func TestRebuildKeepsTheIndex(t *testing.T) {
 	rebuild(t, client, u.table)
 	u.check(t, large)
 	if head := u.head(t, "many"); head.Exists() {
-		t.Error("a rebuild that does not keep the index leaves the head of what it rewrites")
+		t.Error("a rebuild without the index leaves the heads of products that it rewrites")
 	}
 }
