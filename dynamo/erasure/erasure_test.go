@@ -198,7 +198,7 @@ func TestErasure(t *testing.T) {
 				want.Reports = 0 // only customers report
 			}
 			if got.ReadUnits == 0 || got.WriteUnits == 0 || got.FinishedAt == nil {
-				t.Errorf("the report lacks what it cost, or when it ended: %+v", got)
+				t.Errorf("the report lacks its cost, or its end: %+v", got)
 			}
 			status, found, err := x.eraser(x.client).Status(t.Context(), author)
 			x.must(err)
