@@ -117,7 +117,7 @@ func check(t *rapid.T, bounds *Bounds, model boundsModel, filter comment.Filter,
 		counts.Add(cell, 1)
 	}
 	if cell, found := bounds.Below(right.In(stats), stats); found {
-		t.Fatalf("%v is said to be too low", cell)
+		t.Fatalf("the bound of %v is reported as too low", cell)
 	}
 }
 
