@@ -254,7 +254,7 @@ func TestPositions(t *testing.T) {
 		}
 	}
 	if rest, err := out.Read(t.Context(), lane, 0, 100); err != nil || len(rest.Events) == 0 {
-		t.Error("the beginning of what is kept cannot be read", err)
+		t.Error("the first kept event cannot be read", err)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestOff(t *testing.T) {
 	}
 	dying, die := context.WithCancel(t.Context())
 	if err := outbox.New(lastWrite{client, die}, table).Want(dying, "a", time.Hour); err == nil {
-		t.Error("a process that ends while it notes that it wants events is not told")
+		t.Error("Want reports no error, though its process ended")
 	}
 	for range 2 { // they may find it on
 		if err := out.Want(t.Context(), "a", time.Hour); err != nil {
