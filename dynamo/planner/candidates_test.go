@@ -36,7 +36,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		}
 		plan := p.Take(request)
 		if diff := cmp.Diff(plan.Candidates()[0], plan.Chosen); diff != "" {
-			t.Fatalf("the first candidate (-) and the one that was chosen (+) are not the same: %s", diff)
+			t.Fatalf("the first candidate (-) and the chosen one (+) differ: %s", diff)
 		}
 		for _, read := range plan.Reads {
 			if read.Limit < 1 || math.IsInf(plan.Chosen.Price, 1) {

@@ -100,7 +100,7 @@ func TestAbove(t *testing.T) {
 		}
 	}
 	if above(1, 2, 0) != 1 || above(2, 1, 0) != 0 {
-		t.Error("what is certain is not")
+		t.Error("a certain case has another probability than 0 or 1")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestBetween(t *testing.T) {
 		others := part
 		others.Conditions = comment.Filter{Ratings: []int{2}}.Conditions()
 		if _, _, known := e.between(&others, e.count(&others)); known {
-			t.Error("a read that returned some ratings tells how many items lie between those of others")
+			t.Error("a read of some ratings knows the items between those of others")
 		}
 		sum, squares := 0.0, 0.0
 		const trials = 20000
