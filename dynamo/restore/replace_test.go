@@ -184,7 +184,7 @@ func TestLoadKeepsWhatIsThere(t *testing.T) {
 	table := newMemory(with(copied, "x", layout.Text("another")))
 	counts, err := NewLoader(table, "t", 1).Load(t.Context(), []layout.Item{copied})
 	if err != nil || counts != (Counts{Existing: 1}) || table.items[nameOf(copied)]["x"] == nil {
-		t.Errorf("%+v, %v; what is there is %v", counts, err, table.items)
+		t.Errorf("%+v, %v; the table has %v", counts, err, table.items)
 	}
 }
 
