@@ -85,7 +85,7 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 				t.Errorf("without %q: %q", action, cures)
 			}
 			if slices.ContainsFunc(cures, func(cure string) bool { return !granted(cure) }) {
-				t.Errorf("without %q, others are said to be missing too: %q", action, cures)
+				t.Errorf("without %q, others are reported as missing too: %q", action, cures)
 			}
 		}
 		if all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}); err != nil || len(all.Items) != 1 {
