@@ -36,7 +36,7 @@ func TestWhereTheEngineListens(t *testing.T) {
 		{"Linux allows all of 127.0.0.0/8", interfaces("127.0.0.1/8", "::1/128", "192.0.2.7/24"), random + " 127.0.0.1 192.0.2.7", random, 0},
 		{"macOS allows those of its interface, none of the network", interfaces("127.0.0.1/8", "::1/128", "127.44.5.6/8", "192.0.2.7/24"), "127.0.0.1 127.44.5.6 192.0.2.7", "127.44.5.6", 0},
 		{"macOS as it comes", interfaces("127.0.0.1/8", "::1/128", "192.0.2.7/24"), "127.0.0.1 192.0.2.7", "127.0.0.1", 1},
-		{"interfaces are not told", nil, "127.0.0.1", "127.0.0.1", 1},
+		{"interfaces are unknown", nil, "127.0.0.1", "127.0.0.1", 1},
 	} {
 		freePort := func(address netip.Addr) (uint16, error) {
 			for _, one := range strings.Fields(row.has) {

@@ -195,7 +195,7 @@ func TestSecretsStayWithUs(t *testing.T) {
 			t.Errorf("%s was given secrets", name)
 		}
 		if !strings.Contains(string(environment), "TMPDIR="+os.Getenv("TMPDIR")) || !strings.Contains(string(environment), "PATH=") {
-			t.Errorf("%s was not told where programs and temporary files are", name)
+			t.Errorf("%s does not know where programs and temporary files are", name)
 		}
 	}
 }
