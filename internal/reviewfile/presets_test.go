@@ -181,7 +181,7 @@ func TestAuthorsThatAreAddresses(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.why, got, test.want)
 		}
 		if strings.Contains(got, "mail.example") && !test.options.AuthorsAsTheyAre {
-			t.Errorf("%s: %s tells the address", test.why, got)
+			t.Errorf("%s: %s reveals the address", test.why, got)
 		}
 	}
 }

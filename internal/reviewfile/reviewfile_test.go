@@ -229,7 +229,7 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := reader.Next(); err != nil {
-		t.Fatalf("the row of which all others differ in one thing is bad itself: %v", err)
+		t.Fatalf("the row that all others are variants of is bad itself: %v", err)
 	}
 	var reasons strings.Builder
 	for {

@@ -285,7 +285,7 @@ func TestQuoteOpenForLong(t *testing.T) {
 	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows) + "3,p,5,en,lost\",2020-01-01\n"
 	got := readAll(strings.NewReader(input), reviewfile.Options{Format: reviewfile.CSV})
 	if len(got) != rows+2 || got[0] != "line 2: a quote is opened and not closed within 10000 lines and 4 MiB" || got[1] == got[0] {
-		t.Errorf("%d rows, the first %q; want %d, of which the first and the last are bad", len(got), got[0], rows+2)
+		t.Errorf("%d rows, the first %q; want %d, the first and the last bad", len(got), got[0], rows+2)
 	}
 }
 
