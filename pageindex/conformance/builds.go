@@ -150,7 +150,7 @@ func testRenew(t *testing.T, h *history, p Place) {
 	build(t, store, first, "first")
 	want.apply(first)
 	if err := renewer.Renew(t.Context(), "another", "third"); comment.KindOf(err) != comment.Conflict {
-		t.Errorf("instead of what it does not cover: %v, want a conflict", err)
+		t.Errorf("Renew of a text that the store does not cover: %v, want a conflict", err)
 	}
 	checkCovers(t, store, "first")
 	b := begin(t, store)

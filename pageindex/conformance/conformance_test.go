@@ -136,9 +136,9 @@ var faults = map[string]broken{
 		found.Counts = sum.Counts
 		return found, err
 	}},
-	"a build hides what was": {begin: func(m *Model) { m.held = comments{} }},
-	"a build keeps what was": {begin: func(m *Model) { m.build.held.apply(valuesOf(m.held)) }},
-	"a build misses what is applied": {apply: func(m *Model, entries []pageindex.Entry) error {
+	"a build hides the old content": {begin: func(m *Model) { m.held = comments{} }},
+	"a build keeps the old content": {begin: func(m *Model) { m.build.held.apply(valuesOf(m.held)) }},
+	"a build misses applied entries": {apply: func(m *Model, entries []pageindex.Entry) error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.held.apply(entries)

@@ -197,7 +197,7 @@ func testOneState(t *testing.T, h *history, p Place) {
 			t.Fatal(err)
 		}
 		if found.Counts.Total() != w.counts.Total() {
-			t.Errorf("the list has %d comments, and is said to have %d", w.counts.Total(), found.Counts.Total())
+			t.Errorf("the list has %d comments, but Find counts %d", w.counts.Total(), found.Counts.Total())
 		}
 		found.Counts = w.counts
 		w.compareFound(t, list, targets, found)

@@ -33,7 +33,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 	}
 	build(t, store, slices.Collect(maps.Values(built)), "built")
 	if listed := checkListed(t, store, built); len(listed) != 2 {
-		t.Errorf("after a build of two products it tells %q", listed)
+		t.Errorf("after a build of two products, Products lists %q", listed)
 	}
 }
 
@@ -46,7 +46,7 @@ func checkListed(t *testing.T, store pageindex.Store, want comments) []string {
 	}
 	for at, entry := range want {
 		if entry.Cell != nil && !listed[at.product] {
-			t.Errorf("%q has comments, and the store tells %q", at.product, slices.Sorted(maps.Keys(listed)))
+			t.Errorf("%q has comments, but Products lists %q", at.product, slices.Sorted(maps.Keys(listed)))
 		}
 	}
 	return slices.Sorted(maps.Keys(listed))
