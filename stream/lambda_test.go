@@ -150,7 +150,7 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	}
 	for i, r := range got[:3] {
 		if r.New != nil || r.Old == nil {
-			t.Errorf("record %d, of what expired, has images %v and %v", i, r.Old, r.New)
+			t.Errorf("record %d, of an expired item, has images %v and %v", i, r.Old, r.New)
 		}
 	}
 }

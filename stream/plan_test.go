@@ -201,7 +201,7 @@ func TestProgress(t *testing.T) {
 		{"one that was overtaken takes nothing back", before.heard(Heartbeat{Sent: ask(-5)}, true), "1 +0s"},
 		{"one of another shard's reader, whose clock is another", before.heard(Heartbeat{Sent: ask(5)}, false), "1 +0s"},
 		{"the oldest record again: nothing is known", before.fromHorizon(), " unknown"},
-		{"what was counted otherwise is processed", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
+		{"counts from another way are processed", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
 		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}), " unknown"},
 	} {
 		got := row.got.checkpoint + " unknown"

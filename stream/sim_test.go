@@ -192,14 +192,14 @@ func (w *world) checkLease(lease Lease) {
 	s := w.shard(lease.Shard)
 	proven := w.written[fmt.Sprint(lease.Shard, " ", lease.Proven)]
 	if u := w.firstUncounted(s); u != nil && u.made.Before(proven) {
-		w.violate("shard %s is said to be processed up to write %d of its lease, of %s, and record %s is of %s", s.ID, lease.Proven, proven, u.Sequence, u.made)
+		w.violate("shard %s counts as processed up to write %d of its lease, of %s, and record %s is of %s", s.ID, lease.Proven, proven, u.Sequence, u.made)
 	}
 	r := w.firstOpen(s)
 	if lease.Ended && s.listed && s.open {
 		w.violate("shard %s ended, and is open", s.ID)
 	}
 	if u := w.firstUncounted(s); u != nil && u.made.Before(lease.CaughtUp) {
-		w.violate("shard %s is said to be processed until %s, and record %s is of %s (trimmed: %v)", s.ID, lease.CaughtUp, u.Sequence, u.made, u.trimmed)
+		w.violate("shard %s counts as processed until %s, and record %s is of %s (trimmed: %v)", s.ID, lease.CaughtUp, u.Sequence, u.made, u.trimmed)
 	}
 	if r == nil {
 		return
@@ -227,7 +227,7 @@ func (w *world) checkProcessedUpTo() {
 func (w *world) checkBefore(before time.Time) {
 	for _, s := range w.shards {
 		if r := w.firstUncounted(s); r != nil && r.made.Before(before) {
-			w.violate("everything is said to be processed until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)
+			w.violate("everything counts as processed until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestClocksThatJump(t *testing.T) {
 			}
 			truth := testNow.Add(m.through + m.ahead)
 			if late := m.progress.caughtUp.Sub(truth); late > leastStep {
-				t.Fatalf("the watermark is %s later than what was processed", late)
+				t.Fatalf("the watermark is %s later than the last processed record", late)
 			}
 		}
 		heartbeat := Heartbeat{Key: "k", Counter: m.counter + 1, Sent: m.now()} // after a write of the lease
