@@ -241,9 +241,8 @@ func TestCostOfLookups(t *testing.T) {
 	}
 }
 
-// BenchmarkFind measures lookups in products, each ten times as large as the one before. It has no
-// product of a million comments, since Dynoxide took 13 minutes to load it, and then a write took
-// more than 5 s.
+// BenchmarkFind measures lookups in products, each ten times as large as the one before. A million
+// comments are too many: Dynoxide loaded them for 13 minutes, until a write took more than 5 s.
 //
 //	go test ./pageindex/table -run - -bench Find -benchtime 200x
 func BenchmarkFind(b *testing.B) {
