@@ -46,8 +46,8 @@ func TestWriterIsKilled(t *testing.T) {
 	}
 }
 
-// runAndKill runs a writing process, kills it after some batches, and returns the number of the last
-// acknowledged batch.
+// runAndKill runs a writing process, kills it after some batches, and returns the number of the
+// last acknowledged batch.
 func runAndKill(t *testing.T, target string, after int) int {
 	t.Helper()
 	writer := exec.Command(os.Args[0], "-test.run=^TestWriterIsKilled$")
