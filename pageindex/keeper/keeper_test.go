@@ -179,7 +179,7 @@ func TestBystander(t *testing.T) {
 	})
 }
 
-// A store that belongs to another table is not fed, and the other table's registry stays unchanged.
+// A store that belongs to another table is not fed, and stays complete for that table.
 func TestAnothersStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs, said := &memory{}, &memory{}, &bytes.Buffer{}

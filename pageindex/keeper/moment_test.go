@@ -46,7 +46,7 @@ func TestPutBack(t *testing.T) {
 	for _, row := range []struct {
 		what  string
 		table bool // the table is reset, else the store
-		quiet bool // one entry is fed after the copy, else three
+		quiet bool // the store is fed once after the copy, else three times
 	}{{"table", true, false}, {"store", false, false}, {"table at once", true, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &putBack{table: &memory{}, store: conformance.NewModel(), said: &bytes.Buffer{}}
