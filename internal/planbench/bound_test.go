@@ -155,8 +155,8 @@ type hostility struct {
 	large bool
 }
 
-// hostileProducts are the products that hostile has made. Many queries use each, since making one takes longer
-// than a query.
+// hostileProducts are the products that hostile has made. Many queries use each, since making one
+// takes longer than a query.
 var hostileProducts = map[hostility]*Product{}
 
 // hostile returns a product in which a filter may match hardly anything: many languages, some with

@@ -55,8 +55,8 @@ func (s tally) String() string {
 	return fmt.Sprintf("%.2f units a page, one wave for %.1f %%", s.units/float64(s.pages), 100*float64(s.oneWave)/float64(s.pages))
 }
 
-// readFirstPages reads the first page of lists of any language and of two, at intervals of a minute, and
-// returns the cost of the later half.
+// readFirstPages reads the first page of lists of any language and of two, at intervals of a
+// minute, and returns the cost of the later half.
 func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 	var sum tally
 	sets := products[0].languageSets()
