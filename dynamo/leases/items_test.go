@@ -27,7 +27,7 @@ func TestNothingIsInAnIndex(t *testing.T) {
 }
 
 // A heartbeat is recognized by its item when it is written. Its expiry is none, and neither are
-// leases, states and comments. Otherwise their shards would count as read up to now.
+// leases, states and comments. Otherwise their shards would count as proven.
 func TestHeartbeatsAmongRecords(t *testing.T) {
 	sent := stream.Heartbeat{Key: "17", Label: "label", Shard: "s", Counter: 3, Sent: time.Now().UTC().Truncate(time.Millisecond)}
 	it, now := heartbeatItem(sent), time.Now()
