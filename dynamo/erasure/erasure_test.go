@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// The author's ID and name. Nothing else in a table holds these words.
+// Author IDs and names that nothing else in a table holds.
 var (
 	ada  = comment.Author{ID: "customer-ada", Name: "Ada-Name"}
 	ida  = comment.Author{ID: "imported-ida", Name: "Ida-Name", Imported: true}

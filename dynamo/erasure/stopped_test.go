@@ -102,7 +102,8 @@ func TestImportIsStopped(t *testing.T) {
 	}
 }
 
-// heldClient is the client of a process that stops after it has searched for the items of an author.
+// heldClient is the client of a process that stops after it has searched for the items of an
+// author.
 type heldClient struct {
 	*dynamodb.Client
 	looks   atomic.Int32  // left before it stops
