@@ -133,8 +133,8 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 	}
 }
 
-// checkNewest checks that the statistics of a product never give a comment an age above its real
-// one, and that a position they call the exact newest of a rating is right.
+// checkNewest checks that no comment of a product is newer than its bound in the statistics, and
+// that a position they call the exact newest of a rating is right.
 func checkNewest(t *testing.T, store *dynamo.Store, product string, model *commenttest.Model) {
 	t.Helper()
 	read, err := store.Latest(t.Context(), product)

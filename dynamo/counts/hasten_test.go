@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Hasten removes nearly all waits of a rebuild. The engines of tests never show part of a
-// transaction.
+// Hasten removes nearly all waits of a rebuild. They are not needed, since the engines of tests
+// never show part of a transaction.
 func Hasten(r *Rebuilder) *Rebuilder {
 	r.pace = pace{heartbeat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
 	return r
@@ -30,8 +30,8 @@ func HastenButForReaders(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits, and returns the
-// heartbeat's error.
+// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits for the end, and returns
+// the heartbeat's error.
 func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
 	lease := newRebuildLease(client, table, "me", "", time.Millisecond)
 	if err := lease.acquire(ctx); err != nil {

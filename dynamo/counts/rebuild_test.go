@@ -27,7 +27,8 @@ func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.Rebuild
 	return result
 }
 
-// verify fails unless verify finds exactly these kinds of drift, one drift for each element.
+// verify fails the test unless a verification finds exactly these kinds of drift, one drift for
+// each element.
 func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
 	t.Helper()
 	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})

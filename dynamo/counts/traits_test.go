@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// traitCounts returns the counts of comments in languages of very different use. 80 in a hundred are
-// verified, 6 have media and 20 are helpful, if traits includes these.
+// traitCounts returns the counts of comments in languages of very different use. 80 in a hundred
+// are verified, 6 have media and 20 are helpful, if traits includes these.
 func traitCounts(comments, languages int, traits comment.Traits) comment.Stats {
 	r, stats, tags := rand.New(rand.NewPCG(1, 2)), comment.Stats{}, commenttest.ManyLanguages(languages)
 	for range comments {
