@@ -84,8 +84,8 @@ func call(t *testing.T, h *hedger, operation, body string) (answer string, err e
 	return string(text), errors.Join(err, response.Body.Close())
 }
 
-// trainedHedger returns a hedger that has learnt from enough reads of a millisecond, over a table that
-// answers the later calls with the given latencies.
+// trainedHedger returns a hedger that has learnt from enough reads of a millisecond, over a table
+// that answers the later calls with the given latencies.
 func trainedHedger(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
 	t.Helper()
 	table := &slowTable{latency: func(int) time.Duration { return time.Millisecond }}
