@@ -137,7 +137,7 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 	})
 }
 
-// Comments without an item count too, since they were written before the flag was set, or imported.
+// Comments without an item count too: those written before the flag was set, and imported ones.
 // Sending one of them again gives the same comment.
 func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
