@@ -92,7 +92,7 @@ func screenedStatus() status {
 func screenedDrifts() counts.Verified {
 	found := counts.Verified{Products: 6, Comments: 12345, Voted: 1234, Unproven: true, Restless: []string{wide}}
 	for _, product := range []string{"mug", wide, arabic, escape, long} {
-		found.Drifts = append(found.Drifts, counts.Drift{Product: product, Kind: counts.WrongCount, Detail: "zh-Hant/4: 12 counted, and there are 13"})
+		found.Drifts = append(found.Drifts, counts.Drift{Product: product, Kind: counts.WrongCount, Detail: "zh-Hant, 4 stars: counted as 12 instead of 13"})
 	}
 	found.Improper = []layout.Improper{{Key: "C#01HZ0000000400000000000000/C", Reason: "it has no rating"}}
 	return found

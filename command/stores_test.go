@@ -292,7 +292,7 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, said, wrong := a.talkback("verify", "--pages", "sqlite:"+file)
-	if status != 1 || !strings.Contains(said, "ghost: wrong page index: [0 0 0 0 1] comments by rating, and there are [0 0 0 0 0]") {
+	if status != 1 || !strings.Contains(said, "ghost: wrong page index: by rating, the index has [0 0 0 0 1] comments instead of [0 0 0 0 0]") {
 		t.Errorf("status %d: %s%s", status, said, wrong)
 	}
 }

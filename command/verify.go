@@ -117,7 +117,7 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	fmt.Fprintln(&text, output.English.Sprintf("%d comments%s of %d products counted in %.1f s: %s",
 		found.Comments, votes, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
 	if len(found.Drifts) > 0 && found.Unproven {
-		fmt.Fprintln(&text, "the stream may not be processed up to now: drifts may be changes that are not counted yet")
+		fmt.Fprintln(&text, "the stream may not be fully processed: some drifts may be changes that are not counted yet")
 	}
 	return screen.Fold(text.String())
 }

@@ -140,9 +140,9 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 		switch {
 		case r.fetches.keys == 0:
 		case r.plan.ByRank:
-			fmt.Fprintf(&b, "  fetch by id, as the index named them: %s\n", plural(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, because the index found them: %s\n", plural(r.fetches.keys, "comment"))
 		default:
-			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", plural(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, because edits moved them a moment ago: %s\n", plural(r.fetches.keys, "comment"))
 		}
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",

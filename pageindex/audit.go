@@ -53,7 +53,7 @@ func Audit(ctx context.Context, index Index, product string, places Places) ([]D
 		return nil, err
 	}
 	if found.Counts != all {
-		drifts = append(drifts, Drift{product, fmt.Sprintf("%v comments by rating, and there are %v", found.Counts, all)})
+		drifts = append(drifts, Drift{product, fmt.Sprintf("by rating, the index has %v comments instead of %v", found.Counts, all)})
 	}
 	return drifts, nil
 }
@@ -87,12 +87,12 @@ func compareCell(ctx context.Context, index Index, product string, cell comment.
 			return "", err
 		}
 		if total := found.Counts.Total(); total != len(positions) {
-			return fmt.Sprintf("%s: %d comments, and there are %d", name, total, len(positions)), nil
+			return fmt.Sprintf("%s: the index has %d comments instead of %d", name, total, len(positions)), nil
 		}
 		for i, at := range chunk {
 			// The comment is there if, and only if, the rank rises by 1 at its position.
 			if low, high := found.Boundaries[2*i].Rank, found.Boundaries[2*i+1].Rank; low != done+i || high != done+i+1 {
-				return fmt.Sprintf("%s: comment %s is number %d, and there are %d before it and %d up to it",
+				return fmt.Sprintf("%s: comment %s is number %d, but the index has %d before it and %d up to it",
 					name, comment.IDOf(at), done+i+1, low, high), nil
 			}
 		}

@@ -28,8 +28,8 @@ func TestProduct(t *testing.T) {
 		want  []string // parts of the drifts
 	}{
 		{"nothing is wrong", nil, nil},
-		{"the last one is missing", []pageindex.Entry{entry(699, nil)}, []string{"de with rating 5: 599 comments, and there are 600", "by rating"}},
-		{"one is in another language", []pageindex.Entry{entry(3, &english)}, []string{"de with rating 5: 599", "en with rating 5: 101"}},
+		{"the last one is missing", []pageindex.Entry{entry(699, nil)}, []string{"de with rating 5: the index has 599 comments instead of 600", "by rating"}},
+		{"one is in another language", []pageindex.Entry{entry(3, &english)}, []string{"de with rating 5: the index has 599", "en with rating 5: the index has 101"}},
 		{"one is counted twice, and one is not", []pageindex.Entry{entry(401, nil), {Product: "p", Position: between, Cell: &german, Follows: "1"}},
 			[]string{"de with rating 5: comment "}},
 		{"one is in a language of its own", []pageindex.Entry{{Product: "p", Position: between, Cell: &comment.Cell{Language: "fr", Rating: 1}, Follows: "1"}}, []string{"by rating"}},

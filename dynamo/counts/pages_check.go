@@ -73,11 +73,11 @@ func (c *runsCheck) wrong() string {
 	end := comment.Position{}
 	for i, run := range c.runs {
 		if run.From != end {
-			return fmt.Sprintf("a run begins at %s, and the one before it ends at %s", run.From, end)
+			return fmt.Sprintf("a run begins at %s, but the run before it ends at %s", run.From, end)
 		}
 		end = run.End
 		if !maps.Equal(run.Counts, c.marked[i]) {
-			return fmt.Sprintf("from %s on: %d comments counted, and there are %d markers",
+			return fmt.Sprintf("from %s on: counted as %d, but the markers add up to %d",
 				run.From, run.Counts.Total(), c.marked[i].Total())
 		}
 	}

@@ -101,13 +101,13 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 	}
 	counted := e.counts()
 	for _, d := range differencesOf(counted, e.listed) {
-		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(d.Cell), d.a, d.b)
+		add(WrongCount, true, "%s: counted as %d instead of %d", cellName(d.Cell), d.a, d.b)
 	}
 	for _, d := range differencesOf(counted, e.marked) {
-		add(WrongSum, false, "%s: %d counted, and there are %d markers", cellName(d.Cell), d.a, d.b)
+		add(WrongSum, false, "%s: counted as %d, but its markers add up to %d", cellName(d.Cell), d.a, d.b)
 	}
 	if shared, rows := e.after.stats[comment.OtherLanguages], (statistics{others: e.rows}).shared(); shared != rows {
-		add(WrongRow, false, "languages that share a row: %d comments counted, and their own counts say %d", shared.Total(), rows.Total())
+		add(WrongRow, false, "languages that share a row: counted as %d, but their own counts add up to %d", shared.Total(), rows.Total())
 	}
 	wrong := e.misdated()
 	if countsFit := !slices.ContainsFunc(out, func(d Drift) bool { return !d.follows }); countsFit && wrong != "" {
@@ -118,7 +118,7 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		add(WrongIndex, false, "%s", wrong)
 	}
 	if e.checked && pageHeadOf(e, true, time.Now()).starts {
-		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Total())
+		add(MissingIndex, false, "the product has %d comments, but no page index", e.marked.Total())
 	}
 	return out
 }
@@ -135,17 +135,17 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 		follows := there == counted[language]
 		switch want := right[language]; {
 		case !found:
-			add(MissingLeader, follows, "%s: it is not there, and has %d", boardName(language), bestCount(e.listed, language))
+			add(MissingLeader, follows, "%s: not listed, but should be listed with %d", boardName(language), bestCount(e.listed, language))
 		case there.sort != want.sort:
-			add(WrongLeader, follows, "%s: %s, and has %d", boardName(language), leaderName(there), bestCount(e.listed, language))
+			add(WrongLeader, follows, "%s: %s instead of %d", boardName(language), leaderName(there), bestCount(e.listed, language))
 		case there.partition != want.partition && there.partition != moving[language].partition:
-			add(WrongShard, false, "%s: it stands in %q, and belongs into %q", boardName(language), there.partition, want.partition)
+			add(WrongShard, false, "%s: stored in %q instead of %q", boardName(language), there.partition, want.partition)
 		}
 	}
 	for _, language := range slices.Sorted(maps.Keys(e.places)) {
 		if _, wanted := right[language]; !wanted {
 			there := e.places[language]
-			add(StrayLeader, there == counted[language], "%s: %s, and has none", boardName(language), leaderName(there))
+			add(StrayLeader, there == counted[language], "%s: %s, but should not be listed", boardName(language), leaderName(there))
 		}
 	}
 }
@@ -158,16 +158,16 @@ func (e *examined) misdated() string {
 		return ""
 	}
 	if e.after.newest == nil {
-		return "when they were written is missing or cannot be read"
+		return "their positions are missing or cannot be read"
 	}
 	cell, found := e.after.newest.Below(e.bounds.In(stats), stats)
 	switch {
 	case !found:
 		return ""
 	case cell.Language == "":
-		return starsName(cell.Rating) + ": the newest comment is another"
+		return starsName(cell.Rating) + ": another comment is the newest"
 	}
-	return cellName(cell) + ": a comment is newer"
+	return cellName(cell) + ": a newer comment exists"
 }
 
 // drift describes what is wrong with a marker.
@@ -176,11 +176,11 @@ func (m misfit) drift(product string) Drift {
 	case m.unreadable != nil:
 		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.unreadable.Error()}
 	case m.cell == nil:
-		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.marked))}
+		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, but is not in the lists of the product", m.id, textOf(m.marked))}
 	case m.marked == nil:
-		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
+		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, but is not counted", m.id, textOf(m.cell))}
 	}
-	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.marked), textOf(m.cell))}
+	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.id, textOf(m.cell), textOf(m.marked))}
 }
 
 // misfiledDrifts describes what is wrong with the index keys of a comment.
@@ -195,22 +195,22 @@ func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
 	}
 	add := func(kind DriftKind, attrs []string, detail string) {
 		if len(attrs) > 0 {
-			detail = fmt.Sprintf("comment %s is %s, and %s: attributes %s", keys.ID, keys.Status, detail, strings.Join(attrs, ", "))
+			detail = fmt.Sprintf("comment %s is %s, %s: attributes %s", keys.ID, keys.Status, detail, strings.Join(attrs, ", "))
 			out = append(out, Drift{Product: keys.ProductID, Kind: kind, Detail: detail})
 		}
 	}
 	if keys.Status != comment.Approved && keys.InLists() {
-		add(HiddenInLists, lists, "is in lists")
+		add(HiddenInLists, lists, "but is in lists")
 	} else {
-		add(WrongLists, lists, "its keys of lists do not say so")
+		add(WrongLists, lists, "but its keys of lists are missing or wrong")
 	}
 	switch {
 	case !keys.Waits():
-		add(StrayInQueue, queue, "does not wait, but is in the queue")
+		add(StrayInQueue, queue, "and does not wait, but is in the queue")
 	case !keys.InQueue():
-		add(MissingInQueue, queue, "waits, but is not in the queue")
+		add(MissingInQueue, queue, "and waits, but is not in the queue")
 	default:
-		add(WrongPlace, queue, "its place in the queue is not its own")
+		add(WrongPlace, queue, "but its place in the queue is wrong")
 	}
 	return out
 }
@@ -241,7 +241,7 @@ func boardName(language comment.Language) string {
 func leaderName(keys leaderKeys) string {
 	leader, err := parseLeaderKey(keys.sort)
 	if err != nil {
-		return fmt.Sprintf("it stands there as %q", keys.sort)
+		return fmt.Sprintf("listed as %q", keys.sort)
 	}
-	return fmt.Sprintf("it stands there with %d", leader.Count)
+	return fmt.Sprintf("listed with %d", leader.Count)
 }

@@ -152,11 +152,11 @@ func (c Chain) why(link int, along bool, have int) string {
 	case name == "":
 		return ""
 	case along:
-		return fmt.Sprintf("%s: read along, as what comes before it may be too few", name)
+		return fmt.Sprintf("%s: read in the same wave, because the comments before it may be too few", name)
 	case link == 0:
 		return fmt.Sprintf("%s: the page begins here in the order %s", name, c.stretch.order)
 	}
-	return fmt.Sprintf("%s: read on, as what comes before it has %d of %d", name, have, c.want)
+	return fmt.Sprintf("%s: read next, because the comments before it are %d of %d", name, have, c.want)
 }
 
 // WholeRead is a read of a whole list that is sorted in memory afterwards.
@@ -185,9 +185,9 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	case looked && !scattered:
 		return WholeRead{}, false
 	case !looked && scattered && p.Filter.Dated():
-		return c.look("its dates may leave few comments", units)
+		return c.look("the filter by date may leave few comments", units)
 	case !looked && !c.sure:
-		read, cheap := c.look("nothing is known of the product, and most are small", units)
+		read, cheap := c.look("nothing is known about the product, and most products are small", units)
 		return read, cheap && c.stretch.start == nil
 	case scattered:
 		return p.wholeOfScattered(c, units)
@@ -205,7 +205,7 @@ func (c Chain) look(why string, units float64) (WholeRead, bool) {
 
 // whole returns a read of a list that is expected to hold the given number of comments.
 func (c Chain) whole(held int) WholeRead {
-	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
+	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than reading it in parts", held)}
 }
 
 // held returns how many comments the list has by the statistics, ignoring its dates.

@@ -28,7 +28,7 @@ func ExamplePlanner_Take() {
 	fmt.Println(list.Take(firstPage()))
 	// Output:
 	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
-	//   by whole product (about 0.8 units, price 1.0), not by ratings (about 1.1 units, price 1.2): without statistics, by what is likely of a product
+	//   by whole product (about 0.8 units, price 1.0), not by ratings (about 1.1 units, price 1.2): without statistics, estimated for a typical product
 	//   read 44 of P#kettle in all, residual filter: ratings [1 3]
 	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
 	//   by ratings (about 2.1 units, price 2.2), not by whole product (about 11.3 units, price 12.0)

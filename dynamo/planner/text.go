@@ -49,7 +49,7 @@ func (p Plan) String() string {
 	}
 	why := "empty"
 	if from != nil {
-		why = "nothing as new as that"
+		why = "nothing that new"
 	}
 	for _, partition := range p.Empty {
 		fmt.Fprintf(&b, "\n  skip %s in %s: %s by statistics of %v ago",
@@ -80,12 +80,12 @@ func (p Plan) choiceText() string {
 		b.WriteString(": it is one partition that holds nothing else")
 	case !p.Likely:
 	case p.Sampled > 0:
-		fmt.Fprintf(&b, ": without statistics, by what the first %d comments show", p.Sampled)
+		fmt.Fprintf(&b, ": without statistics, estimated from the first %d comments", p.Sampled)
 	default:
-		b.WriteString(": without statistics, by what is likely of a product")
+		b.WriteString(": without statistics, estimated for a typical product")
 	}
 	if p.Remembered {
-		b.WriteString("; limits follow what the page held when it was last read")
+		b.WriteString("; limits follow the last read of this page")
 	}
 	return b.String()
 }

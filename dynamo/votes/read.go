@@ -135,18 +135,18 @@ func (s state) wrong(id comment.ID, counted layout.VoteSums) string {
 	right, left := s.shown.Imported.Plus(total), total.Helpful+total.NotHelpful
 	switch update, _, _ := s.shown.Update(total); {
 	case s.gone && left > 0: // withdrawn votes expire, and are not deleted with their comment
-		return fmt.Sprintf("comment %s does not exist, and has %d votes", id, left)
+		return fmt.Sprintf("comment %s does not exist, but has %d votes", id, left)
 	case s.gone:
 		return ""
 	case s.unreadable != nil:
 		return fmt.Sprintf("comment %s: %v", id, s.unreadable)
 	case update != "" && s.shown.Shown == right:
-		return fmt.Sprintf("comment %s: its place among the helpful ones is not that of its votes", id)
+		return fmt.Sprintf("comment %s: its place in the order by votes does not match its votes", id)
 	case update != "":
-		return fmt.Sprintf("comment %s shows %d helpful and %d other votes, and has %d and %d",
+		return fmt.Sprintf("comment %s shows %d helpful and %d other votes, but has %d and %d",
 			id, s.shown.Shown.Helpful, s.shown.Shown.NotHelpful, right.Helpful, right.NotHelpful)
 	case s.sums.Changes > 0 && s.sums.Slices != counted.Slices:
-		return fmt.Sprintf("comment %s: the sums of slices of its votes are wrong", id)
+		return fmt.Sprintf("comment %s: its stored sums of votes are wrong", id)
 	}
 	return ""
 }

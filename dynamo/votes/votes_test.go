@@ -375,12 +375,12 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		return wrong
 	}
 	want := []string{
-		fmt.Sprintf("comment %s shows 0 helpful and 0 other votes, and has 2 and 0", all[0].ID),
-		fmt.Sprintf("comment %s shows 9 helpful and 0 other votes, and has 2 and 0", all[1].ID),
-		fmt.Sprintf("comment %s: its place among the helpful ones is not that of its votes", all[2].ID),
-		fmt.Sprintf("comment %s: its place among the helpful ones is not that of its votes", all[3].ID),
+		fmt.Sprintf("comment %s shows 0 helpful and 0 other votes, but has 2 and 0", all[0].ID),
+		fmt.Sprintf("comment %s shows 9 helpful and 0 other votes, but has 2 and 0", all[1].ID),
+		fmt.Sprintf("comment %s: its place in the order by votes does not match its votes", all[2].ID),
+		fmt.Sprintf("comment %s: its place in the order by votes does not match its votes", all[3].ID),
 		fmt.Sprintf("comment %s: the sums of votes cannot be read", all[4].ID),
-		fmt.Sprintf("comment %s does not exist, and has 2 votes", all[last].ID),
+		fmt.Sprintf("comment %s does not exist, but has 2 votes", all[last].ID),
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, drifts()); diff != "" {
