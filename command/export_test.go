@@ -416,7 +416,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 	var said bytes.Buffer
 	process.Stdout, process.Stderr = write, &said
 	err = process.Run()
-	if process.ProcessState.ExitCode() != 1 || said.String() != "talkback: the reader of standard output has gone: what was written is incomplete\n" {
+	if process.ProcessState.ExitCode() != 1 || said.String() != "talkback: the reader of standard output closed it: the output is incomplete\n" {
 		t.Errorf("%v: %s", err, said.String())
 	}
 }
@@ -480,7 +480,7 @@ func TestExportInterrupted(t *testing.T) {
 		_, _ = read.Read(make([]byte, 1)) // and no more
 		cancel()
 	}()
-	want = "talkback: the export was interrupted: what was written is incomplete; run it again\n"
+	want = "talkback: the export was interrupted: the output is incomplete; run it again\n"
 	if status, said := e.run(ctx, "export", "-"); status != 1 || said != want {
 		t.Errorf("status %d, %s", status, said)
 	}

@@ -249,7 +249,7 @@ func TestDeadEngineIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended(t, e)
-	contains(t, e.Err(), "ended by itself", "signal: killed", "Dynoxide listening on "+e.Endpoint())
+	contains(t, e.Err(), "ended unexpectedly", "signal: killed", "Dynoxide listening on "+e.Endpoint())
 	running(t, o) // and the folder is free
 }
 
@@ -257,7 +257,7 @@ func TestEngineThatEndsBeforeItIsReady(t *testing.T) {
 	o := options(t)
 	o.Binary = script(t, "echo first; echo the disk is on fire >&2; exit 3")
 	_, err := Start(t.Context(), o)
-	contains(t, err, "ended by itself: exit status 3", "first | the disk is on fire")
+	contains(t, err, "ended unexpectedly: exit status 3", "first | the disk is on fire")
 }
 
 func TestStartIsBoundedByItsContext(t *testing.T) {
@@ -349,7 +349,7 @@ func TestDamagedData(t *testing.T) {
 		o.Folder = t.TempDir()
 		write(t, filepath.Join(o.Folder, databaseFile), "SQLite format 3\x00"+strings.Repeat("?", 9000))
 		_, err := Start(t.Context(), o)
-		contains(t, err, "ended by itself: exit status 1", "not a valid SQLite database")
+		contains(t, err, "ended unexpectedly: exit status 1", "not a valid SQLite database")
 	})
 }
 

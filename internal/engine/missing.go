@@ -29,7 +29,7 @@ func (e *MissingError) Error() string {
 	if len(e.Others) > 0 {
 		what += fmt.Sprintf(" (existing: %s)", strings.Join(e.Others, ", "))
 	}
-	return what + ": name another by --data; talkback serve and talkback import make one"
+	return what + ": name another with --data, or create one with talkback serve or talkback import"
 }
 
 // checkExists returns a *MissingError unless the folder holds an engine's data, or another process

@@ -164,7 +164,7 @@ func (f *File) Remains() string {
 	case f.done:
 		return f.name + " was written in full just before"
 	case f.part == nil:
-		return "what was written is incomplete"
+		return "the output is incomplete"
 	}
 	return f.name + " was not written"
 }
@@ -174,7 +174,7 @@ type ExistsError struct{ name string }
 
 // Error names the file and the cure.
 func (e *ExistsError) Error() string {
-	return Printable(e.name) + " exists: give another name, or --force to write over it"
+	return Printable(e.name) + " exists: give another name, or --force to overwrite it"
 }
 
 // Error is the failure to write a file.
@@ -191,7 +191,7 @@ func (e *Error) Error() string {
 	name := Printable(e.name)
 	switch cause := e.Cause(); {
 	case errors.Is(e.err, syscall.EPIPE), errors.Is(e.err, io.ErrClosedPipe):
-		return fmt.Sprintf("the reader of %s has gone: what was written is incomplete", name)
+		return fmt.Sprintf("the reader of %s closed it: the output is incomplete", name)
 	case errors.Is(e.err, syscall.ENOSPC):
 		return fmt.Sprintf("%s cannot be written (%v): make room, or name a file on another disk", name, cause)
 	default:

@@ -151,7 +151,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := standard.Write([]byte("x")); err == nil || err.Error() != "the reader of standard output has gone: what was written is incomplete" {
+	if _, err := standard.Write([]byte("x")); err == nil || err.Error() != "the reader of standard output closed it: the output is incomplete" {
 		t.Error(err)
 	}
 	if standard.Part() != "" || standard.Drop() != nil {

@@ -33,7 +33,7 @@ type bucket struct {
 func openBucket(ctx context.Context, address string) (place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%s is no address of an export: give s3://BUCKET/PREFIX", output.Printable(address))
+		return nil, fmt.Errorf("%s is not the address of an export: give s3://BUCKET/PREFIX", output.Printable(address))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
 	if err != nil {
@@ -91,8 +91,8 @@ func (b *bucket) folders(ctx context.Context, dir string) (names []string, err e
 
 // cures map error codes of S3 to what to do.
 var cures = map[string]string{
-	"NoSuchBucket":                       "there is no such bucket: check its name",
-	"AccessDenied":                       "the bucket refuses it: grant s3:GetObject on its objects and s3:ListBucket on the bucket, and kms:Decrypt if the export is encrypted by a key of yours",
+	"NoSuchBucket":                       "the bucket does not exist: check its name",
+	"AccessDenied":                       "access is denied: grant s3:GetObject on its objects and s3:ListBucket on the bucket, and kms:Decrypt if the export is encrypted by a key of yours",
 	"PermanentRedirect":                  "the bucket is in another region: set AWS_REGION to it",
 	"AuthorizationHeaderMalformed":       "the bucket is in another region: set AWS_REGION to it",
 	"IllegalLocationConstraintException": "the bucket is in another region: set AWS_REGION to it",

@@ -177,9 +177,9 @@ func (e *Export) readManifests(ctx context.Context) error {
 	}
 	switch {
 	case s.ExportType != "" && s.ExportType != "FULL_EXPORT":
-		return fmt.Errorf("it is an incremental one (%s), which has only what changed: make a full export, by --export-type FULL_EXPORT", s.ExportType)
+		return fmt.Errorf("it is an incremental export (%s), which holds only changes: make a full export with --export-type FULL_EXPORT", s.ExportType)
 	case s.OutputFormat != "DYNAMODB_JSON":
-		return fmt.Errorf("its format is %s: export again, by --export-format DYNAMODB_JSON", s.OutputFormat)
+		return fmt.Errorf("its format is %s: export again with --export-format DYNAMODB_JSON", s.OutputFormat)
 	}
 	e.Table, e.Time, e.Items = path.Base(s.TableArn), s.ExportTime, *s.ItemCount
 	if text, err = e.readAll(ctx, filesName); err != nil {
@@ -193,7 +193,7 @@ func (e *Export) readManifests(ctx context.Context) error {
 		items += f.ItemCount
 	}
 	if items != e.Items {
-		return fmt.Errorf("%s lists %d items, and %s says %d: one of them is cut off or of another export; copy both again, or export again", filesName, items, summaryName, e.Items)
+		return fmt.Errorf("%s lists %d items, but %s says %d: one of the two files is cut off or from another export; copy both again, or export again", filesName, items, summaryName, e.Items)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func filesOf(text []byte, id string) (files []file, err error) {
 			return nil, fmt.Errorf("line %d of %s is damaged or cut off: copy it again, or export again", len(files)+1, filesName)
 		}
 		if !strings.HasSuffix(path.Dir(f.Key), "/"+id+"/data") {
-			return nil, fmt.Errorf("%s is of another export than %s, whose name is %s: copy both again from one folder", filesName, summaryName, id)
+			return nil, fmt.Errorf("%s is from another export than %s, which is from %s: copy both again from one folder", filesName, summaryName, id)
 		}
 		files = append(files, f)
 	}

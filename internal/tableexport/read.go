@@ -54,11 +54,11 @@ func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) err
 	case body.failed != nil:
 		return body.failed
 	case base64.StdEncoding.EncodeToString(sum.Sum(nil)) != f.MD5:
-		return fmt.Errorf("%s in %s is damaged or cut off, for it does not have the checksum of %s: copy it again, or export again", name, e, filesName)
+		return fmt.Errorf("%s in %s is damaged or cut off, because it does not have the checksum in %s: copy it again, or export again", name, e, filesName)
 	case err != nil:
-		return fmt.Errorf("%s in %s has the checksum of %s, and cannot be read: %w; export again", name, e, filesName, err)
+		return fmt.Errorf("%s in %s has the checksum in %s, but cannot be read: %w; export again", name, e, filesName, err)
 	case count != f.ItemCount:
-		return fmt.Errorf("%s in %s has %d items, and %s says %d: export again", name, e, count, filesName, f.ItemCount)
+		return fmt.Errorf("%s in %s has %d items, but %s says %d: export again", name, e, count, filesName, f.ItemCount)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error
 	for lines.Scan() {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			if blank += len(lines.Bytes()) + 1; blank > longestLine {
-				return count, nil, errors.New("it goes on with blank lines")
+				return count, nil, errors.New("it has too many blank lines")
 			}
 			continue
 		}
@@ -99,11 +99,11 @@ func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error
 func itemOf(line []byte) (layout.Item, error) {
 	var in struct{ Item json.RawMessage }
 	if json.Unmarshal(line, &in) != nil || len(in.Item) == 0 {
-		return nil, errors.New("it is no item")
+		return nil, errors.New("it is not an item")
 	}
 	it, err := attributevalue.UnmarshalMapJSON(in.Item)
 	if err != nil || len(it) == 0 {
-		return nil, errors.New("it is no item in DynamoDB JSON")
+		return nil, errors.New("it is not an item in DynamoDB JSON")
 	}
 	return it, nil
 }

@@ -165,7 +165,7 @@ func TestDamaged(t *testing.T) {
 		{"there is no list of files", "manifest-files.json", nil, "manifest-files.json is missing: copy the whole folder"},
 		{"the list is cut off", "manifest-files.json", half, "of manifest-files.json is damaged or cut off"},
 		{"the list lacks a file", "manifest-files.json", func(text string) string { return text[strings.Index(text, "\n")+1:] }, "lists 22 items, and manifest-summary.json says 44"},
-		{"the list is of another export", "manifest-files.json", replaced(dynamotest.ExportID, "09999999999999-a1b2c3d4"), "is of another export than"},
+		{"the list is of another export", "manifest-files.json", replaced(dynamotest.ExportID, "09999999999999-a1b2c3d4"), "is from another export than"},
 		{"it is in ION", "manifest-summary.json", replaced("DYNAMODB_JSON", "ION"), "its format is ION: export again, by --export-format DYNAMODB_JSON"},
 		{"it is incremental", "manifest-summary.json", replaced("FULL_EXPORT", "INCREMENTAL_EXPORT"), "make a full export"},
 	} {
@@ -230,7 +230,7 @@ func TestRefusalsOfABucket(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", name, err, says)
 		}
 	}
-	open("s3://nowhere/a", "there is no such bucket: check its name")
+	open("s3://nowhere/a", "the bucket does not exist: check its name")
 	open("s3://pages/a", "there is no export of DynamoDB in s3://pages/a")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	open("s3://pages/a", "AWS does not accept the credentials")

@@ -80,7 +80,7 @@ func Start(c Command) (*Child, error) {
 	}
 	if err := dog.tie(cmd.Process); err != nil {
 		dog.dismiss()
-		return nil, errors.Join(fmt.Errorf("cannot tie %s to this process: %w", c.Path, err), cmd.Process.Kill(), cmd.Wait())
+		return nil, errors.Join(fmt.Errorf("cannot make %s end with this process: %w", c.Path, err), cmd.Process.Kill(), cmd.Wait())
 	}
 	child := &Child{cmd: cmd, watchdog: dog, output: output{path: c.Log, start: end}, done: make(chan struct{})}
 	go child.wait()
@@ -96,7 +96,7 @@ func (c *Child) wait() {
 		if err != nil {
 			why = err.Error()
 		}
-		c.err = fmt.Errorf("%s (pid %d) ended by itself: %s; the end of %s: %s",
+		c.err = fmt.Errorf("%s (pid %d) ended unexpectedly: %s; the end of %s: %s",
 			c.cmd.Path, c.PID(), why, c.output.path, c.LastWords())
 	}
 	close(c.done)
