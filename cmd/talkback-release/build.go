@@ -54,7 +54,7 @@ func (r *release) build(system, scratch string) (build, error) {
 		return b, err
 	}
 	if info.Size() > maxProgram {
-		return b, fmt.Errorf("the program for %s has %.1f MB, and may have %.0f", system, float64(info.Size())/1e6, maxProgram/1e6)
+		return b, fmt.Errorf("the program for %s has %.1f MB, more than the limit of %.0f", system, float64(info.Size())/1e6, maxProgram/1e6)
 	}
 	if b.info, err = buildinfo.ReadFile(b.path); err != nil {
 		return b, err
@@ -84,7 +84,7 @@ func (r *release) sameVersion(b build) error {
 		r.version = version
 	}
 	if version != r.version {
-		return fmt.Errorf("%s is of version %s, the others of %s", b.path, version, r.version)
+		return fmt.Errorf("%s has version %s, but the other programs have %s", b.path, version, r.version)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func checkImage(image v1.Image, b build) error {
 	}
 	log.Printf("image for %s/%s: %.1f MB", b.os, b.arch, float64(all)/1e6)
 	if all > maxImage {
-		return fmt.Errorf("for %s/%s it has %.1f MB, and may have %.0f", b.os, b.arch, float64(all)/1e6, maxImage/1e6)
+		return fmt.Errorf("for %s/%s it has %.1f MB, more than the limit of %.0f", b.os, b.arch, float64(all)/1e6, maxImage/1e6)
 	}
 	return nil
 }

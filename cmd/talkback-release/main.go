@@ -20,14 +20,14 @@ func main() {
 	log.SetPrefix("talkback-release: ")
 	r := release{built: map[string]string{}, engines: map[string]string{}}
 	flag.StringVar(&r.root, "root", ".", "`folder` of the module")
-	flag.StringVar(&r.out, "out", "bin/release", "`folder` that is made anew")
+	flag.StringVar(&r.out, "out", "bin/release", "output `folder`, which is deleted first")
 	flag.StringVar(&r.program, "program", "bin/talkback", "`file` of the program for this system, which prints its completions and manual page")
-	systems := flag.String("systems", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "`list` of systems to make it for")
-	flag.Func("built", "`system=file`: a program that is built already", r.pair(r.built))
+	systems := flag.String("systems", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "`list` of systems to build for")
+	flag.Func("built", "`system=file`: a program to publish instead of building it", r.pair(r.built))
 	flag.Func("engine", "`system=file`: the local engine", r.pair(r.engines))
-	flag.StringVar(&r.flags, "flags", "", "more `flags` of go build, as GOFLAGS has them")
+	flag.StringVar(&r.flags, "flags", "", "more `flags` for go build, in the form of GOFLAGS")
 	flag.StringVar(&r.function, "function", "", "`file` of the function of AWS Lambda for arm64")
-	flag.Func("with", "`file` that is published too; if it does not exist, it is left out", func(file string) error {
+	flag.Func("with", "another `file` to publish; skipped if it does not exist", func(file string) error {
 		r.with = append(r.with, file)
 		return nil
 	})
@@ -52,7 +52,7 @@ func (release) pair(to map[string]string) func(string) error {
 	return func(text string) error {
 		key, value, found := strings.Cut(text, "=")
 		if !found {
-			return fmt.Errorf("%s is not system=file", text)
+			return fmt.Errorf("%s is not system=file, such as linux/amd64=bin/talkback", text)
 		}
 		to[key] = value
 		return nil
@@ -107,7 +107,7 @@ func (r *release) begin() error {
 	if text == "" {
 		out, err := exec.Command("git", "-C", r.root, "log", "-1", "--format=%ct").Output()
 		if err != nil {
-			return fmt.Errorf("git does not tell the time of the commit (%w): set SOURCE_DATE_EPOCH", err)
+			return fmt.Errorf("git cannot say when the commit was made (%w): set SOURCE_DATE_EPOCH", err)
 		}
 		text = strings.TrimSpace(string(out))
 	}
