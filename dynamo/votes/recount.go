@@ -125,7 +125,7 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 	switch {
 	case now.gone:
 		left.changed = nil
-		return false, r.delete(ctx, left.id, max(1, left.votes/votesOfADelete))
+		return false, r.delete(ctx, left.id, now.sums.Changes > 0 || now.unreadable != nil, max(1, left.votes/votesOfADelete))
 	case now.unreadable != nil:
 		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(left.id)})
 	case now.sums.Changes > 0 && len(left.changed) > 0 && left.votes > 0:
@@ -203,8 +203,9 @@ func orOvertaken(err error) error {
 }
 
 // delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
-// votes, it deletes some and returns errWaits.
-func (r *Recounter) delete(ctx context.Context, id comment.ID, atOnce int) error {
+// votes, it deletes some and returns errWaits. summed is whether there are sums. They may be all
+// that is left: a process that counted before the deletion may store the first sums after it.
+func (r *Recounter) delete(ctx context.Context, id comment.ID, summed bool, atOnce int) error {
 	keys := []layout.Item{layout.VoteSumsKey(id)} // the sums first, so that no more are stored
 	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK) {
 		if err != nil {
@@ -218,7 +219,7 @@ func (r *Recounter) delete(ctx context.Context, id comment.ID, atOnce int) error
 		}
 		keys = append(keys, it)
 	}
-	if len(keys) == 1 {
+	if len(keys) == 1 && !summed {
 		return nil
 	}
 	return call.DeleteAll(ctx, r.client, r.table, keys)

@@ -1,0 +1,148 @@
+package votes_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// overtaken is a client before whose first write of a kind something else happens.
+type overtaken struct {
+	*dynamodb.Client
+	beforePut, beforeUpdate func()
+}
+
+func (o *overtaken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	once(&o.beforePut)
+	return o.Client.PutItem(ctx, in, options...)
+}
+
+func (o *overtaken) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	once(&o.beforeUpdate)
+	return o.Client.UpdateItem(ctx, in, options...)
+}
+
+func once(do *func()) {
+	if now := *do; now != nil {
+		*do = nil
+		now()
+	}
+}
+
+// voted adds a comment with a number of helpful votes that nobody has counted.
+func (h *history) voted(n int) comment.Comment {
+	h.Helper()
+	c := commenttest.Many(commenttest.Rand(h.T), "p", 1)[0]
+	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
+	if _, err := h.store.Add(h.Context(), c, ""); err != nil {
+		h.Fatal(err)
+	}
+	for i := range n {
+		vote := comment.CastVote{By: fmt.Sprint("customer ", i), Vote: comment.Helpful, At: c.CreatedAt()}
+		if err := h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote); err != nil {
+			h.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (h *history) recount(client votes.Writer, c comment.Comment, few int) {
+	h.Helper()
+	if err := votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID, votes.AllSlices); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// items returns how many items a comment has, with its own.
+func (h *history) items(c comment.Comment) int {
+	h.Helper()
+	items, _, err := call.Partition(h.Context(), h.client, h.table, layout.CommentKey(c.ID)["PK"], "items of a comment")
+	if err != nil {
+		h.Fatal(err)
+	}
+	return len(items)
+}
+
+// A vote may be withdrawn after it was counted, before the total is written. Another process then finds the
+// old total right, so this one has to count again.
+func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
+	h := newHistory(t, 1000)
+	c := h.voted(1)
+	client := &overtaken{Client: h.client, beforeUpdate: func() {
+		cast := comment.CastVote{By: "customer 0", Vote: comment.Helpful, At: c.CreatedAt()}
+		if err := h.store.SetVote(t.Context(), c.ID, cast, comment.CastVote{By: cast.By, Vote: comment.NoVote, At: cast.At}); err != nil {
+			t.Error(err)
+		}
+		h.recount(h.client, c, 1000)
+	}}
+	h.recount(client, c, 1000)
+	h.check(c.ID, comment.VoteCounts{})
+}
+
+// The first sums of slices may be stored after another process has deleted the comment's votes. They
+// are deleted too.
+func TestSumsStoredAfterTheDeletion(t *testing.T) {
+	h := newHistory(t, 2)
+	c := h.voted(3)
+	client := &overtaken{Client: h.client, beforePut: func() {
+		if err := h.store.Delete(t.Context(), c); err != nil {
+			t.Error(err)
+		}
+		h.recount(h.client, c, 2)
+		if n := h.items(c); n != 1 {
+			t.Errorf("the other process left %d items", n)
+		}
+	}}
+	h.recount(client, c, 2)
+	if n := h.items(c); n != 1 {
+		t.Errorf("%d items are left of the comment", n)
+	}
+}
+
+// The sums of slices are kept from a number of votes on, and not below.
+func TestSumsAreKeptFromManyVotesOn(t *testing.T) {
+	h := newHistory(t, 3)
+	for cast, want := range []int{1, 1 + 1, 1 + 2, 1 + 3 + 1, 1 + 4 + 1} {
+		c := h.voted(cast)
+		h.recount(h.client, c, 3)
+		if got := h.items(c); got != want {
+			t.Errorf("with %d votes a comment has %d items, want %d", cast, got, want)
+		}
+	}
+}
+
+// The record of a deletion is handed over until all votes are deleted, a bounded number at a time.
+func TestVotesAreDeletedInParts(t *testing.T) {
+	h := newHistory(t, 32)
+	c := h.voted(5)
+	h.recount(h.client, c, 32)
+	old, err := h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.store.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	records := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item}}
+	recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), 32)
+	for _, want := range []int{1 + 3, 1 + 1, 1} {
+		failed := stream.RecordErrors{}
+		recounter.Handle(t.Context(), records, failed)
+		if got := h.items(c); got != want || (len(failed) > 0) != (want > 1) {
+			t.Errorf("%d items are left, want %d; %v", got, want, failed)
+		}
+		if why := failed[0]; why != nil && comment.KindOf(why) != comment.Throttled {
+			t.Errorf("the record waits because of %v", why)
+		}
+	}
+}
