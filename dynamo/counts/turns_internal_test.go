@@ -50,3 +50,27 @@ func TestQueuesAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+// Of several records of a comment the last by position counts, in whatever order they come. That
+// the comment was in another cell between them is not forgotten.
+func TestRecordsOfOneCommentAreOneStanding(t *testing.T) {
+	for _, row := range []struct {
+		why   string
+		come  []standing
+		want  standing
+		moved bool
+	}{
+		{"a late reader's record comes last", []standing{{Cell: english5, position: "2"}, {Cell: german5, position: "1"}}, standing{Cell: english5, position: "2"}, true},
+		{"a move and an edit of the text", []standing{{Cell: english5, position: "1"}, {Cell: german5, position: "2"}, {Cell: german5, position: "3"}}, standing{Cell: german5, position: "3"}, true},
+		{"an edit of the text", []standing{{Cell: english5, position: "1"}, {Cell: english5, position: "2"}}, standing{Cell: english5, position: "2"}, false},
+	} {
+		w := workload{}
+		for _, s := range row.come {
+			s.ID = globe
+			w.add("p", s)
+		}
+		if got := w["p"]; len(got) != 1 || got[0].Cell != row.want.Cell || got[0].position != row.want.position || got[0].moved != row.moved {
+			t.Errorf("%s: %+v", row.why, got)
+		}
+	}
+}
