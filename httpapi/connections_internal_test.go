@@ -3,6 +3,7 @@ package httpapi
 import (
 	"io"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -64,6 +65,25 @@ func TestLastRead(t *testing.T) {
 		read := make([]byte, 8)
 		if n, err := conn.Read(read); string(read[:n]) != sent || (err == nil) != (sent != "") {
 			t.Errorf("read %q, %v of %q", read[:n], err, sent)
+		}
+		_ = conn.Close()
+		_ = client.Close()
+	}
+}
+
+// A connection that is idle before its first request is one of HTTP/2. No head is counted on it,
+// and the end of the server leaves it to net/http, which says goodbye.
+func TestIdleBeforeTheFirstRequest(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		client, served := net.Pipe()
+		all := NewConnections(0, 0)
+		conn := all.accept(served)
+		if busy {
+			conn.update(func() { conn.busy = true })
+		}
+		all.changed(conn, http.StateIdle)
+		if open := all.expireQuiet(time.Now().Add(time.Hour)); (open == 1) != busy || conn.expired != busy {
+			t.Errorf("after a request: %t; %d connections of HTTP/1.1 are open, and it is expired: %t", busy, open, conn.expired)
 		}
 		_ = conn.Close()
 		_ = client.Close()

@@ -77,3 +77,27 @@ func TestSettle(t *testing.T) {
 		}
 	}
 }
+
+// A refused operation tells the time after which it may succeed in both headers, even if the next
+// whole unit takes longer.
+func TestRefusalTellsOneTime(t *testing.T) {
+	limits := &ClientLimits{Reads: quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.01, Burst: 1})}
+	ask := func(units float64) (*refusal, string) {
+		v := limits.limit(quota.Customer("ada"), http.MethodPost)
+		if refused := v.enter(); refused != nil {
+			t.Fatal(refused.message)
+		}
+		ctx := &request{Context: t.Context(), limited: v}
+		_ = charging{}.Charge(ctx, units, 0)
+		v.settle(ctx, units)
+		header := http.Header{}
+		v.tell(header)
+		return v.refused, header.Get("RateLimit")
+	}
+	if refused, told := ask(0.5); refused != nil {
+		t.Fatalf("%s, %s", refused.message, told)
+	}
+	if refused, told := ask(0.7); refused == nil || refused.value != "20" || told != `"read-units";r=0;t=20` {
+		t.Errorf("it is told %v and %s, want 20 seconds", refused, told)
+	}
+}

@@ -21,6 +21,20 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 	}
 }
 
+// A page whose connection was closed to make room is not sent.
+func TestPageThatWasGivenUp(t *testing.T) {
+	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(1 << 20)}
+	defer func() {
+		if recover() != http.ErrAbortHandler || s.unsent.total != 0 {
+			t.Errorf("the page is sent, or %d bytes stay counted", s.unsent.total)
+		}
+	}()
+	s.light(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.unsent.remove(w.(lightAnswer).waiting) // as makeRoom does
+		w.(interface{ Hold(bytes int) }).Hold(100_000)
+	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/products/42", nil))
+}
+
 // unflushed takes an answer within the process: it has no buffer that could be flushed.
 type unflushed struct{ *httptest.ResponseRecorder }
 
