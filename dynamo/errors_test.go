@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -197,4 +199,38 @@ func reasons(codes ...string) string {
 		list[i] = `{"Code":"` + code + `"}`
 	}
 	return `,"CancellationReasons":[` + strings.Join(list, ",") + `]`
+}
+
+// overtaken is a table that loses the answer to the first update, and then has another comment.
+type overtaken struct {
+	client
+	there layout.Item
+	calls int
+}
+
+func (o *overtaken) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if o.calls++; o.calls == 1 {
+		return nil, &types.InternalServerError{}
+	}
+	return nil, &types.ConditionalCheckFailedException{Item: o.there}
+}
+
+// An edit whose first answer was lost finds another one in its place. If that has the same version,
+// the edit never took effect, and is told so. If that is newer, nobody knows.
+func TestEditThatWasOvertaken(t *testing.T) {
+	before := commenttest.Random(commenttest.Rand(t), "p")
+	before.Version = 1
+	after := before
+	after.Version, after.Text = 2, before.Text+" More."
+	for version, conflict := range map[int]bool{2: true, 3: false} {
+		synctest.Test(t, func(t *testing.T) {
+			now := before
+			now.Version = version
+			table := &overtaken{there: layout.Encode(now)}
+			err := NewStore(table, "t", Options{}).Replace(t.Context(), before, after)
+			if (comment.KindOf(err) == comment.Conflict) != conflict || errors.Is(err, call.ErrOvertaken) == conflict || table.calls != 2 {
+				t.Errorf("version %d is there: %v after %d calls", version, err, table.calls)
+			}
+		})
+	}
 }
