@@ -7,6 +7,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -80,82 +81,58 @@ func (o *Operation) Hold(bytes int) error {
 
 // Drop releases held bytes before Close.
 func (o *Operation) Drop(bytes int) {
+	o.locked(func() {
+		if !o.closed {
+			o.held -= int64(bytes)
+			o.pool.held.Add(-int64(bytes))
+		}
+	})
+}
+
+// locked calls f while no other goroutine uses the account, unless there is none.
+func (o *Operation) locked(f func()) {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.closed {
-		o.held -= int64(bytes)
-		o.pool.held.Add(-int64(bytes))
-	}
+	f()
 }
 
 // Consume adds answered calls and the read units that they consumed.
 func (o *Operation) Consume(calls int, units float64) {
-	if o == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.reads.Calls += calls
-	o.reads.Units += units
+	o.locked(func() {
+		o.reads.Calls += calls
+		o.reads.Units += units
+	})
 }
 
 // Write counts a comment that is written or deleted.
-func (o *Operation) Write() {
-	if o == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.writes++
-}
+func (o *Operation) Write() { o.locked(func() { o.writes++ }) }
 
 // Writes returns the number of comments written or deleted so far, including failed attempts.
-func (o *Operation) Writes() int {
-	if o == nil {
-		return 0
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.writes
+func (o *Operation) Writes() (writes int) {
+	o.locked(func() { writes = o.writes })
+	return writes
 }
 
 // Wave adds a wave of reads.
-func (o *Operation) Wave() {
-	if o == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.reads.Waves++
-}
+func (o *Operation) Wave() { o.locked(func() { o.reads.Waves++ }) }
 
 // Keep keeps a plan that is carried out, to print it if the operation turns out to be slow. The
 // plan must not change.
 func (o *Operation) Keep(plan fmt.Stringer) {
-	if o == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for i, kept := range o.plans {
-		if kept == nil {
-			o.plans[i] = plan
-			return
+	o.locked(func() {
+		if free := slices.Index(o.plans[:], nil); free >= 0 {
+			o.plans[free] = plan
 		}
-	}
+	})
 }
 
 // Reads returns the reads so far.
-func (o *Operation) Reads() Reads {
-	if o == nil {
-		return Reads{}
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.reads
+func (o *Operation) Reads() (reads Reads) {
+	o.locked(func() { reads = o.reads })
+	return reads
 }
 
 // Units returns the read units consumed so far.
@@ -163,12 +140,8 @@ func (o *Operation) Units() float64 { return o.Reads().Units }
 
 // Plans returns descriptions of the first plans that were carried out.
 func (o *Operation) Plans() []string {
-	if o == nil {
-		return nil
-	}
-	o.mu.Lock()
-	kept := o.plans
-	o.mu.Unlock()
+	var kept [keptPlans]fmt.Stringer
+	o.locked(func() { kept = o.plans })
 	var plans []string
 	for _, plan := range kept {
 		if plan != nil {
