@@ -47,9 +47,6 @@ type Hook struct {
 	Replayed, Since time.Time
 }
 
-// DefaultGiveUp is how long a delivery is retried by default.
-const DefaultGiveUp = 3 * 24 * time.Hour
-
 // MaxHooks is how many hooks a table can have. Each reads the log continuously.
 const MaxHooks = 20
 

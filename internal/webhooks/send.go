@@ -194,11 +194,9 @@ func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Reques
 	if err != nil {
 		return nil, errAddress
 	}
-	for name, value := range map[string]string{
-		standardwebhooks.HeaderWebhookID: e.ID, standardwebhooks.HeaderWebhookTimestamp: strconv.FormatInt(now.Unix(), 10), standardwebhooks.HeaderWebhookSignature: signature,
-	} {
-		request.Header.Set(name, value)
-	}
+	request.Header.Set(standardwebhooks.HeaderWebhookID, e.ID)
+	request.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
+	request.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	return request, nil
 }
 
@@ -209,8 +207,7 @@ func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
 
 // unanswered returns why a request got no answer, without the request's URL.
 func unanswered(err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, is := errors.AsType[*url.Error](err); is {
 		err = request.Err
 	}
 	var timeouts interface{ Timeout() bool }
