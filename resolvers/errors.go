@@ -41,8 +41,7 @@ var codes = map[comment.Kind]string{
 // unchanged.
 func ErrorPresenter(logger *slog.Logger, requestID func(context.Context) string) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
-		var known *comment.Error
-		if errors.As(err, &known) {
+		if known, is := errors.AsType[*comment.Error](err); is {
 			if known.Cause != nil && known.Kind != comment.Canceled {
 				logger.WarnContext(ctx, "a field failed", "code", codes[known.Kind], "request", requestID(ctx), "error", err)
 			}
@@ -71,8 +70,7 @@ var contextText = map[comment.Kind]string{
 // if any.
 func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
-	var placed *gqlerror.Error
-	if errors.As(err, &placed) {
+	if placed, is := errors.AsType[*gqlerror.Error](err); is {
 		out.Path, out.Locations = placed.Path, placed.Locations
 	}
 	out.Message = message

@@ -108,8 +108,7 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 
 // unanswered returns why a request got no answer, without its URL.
 func unanswered(err error) error {
-	var asked *url.Error
-	if errors.As(err, &asked) {
+	if asked, is := errors.AsType[*url.Error](err); is {
 		err = asked.Err
 	}
 	for _, own := range []error{errElsewhere, errOnAndOn, context.Canceled} {

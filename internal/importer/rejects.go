@@ -184,8 +184,7 @@ func (r *Rejects) again() string {
 }
 
 func (r *Rejects) failed(err error) error {
-	var unwritten *output.Error
-	if errors.As(err, &unwritten) {
+	if unwritten, is := errors.AsType[*output.Error](err); is {
 		err = unwritten.Cause()
 	}
 	return fmt.Errorf("the rejected rows cannot be written to %s (%w): name another file by --rejects", output.Printable(r.path), err)

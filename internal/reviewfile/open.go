@@ -50,8 +50,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 }
 
 func unreadable(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		err = path.Err
 	}
 	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)
