@@ -159,14 +159,14 @@ func TestDamaged(t *testing.T) {
 		{"a data file is of another export", "data/file0.json.gz", func(string) string { return "" }, "does not have the checksum"},
 		{"a file has fewer items than the manifests say", "", func(text string) string {
 			return strings.NewReplacer(`"itemCount":44`, `"itemCount":45`, `"itemCount":22`, `"itemCount":23`).Replace(text)
-		}, "lists 46 items, and manifest-summary.json says 45"},
+		}, "lists 46 items, but manifest-summary.json says 45"},
 		{"the summary is cut off", "manifest-summary.json", half, "manifest-summary.json is damaged or cut off: copy it again"},
 		{"there is no summary", "manifest-summary.json", nil, "it has not ended yet, or failed"},
 		{"there is no list of files", "manifest-files.json", nil, "manifest-files.json is missing: copy the whole folder"},
 		{"the list is cut off", "manifest-files.json", half, "of manifest-files.json is damaged or cut off"},
-		{"the list lacks a file", "manifest-files.json", func(text string) string { return text[strings.Index(text, "\n")+1:] }, "lists 22 items, and manifest-summary.json says 44"},
+		{"the list lacks a file", "manifest-files.json", func(text string) string { return text[strings.Index(text, "\n")+1:] }, "lists 22 items, but manifest-summary.json says 44"},
 		{"the list is of another export", "manifest-files.json", replaced(dynamotest.ExportID, "09999999999999-a1b2c3d4"), "is from another export than"},
-		{"it is in ION", "manifest-summary.json", replaced("DYNAMODB_JSON", "ION"), "its format is ION: export again, by --export-format DYNAMODB_JSON"},
+		{"it is in ION", "manifest-summary.json", replaced("DYNAMODB_JSON", "ION"), "its format is ION: export again with --export-format DYNAMODB_JSON"},
 		{"it is incremental", "manifest-summary.json", replaced("FULL_EXPORT", "INCREMENTAL_EXPORT"), "make a full export"},
 	} {
 		folder := t.TempDir()
