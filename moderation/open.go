@@ -1,11 +1,8 @@
 package moderation
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 )
 
 // Open returns the policy of the flags --moderation, which is publish, hold or rules, and
@@ -27,19 +24,4 @@ func Open(mode, path string) (Policy, error) {
 	}
 	r, err := parseRules(path, text)
 	return Policy{rules: r}, err
-}
-
-// readFile reads a file of a bounded length. It leaves out the byte order mark that some editors
-// write.
-func readFile(path string, most int) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
-	if err == nil && len(text) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes, which is all that is read: make it shorter", path, most)
-	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
