@@ -1,0 +1,114 @@
+package votes_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/stream"
+)
+
+// troubled is a client with one kind of trouble.
+type troubled struct {
+	*dynamodb.Client
+	leavesOut string // the sort key of items that no BatchGetItem returns; all stay unprocessed
+	fails     error  // of each BatchGetItem
+	overtaken bool   // another write comes before each UpdateItem
+}
+
+func (c *troubled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	if c.fails != nil {
+		return nil, c.fails
+	}
+	asked, left := *in, map[string]types.KeysAndAttributes{}
+	asked.RequestItems = map[string]types.KeysAndAttributes{}
+	for table, want := range in.RequestItems {
+		for _, key := range want.Keys {
+			to := asked.RequestItems
+			if layout.NewReader(key).Text(layout.AttrSK) == c.leavesOut {
+				to = left
+			}
+			part := want
+			part.Keys = append(slices.Clone(to[table].Keys), key)
+			to[table] = part
+		}
+	}
+	if len(asked.RequestItems) == 0 {
+		return &dynamodb.BatchGetItemOutput{UnprocessedKeys: left}, nil
+	}
+	output, err := c.Client.BatchGetItem(ctx, &asked, options...)
+	if err == nil {
+		output.UnprocessedKeys = left
+	}
+	return output, err
+}
+
+func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if c.overtaken {
+		return nil, &types.ConditionalCheckFailedException{}
+	}
+	return c.Client.UpdateItem(ctx, in, options...)
+}
+
+// handOver hands over the record of the vote of customer 0 about a comment, and returns its error.
+func (h *history) handOver(client votes.Writer, c comment.Comment, few int) error {
+	h.Helper()
+	failed := stream.RecordErrors{}
+	records := []stream.Record{{Keys: voteKeyOf(h.T, h, c.ID, "customer 0")}}
+	votes.Few(votes.NewRecounter(client, h.table, 0), few).Handle(h.Context(), records, failed)
+	return failed[0]
+}
+
+// A busy table may answer a part of a read only. What is left out is unknown, and not gone: the
+// comment keeps its votes, and the record waits.
+func TestPartlyAnsweredReadOfVotes(t *testing.T) {
+	for name, of := range map[string]func(comment.ID) layout.Item{"comment": layout.CommentKey, "sums": layout.VoteSumsKey} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t, 2)
+			c := h.voted(3)
+			h.recount(h.client, c, 2)
+			before := h.items(c)
+			client := &troubled{Client: h.client, leavesOut: layout.NewReader(of(c.ID)).Text(layout.AttrSK)}
+			if err := h.handOver(client, c, 2); comment.KindOf(err) != comment.Throttled || !errors.Is(err, call.ErrBusy) {
+				t.Errorf("the record fails with %v", err)
+			}
+			if found, err := votes.Compare(t.Context(), client, h.table, c.ID); !errors.Is(err, call.ErrBusy) {
+				t.Errorf("compared: %+v, %v", found, err)
+			}
+			if got := h.items(c); got != before {
+				t.Errorf("%d items are left of %d", got, before)
+			}
+			h.check(c.ID, comment.VoteCounts{Helpful: 3})
+		})
+	}
+}
+
+// A total that other writes overtake again and again is not known to be correct, so its record waits.
+func TestTotalIsOvertakenEachTime(t *testing.T) {
+	h := newHistory(t, 1000)
+	c := h.voted(1)
+	if err := h.handOver(&troubled{Client: h.client, overtaken: true}, c, 1000); comment.KindOf(err) != comment.Throttled {
+		t.Errorf("the record fails with %v", err)
+	}
+	if err := h.handOver(h.client, c, 1000); err != nil {
+		t.Error(err)
+	}
+	h.check(c.ID, comment.VoteCounts{Helpful: 1})
+}
+
+// A record whose votes could not be counted tells why, although its slice is still to be counted.
+func TestRecordTellsWhatFailed(t *testing.T) {
+	h := newHistory(t, 1000)
+	c, why := h.voted(1), errors.New("the disk is on fire")
+	if err := h.handOver(&troubled{Client: h.client, fails: why}, c, 1000); !errors.Is(err, why) {
+		t.Errorf("the record fails with %v", err)
+	}
+}
