@@ -231,7 +231,7 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 		return "", err
 	}
 	n, err := store.Redeliver(ctx, h, newSender().Send)
-	if _, is := errors.AsType[webhooks.Damaged](err); err != nil && !is {
+	if _, ok := errors.AsType[webhooks.Damaged](err); err != nil && !ok {
 		return "", fmt.Errorf("%d events were delivered; the next was not, and stays with those after it: %w", n, err)
 	}
 	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), err

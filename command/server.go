@@ -159,7 +159,7 @@ type ListenFlags struct {
 // listenOn listens on the address in a flag. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if malformed, is := errors.AsType[*net.AddrError](err); is {
+	if malformed, ok := errors.AsType[*net.AddrError](err); ok {
 		return nil, usagef("%s %s is not an address (%s): give host and port, such as 127.0.0.1:8080", flag, address, malformed.Err)
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ var codes = map[comment.Kind]string{
 // unchanged.
 func ErrorPresenter(logger *slog.Logger, requestID func(context.Context) string) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
-		if known, is := errors.AsType[*comment.Error](err); is {
+		if known, ok := errors.AsType[*comment.Error](err); ok {
 			if known.Cause != nil && known.Kind != comment.Canceled {
 				logger.WarnContext(ctx, "a field failed", "code", codes[known.Kind], "request", requestID(ctx), "error", err)
 			}
@@ -70,7 +70,7 @@ var contextText = map[comment.Kind]string{
 // if any.
 func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
-	if placed, is := errors.AsType[*gqlerror.Error](err); is {
+	if placed, ok := errors.AsType[*gqlerror.Error](err); ok {
 		out.Path, out.Locations = placed.Path, placed.Locations
 	}
 	out.Message = message

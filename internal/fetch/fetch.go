@@ -108,7 +108,7 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 
 // unanswered returns why a request got no answer, without its URL.
 func unanswered(err error) error {
-	if asked, is := errors.AsType[*url.Error](err); is {
+	if asked, ok := errors.AsType[*url.Error](err); ok {
 		err = asked.Err
 	}
 	for _, own := range []error{errElsewhere, errOnAndOn, context.Canceled} {

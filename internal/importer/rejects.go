@@ -184,7 +184,7 @@ func (r *Rejects) again() string {
 }
 
 func (r *Rejects) failed(err error) error {
-	if unwritten, is := errors.AsType[*output.Error](err); is {
+	if unwritten, ok := errors.AsType[*output.Error](err); ok {
 		err = unwritten.Cause()
 	}
 	return fmt.Errorf("the rejected rows cannot be written to %s (%w): name another file by --rejects", output.Printable(r.path), err)

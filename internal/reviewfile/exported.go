@@ -318,7 +318,7 @@ func extrasIn(object map[string]any) (e extras, err error) {
 		return e, err
 	}
 	err = json.Unmarshal(text, &e)
-	if kind, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return e, fmt.Errorf("the line says that it is an export, and its %s is of another kind than in exports", kind.Field)
 	}
 	return e, err

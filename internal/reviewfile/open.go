@@ -50,7 +50,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 }
 
 func unreadable(name string, err error) error {
-	if path, is := errors.AsType[*fs.PathError](err); is {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)

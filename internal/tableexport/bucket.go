@@ -61,7 +61,7 @@ func (b *bucket) open(ctx context.Context, name string, from int64) (io.ReadClos
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-", from))
 	}
 	out, err := b.client.GetObject(ctx, in)
-	if refused, is := errors.AsType[smithy.APIError](err); from > 0 && is && refused.ErrorCode() == "InvalidRange" {
+	if refused, ok := errors.AsType[smithy.APIError](err); from > 0 && ok && refused.ErrorCode() == "InvalidRange" {
 		return io.NopCloser(strings.NewReader("")), nil // the connection broke after the last byte; checksums will verify that
 	}
 	if err != nil {

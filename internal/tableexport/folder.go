@@ -44,7 +44,7 @@ func (f folder) folders(_ context.Context, dir string) (names []string, err erro
 
 // reason returns the error of reading a file. It keeps fs.ErrNotExist, which callers check for.
 func (f folder) reason(name string, err error) error {
-	if failed, is := errors.AsType[*fs.PathError](err); is {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
 	return fmt.Errorf("%s in %s cannot be read: %w", name, f, err)

@@ -33,7 +33,7 @@ type Hook struct {
 	SecretEnv string
 	// AllowPrivate allows an address inside your own network, and one without TLS.
 	AllowPrivate bool
-	// GiveUp is how long a delivery is retried.
+	// GiveUp is how long a delivery is retried: from a minute to half of outbox.Keep.
 	GiveUp time.Duration
 	// Purge names the CDN to purge at the URL, of answers about changed products. It is empty if
 	// the URL receives the events themselves.

@@ -207,7 +207,7 @@ func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
 
 // unanswered returns why a request got no answer, without the request's URL.
 func unanswered(err error) error {
-	if request, is := errors.AsType[*url.Error](err); is {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err
 	}
 	var timeouts interface{ Timeout() bool }
