@@ -1,0 +1,84 @@
+package erasure_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// overtaken is the client of an erasure. Just before a write of one kind, another process writes.
+type overtaken struct {
+	*dynamodb.Client
+	beforeTombstone func()
+	beforeKey       func(key layout.Item) // before the deletion of an idempotency key
+}
+
+func (o *overtaken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if in.Item[layout.AttrDeleted] != nil && o.beforeTombstone != nil {
+		o.beforeTombstone()
+	}
+	return o.Client.PutItem(ctx, in, options...)
+}
+
+func (o *overtaken) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	if layout.NewReader(in.Key).Text(layout.AttrSK) == "K" && o.beforeKey != nil {
+		o.beforeKey(in.Key)
+	}
+	return o.Client.DeleteItem(ctx, in, options...)
+}
+
+// erase erases ada while another process writes.
+func (o *overtaken) erase(x *table) comment.Erasure {
+	x.t.Helper()
+	done, err := erasure.Hasten(erasure.New(o, x.name, erasure.Options{Who: "a test", Engine: "a run"})).Run(x.t.Context(), ada, none)
+	x.must(err)
+	return done
+}
+
+func (x *table) put(it layout.Item) {
+	x.t.Helper()
+	_, err := x.client.PutItem(x.t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
+	x.must(err)
+}
+
+// A restore replaces a comment with one of another author after the erasure has read it. That
+// comment stays, and so does the report of it.
+func TestCommentOfAnotherAuthorByNow(t *testing.T) {
+	x := newTable(t)
+	c := x.add(ada, "")
+	x.report(c, "bo", "A report")
+	replaced := 0
+	(&overtaken{Client: x.client, beforeTombstone: func() {
+		c.Author = comment.Author{ID: "cy", Name: "Cy"}
+		x.put(layout.Encode(c))
+		replaced++
+	}}).erase(x)
+	if diff := cmp.Diff(map[string]int{"C/C": 1, "C/F": 1, "ERASED/": 1}, x.kinds()); replaced != 1 || diff != "" {
+		t.Errorf("after %d replacements: %s", replaced, diff)
+	}
+}
+
+// The idempotency key of an erased comment is used for another comment after the erasure has read
+// it. It stays, and the report does not count it.
+func TestKeyOfAnotherCommentByNow(t *testing.T) {
+	x := newTable(t)
+	x.add(ada, "a key")
+	replaced := 0
+	done := (&overtaken{Client: x.client, beforeKey: func(key layout.Item) {
+		key = maps.Clone(key)
+		key[layout.AttrFirst] = layout.Text(string(x.comment(ada).ID))
+		x.put(key)
+		replaced++
+	}}).erase(x)
+	want := map[string]int{"C/tombstone": 1, "KEY/K": 1, "ERASED/": 1}
+	if diff := cmp.Diff(want, x.kinds()); replaced != 1 || done.Keys != 0 || done.Comments != 1 || diff != "" {
+		t.Errorf("after %d replacements, %+v: %s", replaced, done, diff)
+	}
+}
