@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -61,6 +62,41 @@ func TestPageStopsAtItsBound(t *testing.T) {
 		}
 		if most := layout.BoundFactor*planner.PageEstimate(q) + layout.LargestCall + 30*call.MaxAtOnce; 30*float64(len(f.calls)) > most {
 			t.Errorf("%v: %d calls of 30 units each, want at most %v units", filter, len(f.calls), most)
+		}
+	}
+}
+
+// The calls for a page by traits stay within its cost bound together if no comment has more than
+// 1 KB, though none of the comments that they scan has the traits. Lists in some orders are read in
+// several runs at once.
+func TestTraitsStayWithinTheirBound(t *testing.T) {
+	filters := []comment.Filter{
+		{Verified: new(true)}, {Verified: new(true), Ratings: []int{1, 2}}, {WithMedia: new(true), Languages: commenttest.ManyLanguages(40)},
+	}
+	for _, filter := range filters {
+		for _, order := range comment.Orders() {
+			for _, slice := range []comment.Slice{{Size: 1}, {Size: 10}, {Size: 20, FromEnd: true}, {Size: 100}} {
+				var mu sync.Mutex
+				units := 0.0
+				f := &fakeQuerier{query: func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+					took := layout.AssumedUnits(int(*in.Limit))
+					mu.Lock()
+					units += took
+					mu.Unlock()
+					output, err := endless(took).query(ctx, in)
+					output.Count = 0
+					if aws.ToBool(in.ScanIndexForward) { // no end in that direction either
+						output.LastEvaluatedKey[layout.AttrPK] = layout.Text(layout.SortKeyOf(comment.Position{}))
+					}
+					return output, err
+				}}
+				q := comment.Query{Product: "42", Filter: filter, Order: order, Slice: slice}
+				_, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
+				most := layout.BoundFactor*planner.PageEstimate(q) + layout.LargestCall
+				if comment.KindOf(err) != comment.TooCostly || units > most || units < most/2 {
+					t.Errorf("%v of %v, %+v: %v units in %d calls, %v; want at most %v and an error", order, filter.Ratings, slice, units, len(f.calls), err, most)
+				}
+			}
 		}
 	}
 }

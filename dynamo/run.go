@@ -167,18 +167,18 @@ func (r *run) stayWithin(dry []int) bool {
 }
 
 // bound lowers the limits of reads so that the wave stays within the cost bound, for lists by
-// traits: there may be no other plan for these.
+// traits: there may be no other plan for these. It counts what parallel runs may still consume.
 func (r *run) bound(wave []int) error {
 	if !r.plan.Filter.OfTraits() {
 		return nil
 	}
-	limit, err := r.meter.ReadLimit(len(wave))
-	if limit > 0 {
-		for _, number := range wave {
-			r.reads[number].limit = min(r.reads[number].limit, limit)
+	var limits []*int
+	for _, number := range wave {
+		if read := &r.reads[number]; !read.replaced {
+			limits = append(limits, &read.limit)
 		}
 	}
-	return err
+	return r.meter.Reserve(limits)
 }
 
 // observe counts a wave in the run and in the account of its operation, and begins its span.
@@ -298,6 +298,9 @@ func boundOf(last layout.Item) *layout.Compressed {
 
 // query makes the next Query of one read.
 func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, error) {
+	if r.plan.Filter.OfTraits() {
+		defer r.meter.Release(read.limit) // see bound
+	}
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}

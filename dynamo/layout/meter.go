@@ -47,8 +47,9 @@ type Meter struct {
 	limit float64
 	cure  string // what to ask for instead, for the error message
 
-	mu    sync.Mutex
-	spent float64
+	mu       sync.Mutex
+	spent    float64
+	reserved float64 // by calls that have not ended
 }
 
 // NewMeter makes a meter for an estimate in read units, at least 0. cure is the part of the error
@@ -92,20 +93,35 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// ReadLimit returns the highest Limit for each of several parallel calls, even if they return
-// nothing; 0 for no limit. With it they stay within the bound of Check if no comment has more than
-// 1 KB. It returns a comment.TooCostly error if nothing is left.
-func (m *Meter) ReadLimit(calls int) (int, error) {
-	if m == nil {
-		return 0, nil
+// Reserve lowers the Limits of parallel calls, and reserves what they may consume if no comment has
+// more than 1 KB. So they stay within the bound of Check even if they return nothing, and so do
+// other calls at the same time. Release each Limit when its call has ended. The error is
+// comment.TooCostly if nothing is left; then nothing is reserved.
+func (m *Meter) Reserve(limits []*int) error {
+	if m == nil || len(limits) == 0 {
+		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	limit := ItemsWithin(m.limit-m.spent, calls)
-	if limit < 1 {
-		return 0, m.refusal()
+	most := ItemsWithin(m.limit-m.spent-m.reserved, len(limits))
+	if most < 1 {
+		return m.refusal()
 	}
-	return limit, nil
+	for _, limit := range limits {
+		*limit = min(*limit, most)
+		m.reserved += AssumedUnits(*limit)
+	}
+	return nil
+}
+
+// Release gives back what Reserve reserved for one call.
+func (m *Meter) Release(limit int) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reserved -= AssumedUnits(limit)
 }
 
 // CountLimit returns the Limit for each of several parallel calls that count; 0 for no limit. With
