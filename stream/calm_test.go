@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -51,7 +52,7 @@ const longestLag = DefaultHeartbeat + DefaultHeartbeat/8 + 2*DefaultPoll
 func TestAStreamAtRestIsReadGently(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {
 		swaps, reads := w.tally(func() { time.Sleep(10 * time.Minute) })
-		if swaps < 250 || swaps > 350 || reads < 2000 || reads > 2400 {
+		if swaps < 250 || swaps > 350 || reads < 600 || reads > 800 {
 			t.Errorf("in ten minutes %d writes of leases and %d reads", swaps, reads)
 		}
 		lag, known := c.Status()[0].Lag(time.Now()) // since the last heartbeat was sent
@@ -76,6 +77,79 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 			t.Error("the state is of another stream, so shards of this one may lack leases, and yet the watermark is known")
 		}
 	})
+}
+
+// At rest a change is read within a second. From then on the shard is read as often as before.
+func TestAChangeEndsTheRest(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, c *Consumer) {
+		for i := range 20 { // at different times after the last heartbeat
+			time.Sleep(time.Minute + time.Duration(i)*110*time.Millisecond)
+			w.mu.Lock()
+			w.change(0, false)
+			changed := w.history[0][i]
+			w.mu.Unlock()
+			time.Sleep(restPolls*DefaultPoll + 50*time.Millisecond) // a read and a delivery take up to 20 ms each
+			w.mu.Lock()
+			if !changed.settled {
+				t.Error("a change waits for more than a second")
+			}
+			w.mu.Unlock()
+			if _, reads := w.tally(func() { time.Sleep(restAfter - 2*time.Second) }); reads < 26 {
+				t.Errorf("in 8 seconds after a change, the shard was read %d times", reads)
+			}
+		}
+	})
+}
+
+// The watermark is no older at rest if the stream shows heartbeats late, and the shard is read no
+// more often than it must be to see them.
+func TestRestWithALateStream(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, c *Consumer) {
+		w.mu.Lock()
+		w.late, w.state.Complete = 400*time.Millisecond, true
+		w.mu.Unlock()
+		time.Sleep(time.Minute)
+		_, reads := w.tally(func() {
+			for range 6000 {
+				time.Sleep(100 * time.Millisecond)
+				if before, known, _ := c.ProcessedUpTo(); !known || time.Since(before) > longestLag+w.late {
+					t.Errorf("the watermark is %s ago (known: %v)", time.Since(before), known)
+				}
+			}
+		})
+		if reads > 1100 {
+			t.Errorf("in ten minutes %d reads", reads)
+		}
+	})
+}
+
+// The bill reckons with as many reads as there are, at rest and under changes. The stream shows a
+// change half a second later, as that of AWS may.
+func TestReadsPerSecond(t *testing.T) {
+	for _, changes := range []float64{0, 0.02, 0.1, 1} {
+		alone(t, func(t *testing.T, w *world, _ *Consumer) {
+			w.mu.Lock()
+			w.late = 500 * time.Millisecond
+			w.mu.Unlock()
+			r := rand.New(rand.NewPCG(1, 1))
+			time.Sleep(time.Minute)
+			_, reads := w.tally(func() {
+				for until := time.Now().Add(time.Hour); time.Now().Before(until); {
+					pause := time.Minute
+					if changes > 0 {
+						pause = time.Duration(r.ExpFloat64() / changes * float64(time.Second))
+						w.mu.Lock()
+						w.change(0, false)
+						w.mu.Unlock()
+					}
+					time.Sleep(min(pause, time.Until(until)))
+				}
+			})
+			if got, want := float64(reads)/3600, ReadsPerSecond(changes); got < 0.9*want || got > 1.1*want {
+				t.Errorf("%g changes a second: %.2f reads a second, reckoned %.2f", changes, got, want)
+			}
+		})
+	}
 }
 
 // Under load, leases are written no more often than at rest.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"math"
 	mathrand "math/rand/v2"
 	"os"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // Defaults of a Consumer's options.
 const (
-	// DefaultPoll reads each shard 4 times a second; AWS allows 5.
+	// DefaultPoll reads each shard 4 times a second while it changes; AWS allows 5.
 	DefaultPoll = 250 * time.Millisecond
 	// DefaultHeartbeat is the time between two heartbeats and between two renewals of a lease. The
 	// watermark is up to that old, plus the time that a heartbeat takes through the stream.
@@ -25,6 +26,16 @@ const (
 	// when their parents end.
 	defaultDiscover = 10 * time.Second
 )
+
+// ReadsPerSecond estimates how often a Consumer with default options reads a shard, given how many
+// changes the shard has a second. They are taken to come at random (Poisson). Leases and heartbeats
+// are no changes.
+func ReadsPerSecond(changes float64) float64 {
+	// At rest: two to see each heartbeat, and one in the pause before the next.
+	atRest := 3 / DefaultHeartbeat.Seconds()
+	busy := 1 - math.Exp(-changes*restAfter.Seconds())
+	return busy/DefaultPoll.Seconds() + (1-busy)*atRest
+}
 
 // Consumer reads a stream together with other consumers that share its leases. Together they pass
 // every record to a handler at least once. The records of an item are passed in order, except those
@@ -50,7 +61,8 @@ type Consumer struct {
 	// run are taken over at once. It is empty where engines outlive their clients, as on AWS.
 	Engine string
 
-	// Poll is the time between two reads of a shard; 0 is DefaultPoll.
+	// Poll is the time between two reads of a shard that changes; 0 is DefaultPoll. A shard at rest
+	// is read at least every 4 times Poll.
 	Poll time.Duration
 	// Heartbeat is the time between two heartbeats, and between two writes of a lease, which renew
 	// it and save its progress. 0 is DefaultHeartbeat.

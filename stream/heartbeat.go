@@ -30,10 +30,13 @@ type Heartbeat struct {
 	Sent time.Time
 }
 
-// Heartbeats writes heartbeats and recognizes them.
+// Heartbeats writes heartbeats and recognizes their records.
 type Heartbeats interface {
 	// SendHeartbeat writes a heartbeat. It replaces the last one of the same key.
 	SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
 	// HeartbeatOf returns the heartbeat in a record; false if it has none.
 	HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool)
+	// Own reports whether a record is of a heartbeat, or of another item about the stream, such as
+	// a lease. A shard at rest has no others.
+	Own(record Record) bool
 }

@@ -21,16 +21,18 @@ type reader struct {
 	leave context.CancelFunc
 	done  chan struct{}
 	since time.Time // when the reader began to read
-	// heard receives a value when a heartbeat of this reader came through.
-	heard chan struct{}
+	// sent receives a value when a heartbeat of this reader was sent, heard when one came through.
+	sent, heard chan struct{}
 
 	// The fields below belong to the reading goroutine. pending has the records that were read,
 	// from the first unprocessed one on. atEnd is whether no record follows them. stuck is whether
-	// delivery as a whole failed, so that no more records are read.
+	// delivery as a whole failed, so that no more records are read. changed is when records of more
+	// than leases and heartbeats were last read, or when the reader began.
 	iterator string
 	pending  []pendingRecord
 	atEnd    bool
 	stuck    bool
+	changed  time.Time
 
 	mu       sync.Mutex
 	lease    Lease
@@ -50,6 +52,13 @@ const mostWaiting = 4000
 
 // longestWait is the longest pause between reads while records wait.
 const longestWait = time.Second
+
+// A shard without changes for restAfter is at rest, and is read restPolls times less often, except
+// while a heartbeat is under way. AWS bills each read of a stream.
+const (
+	restAfter = 10 * time.Second
+	restPolls = 4
+)
 
 // began is when the program began. Times since then use the monotonic clock.
 var began = time.Now()
@@ -165,11 +174,27 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 			}
 			r.report(ctx, failures, err, what, "shard", r.status().Shard)
 		}
+		if err == nil && r.atRest() {
+			select {
+			case <-ctx.Done():
+			case <-time.After(restPolls*r.poll - time.Since(started)):
+				continue
+			case <-r.sent:
+				rest = r.poll / 2 // the stream shows the heartbeat a moment later
+			}
+		}
 		if task.Wait(ctx, rest) != nil {
 			return false
 		}
 	}
 	return false
+}
+
+// atRest reports whether the shard has had no change for a while and shows no heartbeat soon.
+func (r *reader) atRest() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.changed) > restAfter && r.progress.overdue == 0
 }
 
 // step reads once and passes the records to the handler. It checks whether records may have been
@@ -242,6 +267,9 @@ func (r *reader) fetch(ctx context.Context) error {
 	r.iterator, r.atEnd = batch.Next, batch.Next == ""
 	for _, record := range batch.Records {
 		r.pending = append(r.pending, pendingRecord{Record: record})
+		if !r.leases.Own(record) {
+			r.changed = time.Now()
+		}
 	}
 	behind := waiting || len(batch.Records) > 0 && time.Since(batch.Records[len(batch.Records)-1].Created) > behindAfter
 	r.advance(func(p progress) progress { p.behind = behind; return p })
@@ -396,6 +424,10 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 		if err := r.leases.SendHeartbeat(ctx, heartbeat); err != nil {
 			return err
 		}
+	}
+	select {
+	case r.sent <- struct{}{}:
+	default:
 	}
 	select {
 	case <-ctx.Done():

@@ -428,6 +428,12 @@ func (p *process) HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool) {
 	return heartbeat, ok
 }
 
+// Own tells records of leases and heartbeats.
+func (p *process) Own(record Record) bool {
+	_, heartbeat := p.HeartbeatOf(record)
+	return heartbeat || keyOf(record) == keys-1
+}
+
 // State reads the state.
 func (p *process) State(ctx context.Context) (state State, err error) {
 	err = p.call(ctx, "state", func() error { state = p.state; return nil })

@@ -124,8 +124,8 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		r := &reader{
-			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: resume(lease, state), since: time.Now(),
-			done: make(chan struct{}), heard: make(chan struct{}, 1),
+			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: resume(lease, state), since: time.Now(), changed: time.Now(),
+			done: make(chan struct{}), sent: make(chan struct{}, 1), heard: make(chan struct{}, 1),
 		}
 		w.add(lease.Shard, r)
 		w.running.Go(func() {

@@ -50,6 +50,12 @@ func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, 
 	}, true
 }
 
+// Own reports whether a record is of an item about the stream.
+func (l *Leases) Own(record stream.Record) bool {
+	key, _, _ := strings.Cut(layout.NewReader(record.Keys).Text(layout.AttrPK), "#")
+	return key == streamPK
+}
+
 func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
 	it := layout.StreamKey(heartbeatPKPrefix+heartbeat.Key, heartbeatSK)
 	it[attrHeartbeatLabel] = layout.Text(heartbeat.Label)

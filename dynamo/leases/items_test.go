@@ -27,7 +27,8 @@ func TestNothingIsInAnIndex(t *testing.T) {
 }
 
 // A heartbeat is recognized by its item when it is written. Its expiry is none, and neither are
-// leases, states and comments. Otherwise their shards would count as proven.
+// leases, states and comments. Otherwise their shards would count as proven. All but comments are
+// of the stream itself, or no shard would come to rest.
 func TestHeartbeatsAmongRecords(t *testing.T) {
 	sent := stream.Heartbeat{Key: "17", Label: "label", Shard: "s", Counter: 3, Sent: time.Now().UTC().Truncate(time.Millisecond)}
 	it, now := heartbeatItem(sent), time.Now()
@@ -35,23 +36,28 @@ func TestHeartbeatsAmongRecords(t *testing.T) {
 	written := layout.Encode(commenttest.Many(commenttest.Rand(t), "pan", 1)[0])
 	for what, row := range map[string]struct {
 		before, after layout.Item
-		shows         bool
+		shows, own    bool
 	}{
-		"a heartbeat":           {nil, it, true},
-		"another on the same":   {it, it, true},
-		"its expiry":            {it, nil, false},
-		"a lease":               {nil, lease, false},
-		"a comment":             {nil, written, false},
-		"a comment was removed": {written, nil, false},
+		"a heartbeat":           {nil, it, true, true},
+		"another on the same":   {it, it, true, true},
+		"its expiry":            {it, nil, false, true},
+		"a lease":               {nil, lease, false, true},
+		"the state":             {nil, stateItem(stream.State{Label: "label"}), false, true},
+		"a comment":             {nil, written, false, false},
+		"a comment was removed": {written, nil, false, false},
 	} {
 		of := row.after
 		if of == nil {
 			of = row.before
 		}
 		keys := layout.Item{layout.AttrPK: of[layout.AttrPK], layout.AttrSK: of[layout.AttrSK]}
-		got, shows := (&Leases{}).HeartbeatOf(stream.Record{Keys: keys, Old: row.before, New: row.after})
+		record := stream.Record{Keys: keys, Old: row.before, New: row.after}
+		got, shows := (&Leases{}).HeartbeatOf(record)
 		if want := map[bool]stream.Heartbeat{true: sent}[row.shows]; shows != row.shows || got != want {
 			t.Errorf("%s: %+v, %t", what, got, shows)
+		}
+		if own := (&Leases{}).Own(record); own != row.own {
+			t.Errorf("%s: of the stream itself: %t", what, own)
 		}
 	}
 }

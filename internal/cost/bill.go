@@ -84,7 +84,7 @@ func Of(w Workload, prices Prices) Bill {
 	s.reads.Add(read, 1)
 	records := s.addDeeds(w.deeds())
 	s.addStorage(w)
-	s.addStream(w)
+	s.addStream(w, records)
 	s.addMachines(w, records)
 	s.bill.Limits = w.limits()
 	return s.close(w.Utilisation)
@@ -138,8 +138,12 @@ func (w Workload) shards() float64 {
 	return max(leastPartitions, math.Ceil(w.Comments*comments[layout.InTable]/partitionBytes))
 }
 
+// itemsCounted is how many items change for each stream record that is counted: the record's own,
+// the statistics and a place of the leaderboard.
+const itemsCounted = 3
+
 // addStream adds the cost for servers to read the stream. AWS Lambda reads it for free.
-func (s *sheet) addStream(w Workload) {
+func (s *sheet) addStream(w Workload, records float64) {
 	if w.CountingFunction {
 		return
 	}
@@ -151,7 +155,7 @@ func (s *sheet) addStream(w Workload) {
 	lookers := max(1, w.Servers)
 	s.add("looking at leases", lookers*heartbeats, looks, readUnit)
 	s.reads.Add(layout.Units{layout.InTable: looks * lookers * heartbeats}, 1)
-	polls := w.shards() * seconds / stream.DefaultPoll.Seconds()
+	polls := w.shards() * seconds * stream.ReadsPerSecond(itemsCounted*records/w.shards()/seconds)
 	s.add("reading the stream", max(0, polls-freeStreamReads), 1, streamUnit)
 }
 

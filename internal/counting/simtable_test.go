@@ -282,6 +282,11 @@ func (s *simTable) HeartbeatOf(record stream.Record) (stream.Heartbeat, bool) {
 	return heartbeat, is
 }
 
+func (s *simTable) Own(record stream.Record) bool {
+	_, heartbeat := s.HeartbeatOf(record)
+	return heartbeat
+}
+
 func (s *simTable) State(context.Context) (stream.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
