@@ -267,31 +267,33 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 // add adds all comments of an export to an index. It stops at a row that cannot be read: if one is
 // missing, every rank behind it is wrong.
 func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pageindex.Build, progress *output.Progress) (count int, err error) {
-	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From), Restore: true})
-	if err != nil {
-		return 0, err
-	}
-	var entries []pageindex.Entry
-	for {
-		row, err := reader.Next()
-		if err != nil && !errors.Is(err, io.EOF) {
+	reader, err := task.Await(ctx, func() (*reviewfile.Reader, error) {
+		return reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From), Restore: true})
+	})
+	for ended := false; err == nil && !ended; {
+		// The next read of a pipe may never return. Do not wait for that.
+		entries, err := task.Await(ctx, func() ([]pageindex.Entry, error) { return nextEntries(reader) })
+		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return count, err
 		}
-		ended := err != nil
-		if !ended {
-			cell := row.Comment.Cell()
-			entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: &cell})
+		if err := build.Add(ctx, entries); err != nil {
+			return count, err
 		}
-		if ended || len(entries) == indexed {
-			if err := build.Add(ctx, entries); err != nil {
-				return count, err
-			}
-			count += len(entries)
-			entries = entries[:0]
-			progress.Show(count, source.Taken())
-		}
-		if ended {
-			return count, nil
-		}
+		count += len(entries)
+		progress.Show(count, source.Taken())
 	}
+	return count, err
+}
+
+// nextEntries reads the entries of the next comments. With the last it returns io.EOF.
+func nextEntries(reader *reviewfile.Reader) (entries []pageindex.Entry, err error) {
+	for len(entries) < indexed {
+		row, err := reader.Next()
+		if err != nil {
+			return entries, err
+		}
+		cell := row.Comment.Cell()
+		entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: &cell})
+	}
+	return entries, nil
 }

@@ -2,11 +2,15 @@ package command_test
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -71,6 +75,37 @@ func TestPagesBuild(t *testing.T) {
 	build(1, "--force")
 	build(0, "500 comments", "--force")
 	checkIndexed(t, folder, model)
+}
+
+// A build whose input stalls, as a pipe may, ends as soon as it is interrupted, and leaves no index.
+func TestPagesBuildInterrupted(t *testing.T) {
+	t.Parallel()
+	line, err := reviewfile.Append(nil, commenttest.Random(commenttest.Rand(t), "espresso"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for why, rows := range map[string]int{"in the first rows": 1, "after thousands": 2500} {
+		in, out := io.Pipe()
+		defer out.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _ = out.Write(bytes.Repeat(line, rows))
+			cancel() // and the pipe stays open
+		}()
+		var said bytes.Buffer
+		ended := make(chan int, 1)
+		go func() {
+			ended <- command.Main(ctx, []string{"pages", "build", "--from", "-", "--to", filepath.Join(t.TempDir(), "pages")}, command.Terminal{In: in, Out: &said, Err: &said})
+		}()
+		select {
+		case status := <-ended:
+			if status != 1 || !strings.Contains(said.String(), "interrupted; run it again") {
+				t.Errorf("%s: status %d: %s", why, status, &said)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s: it does not end", why)
+		}
+	}
 }
 
 func checkIndexed(t *testing.T, folder string, model *commenttest.Model) {
