@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -50,10 +47,7 @@ func (e *exporting) leaveOut(item layout.Improper) {
 // export opens the file and the table, calls write, which writes and keeps the file, and prints its
 // report. After an error there is no file.
 func (d destination) export(ctx context.Context, flags *EngineFlags, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
-	// This turns a write to a closed pipe into an error, instead of silently ending the process.
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGPIPE)
-	defer signal.Stop(ignored)
+	defer outliveReaders()()
 	out, err := output.Open(ctx, d.file, d.force, term.Out)
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ type server struct {
 	said    *bytes.Buffer
 	ended   chan struct{}
 	status  int
+	output  io.Closer
 }
 
 var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
@@ -78,7 +79,7 @@ func follow(t *testing.T, process *exec.Cmd) *server {
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{})}
+	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{}), output: output}
 	t.Cleanup(func() {
 		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // all have ended already if the test came this far
 		<-s.ended
@@ -119,6 +120,14 @@ func (s *server) wait() (status int, said string) {
 	case <-time.After(patience):
 		s.t.Fatal("the server does not end")
 		return 0, ""
+	}
+}
+
+// unread closes the pipe that the server writes to.
+func (s *server) unread() {
+	s.t.Helper()
+	if err := s.output.Close(); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -146,6 +146,7 @@ func ballast() []byte {
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
 // error, one sentence that names the cure, if it cannot start or if its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	defer outliveReaders()()
 	defer func() { err = endedEarly(ctx, err, term) }()
 	target, err := c.PagesFlag.target()
 	if err != nil {

@@ -10,7 +10,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
 )
 
 // audience is clients that read and write as fast as they are answered, over persistent connections, until the server
@@ -195,5 +199,54 @@ func TestStopBeforeReady(t *testing.T) {
 		if cancel(); status != 0 || !strings.Contains(said, "Stopped as asked, before it was ready.\n") {
 			t.Errorf("%s: status %d\n%s", row.why, status, said)
 		}
+	}
+}
+
+// A server, and a process that counts, outlive the reader of their log: each goes on, and ends with status 0 when it is
+// asked to.
+func TestReaderOfTheLogEnds(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	table := []string{"--endpoint", a.session.Address, "--table", a.session.Table}
+	serve := startServer(t, append(table, "--no-count", "--log-level", "debug")...) // which logs each request
+	serve.unread()
+	for range 3 {
+		serve.ask(`{ leaderboard { rank } }`)
+	}
+	serve.signal(syscall.SIGTERM)
+	if status, _ := serve.wait(); status != 0 {
+		t.Errorf("the server ended with status %d", status)
+	}
+
+	reader, unread, err := os.Pipe()
+	if err == nil {
+		err = reader.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	counting := exec.Command(serve.process.Path, append([]string{"stream"}, table...)...)
+	counting.Stderr = unread // it says what it does
+	if err := counting.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- counting.Wait() }()
+	for begun := time.Now(); ; {
+		_, read, err := leases.NewLeases(a.session.Client, a.session.Table).Current(t.Context())
+		if err != nil || time.Since(begun) > patience {
+			t.Fatalf("the stream is not read: %v", err)
+		}
+		if slices.ContainsFunc(read, func(l stream.Lease) bool { return l.Owner != "" }) {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it counts no more: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := errors.Join(counting.Process.Signal(syscall.SIGTERM), <-ended); err != nil {
+		t.Error(err)
 	}
 }

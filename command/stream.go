@@ -41,6 +41,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
 	}
 	if !c.Status {
+		defer outliveReaders()()
 		defer func() { err = endedEarly(ctx, err, term) }()
 	}
 	target, err := c.PagesFlag.target()

@@ -115,6 +115,14 @@ func Signals() (ctx context.Context, stop func()) {
 	}
 }
 
+// outliveReaders makes a write to a closed pipe fail, until stop is called. Otherwise it silently
+// ends the process: a server, with all its requests, when the reader of its log has ended.
+func outliveReaders() (stop func()) {
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	return func() { signal.Stop(ignored) }
+}
+
 // endedEarly returns the error of a server that ended. It returns nil, and logs, if a signal merely
 // interrupted the start.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
