@@ -319,7 +319,7 @@ func TestImportOfABrokenFile(t *testing.T) {
 	_, _ = io.WriteString(zip, manyReviews(20))
 	_ = zip.Flush()
 	status, _, said := i.run(t.Context(), write(t, "cut.jsonl.gz", packed.String()), "--language", "en")
-	if status != 1 || !strings.Contains(said, "nothing was imported: the file cannot be read beyond line 21: unexpected EOF") {
+	if status != 1 || !strings.Contains(said, "nothing was imported: the file cannot be read beyond line 21: its compressed data is damaged or cut off (unexpected EOF): copy it again, or make it anew") {
 		t.Errorf("status %d: %s", status, said)
 	}
 	i.stdin = &packed

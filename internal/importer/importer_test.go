@@ -292,4 +292,12 @@ func TestDryRun(t *testing.T) {
 	if m.Preview.Rows() != 14 || m.Preview.Rejected != 12 {
 		t.Errorf("the preview has %d rows and %d rejected ones, want 14 and 12", m.Preview.Rows(), m.Preview.Rejected)
 	}
+
+	m = newImport(t, strings.NewReader(rows(3, none)), DryRunLoader(), PrintRejects(io.Discard))
+	m.DryRun = true
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Report(m.Run(stopped), 0); err == nil || !strings.HasSuffix(err.Error(), "nothing was written\nRun it again") {
+		t.Errorf("an interrupted dry run, which has nothing to continue: %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package reviewfile
 
 import (
 	"bufio"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -69,7 +70,26 @@ func (s *Source) unpack(stored io.Reader) error {
 	if string(first) != "\x1f\x8b" {
 		return nil
 	}
-	s.Reader, err = gzip.NewReader(buffered)
+	zip, err := gzip.NewReader(buffered)
+	s.Reader = unpacked{zip}
+	return damaged(err)
+}
+
+// unpacked reads compressed data. Its errors name the cure.
+type unpacked struct{ *gzip.Reader }
+
+// Read implements io.Reader.
+func (u unpacked) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	return n, damaged(err)
+}
+
+// damaged adds the cure to an error of compressed data. It returns any other error unchanged.
+func damaged(err error) error {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	if corrupt || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+		return fmt.Errorf("its compressed data is damaged or cut off (%w): copy it again, or make it anew", err)
+	}
 	return err
 }
 

@@ -361,19 +361,29 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A truncated gzip file yields the rows that it holds, and then an error.
-func TestTruncatedGzip(t *testing.T) {
+// A gzip file that is damaged or cut off yields the rows that it holds, and then an error with the cure.
+func TestDamagedGzip(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(zip, csvHeader+"1,p,5,en,x,2020-01-01\n")
 	_ = zip.Flush()
-	source, err := reviewfile.Open(reviewfile.StandardInput, &packed)
-	if err != nil {
-		t.Fatal(err)
+	cut := packed.String()
+	_ = zip.Close()
+	whole := []byte(packed.String())
+	whole[len(whole)-5] ^= 1 // of the checksum
+	const cure = "): copy it again, or make it anew"
+	for file, want := range map[string]string{cut: "unexpected EOF", string(whole): "gzip: invalid checksum", cut + "\xff\xff": "flate: corrupt input"} {
+		source, err := reviewfile.Open(reviewfile.StandardInput, strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := readAll(source, reviewfile.Options{Format: reviewfile.CSV})
+		if len(rows) != 2 || !strings.HasPrefix(rows[1], "broken off: the file cannot be read beyond line 3: its compressed data is damaged or cut off ("+want) || !strings.HasSuffix(rows[1], cure) {
+			t.Errorf("got %q", rows)
+		}
 	}
-	rows := readAll(source, reviewfile.Options{Format: reviewfile.CSV})
-	if len(rows) != 2 || rows[1] != "broken off: the file cannot be read beyond line 3: unexpected EOF" {
-		t.Errorf("got %q", rows)
+	if _, err := reviewfile.Open(reviewfile.StandardInput, strings.NewReader(cut[:5])); err == nil || !strings.HasSuffix(err.Error(), cure) {
+		t.Errorf("cut off in the head: %v", err)
 	}
 }
 
