@@ -26,10 +26,10 @@ const (
 
 // Run prints the server's answer. Anything but readiness is an error.
 func (c *Health) Run(ctx context.Context, term Terminal) error {
-	host, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return usagef("--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen)
+	if err := checkAddress("--listen", c.Listen); err != nil {
+		return err
 	}
+	host, port, _ := net.SplitHostPort(c.Listen) // it was checked
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +37,10 @@ func TestHealth(t *testing.T) {
 	if _, err := ask(":" + port); err == nil || !strings.Contains(err.Error(), "no server answers at 127.0.0.1:"+port) {
 		t.Errorf("without a server: %v", err)
 	}
-	if _, err := ask("8080"); err == nil || !strings.Contains(err.Error(), "give host and port") {
-		t.Errorf("without a host: %v", err)
+	for _, wrong := range []string{"8080", "127.0.0.1:80x", "127.0.0.1:-1", "127.0.0.1:99999", ":" + port + "\n"} {
+		var usage *usageError
+		if _, err := ask(wrong); !errors.As(err, &usage) || !strings.Contains(err.Error(), "give host and port") {
+			t.Errorf("%q is no address: %v", wrong, err)
+		}
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -158,14 +160,36 @@ type ListenFlags struct {
 
 // listenOn listens on the address in a flag. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if malformed, ok := errors.AsType[*net.AddrError](err); ok {
-		return nil, usagef("%s %s is not an address (%s): give host and port, such as 127.0.0.1:8080", flag, address, malformed.Err)
+	if err := checkAddress(flag, address); err != nil {
+		return nil, err
 	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by %s, such as 127.0.0.1:8081", address, innermost(err), flag)
 	}
 	return listener, nil
+}
+
+// checkAddress returns an error unless the value of a flag is a host and a port. Whether the host
+// has an address may change, so it does not look that up.
+func checkAddress(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	malformed, ok := errors.AsType[*net.AddrError](err)
+	var why string
+	switch {
+	case strings.TrimSpace(address) != address:
+		why = "it begins or ends with a space or a line break"
+	case ok:
+		why = malformed.Err
+	case err != nil:
+		why = "unknown port"
+	default:
+		return nil
+	}
+	return usagef("%s %s is not an address (%s): give host and port, such as 127.0.0.1:8080", flag, output.Printable(address), why)
 }
 
 // maxHosts bounds the addresses printed for a server that listens on all addresses of the machine.

@@ -62,6 +62,9 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	}{
 		{why: "the port is taken", arguments: []string{"--listen", taken.Addr().String()}},
 		{why: "no such address", arguments: []string{"--listen", "nonsense"}},
+		{why: "no such port", arguments: []string{"--listen", "127.0.0.1:80x"}},
+		{why: "an address with a line break, as echo adds it", arguments: []string{"--listen", "127.0.0.1:8080\n"}},
+		{why: "an address with a space", arguments: []string{"--listen", " 127.0.0.1:8080"}},
 		{why: "the local engine is not installed", arguments: []string{"--data", t.TempDir()}},
 		{why: "the engine named is not there", arguments: []string{"--data", t.TempDir(), "--engine", "/nowhere/dynoxide"}},
 		{why: "the data folder is a file", arguments: []string{"--data", "/dev/null", "--engine", dynamotest.DynoxideBinary(t)}},
