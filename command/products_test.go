@@ -172,7 +172,7 @@ func BenchmarkProductPage(b *testing.B) {
 		b.Fatal(err)
 	}
 	answer := serveOnce(b, whole, http.MethodPost, "/graphql", body, "identity")
-	repeating := web.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
+	repeating := web.Options{}.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
 	for _, row := range []struct {
 		name         string
 		handler      http.Handler

@@ -363,7 +363,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		}
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		from := at(1)
-		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: comment.At(from)}})
+		w := windowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: comment.At(from)}})
 		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
 		plan.Filter = filter
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {

@@ -96,7 +96,7 @@ func TestPagesMove(t *testing.T) {
 	}
 	remembered := func(q comment.Query) bool {
 		asked := planner.Planner{Product: q.Product, Filter: q.Filter}
-		return asked.Take(planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))}).Remembered
+		return asked.Take(planner.Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))}).Remembered
 	}
 	if quiet := visit(0); quiet > 0.1 {
 		t.Errorf("no comment came in 20 hours, and %.1f are expected in the next", quiet)
@@ -158,7 +158,7 @@ func BenchmarkPageAgain(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	p := newRecent()
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
-	w := planner.WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+	w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
 	learn(p, q, &run{plan: &planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
 	stats := comment.Stats{"de": {Counts: comment.Counts{250, 60, 160, 400, 3130}}}

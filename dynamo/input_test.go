@@ -81,7 +81,7 @@ func planOf(t *testing.T, q comment.Query) planner.Plan {
 	if q.Order == "" {
 		q.Order = comment.NewestFirst
 	}
-	w := planner.WindowOf(q)
+	w := windowOf(q)
 	return plannerOf(q, planner.Knowledge{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(q.Slice.Size)})
 }
 
@@ -134,7 +134,7 @@ func TestPlans(t *testing.T) {
 	}
 	for _, row := range countedRows {
 		q := comment.Query{Product: "42", Filter: row.filter, Order: comment.NewestFirst}
-		w := planner.WindowOf(q)
+		w := windowOf(q)
 		plan := plannerOf(q, row.known).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(comment.DefaultPageSize)})
 		if row.counting != comment.CountNothing {
 			plan = plannerOf(q, row.known).Count(row.counting)

@@ -65,7 +65,7 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 func TestMovesBelowTheFirstWave(t *testing.T) {
 	s := rareTable(t)
 	list := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
-	w := planner.WindowOf(comment.Query{Order: comment.NewestFirst})
+	w := windowOf(comment.Query{Order: comment.NewestFirst})
 	r := NewStore(s, "comments", Options{}).newRun(t.Context(), nil, list.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 11}))
 	r.most = 100
 	taken, err := r.take(t.Context())

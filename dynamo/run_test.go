@@ -49,10 +49,17 @@ func (r readOnly) Query(ctx context.Context, in *dynamodb.QueryInput, options ..
 	return r.fakeQuerier.Query(ctx, in, options...)
 }
 
+// windowOf returns the window of the first link that a query touches. In an order by date, that is
+// the only link.
+func windowOf(q comment.Query) planner.Window {
+	s := planner.StretchOf(q)
+	return s.Window(s.Links[0])
+}
+
 func planFor(ratings ...int) planner.Plan {
 	filter := comment.Filter{Ratings: ratings}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
-	w := planner.WindowOf(q)
+	w := windowOf(q)
 	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 }
 

@@ -34,7 +34,7 @@ func serveNoting(t *testing.T) (address string, asked func() []string) {
 		names = append(names, operation)
 	}
 	mux, api := http.NewServeMux(), stubAPI(schematest.Load(t), note)
-	mux.Handle("/", Handler(api))
+	mux.Handle("/", Options{}.Handler(api))
 	mux.Handle("POST /graphql", api)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

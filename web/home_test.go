@@ -59,7 +59,7 @@ func askHome(t *testing.T, change func(*http.Request)) string {
 	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
 	change(r)
 	w := httptest.NewRecorder()
-	Handler(noAPI).ServeHTTP(w, r)
+	Options{}.Handler(noAPI).ServeHTTP(w, r)
 	if vary := strings.Join(w.Result().Header.Values("Vary"), ", "); w.Code != 200 || !strings.Contains(vary, "X-Forwarded-Proto") {
 		t.Errorf("%d, Vary %q", w.Code, vary)
 	}

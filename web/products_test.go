@@ -21,7 +21,7 @@ func askProduct(t *testing.T, answer, method, path string, lines ...string) *htt
 		r.Header.Add(name, value)
 	}
 	w := httptest.NewRecorder()
-	Handler(api).ServeHTTP(w, r)
+	Options{}.Handler(api).ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -119,7 +119,7 @@ func TestPagesAreCounted(t *testing.T) {
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, oneProduct) })
 	for path, counted := range map[string]bool{"/products/42": true, "/nothing": true, "/": false, "/talkback.js": false} {
 		w := &counting{ResponseRecorder: httptest.NewRecorder()}
-		Handler(api).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		Options{}.Handler(api).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		if want := w.Body.Len(); counted != (w.held == want) || !counted && w.held != 0 {
 			t.Errorf("%s: %d bytes are counted, %d are sent", path, w.held, want)
 		}
@@ -133,7 +133,7 @@ func TestCanonicalAddress(t *testing.T) {
 		r := httptest.NewRequest("GET", "/products/42", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		Handler(api).ServeHTTP(w, r)
+		Options{}.Handler(api).ServeHTTP(w, r)
 		if body := w.Body.String(); !strings.Contains(body, `<link rel="canonical" href="`+want+`/products/42">`) || strings.Contains(body, host+"/") != (host == "shop.example") {
 			t.Errorf("asked by %q: %s", host, body)
 		}

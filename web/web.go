@@ -60,9 +60,6 @@ type Options struct {
 // PicturesPath is where Options.Pictures are.
 const PicturesPath = "/pictures/"
 
-// Handler returns the handler of all pages without a schema.
-func Handler(api http.Handler) http.Handler { return Options{}.Handler(api) }
-
 // Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for them. It answers
 // unknown paths with 404. All handlers share one copy of every embedded file.
 func (o Options) Handler(api http.Handler) http.Handler {

@@ -19,7 +19,7 @@ import (
 // pages are the files that every test asks for, and handler serves them; both keep no state.
 var (
 	pages   = shared()
-	handler = Handler(noAPI)
+	handler = Options{}.Handler(noAPI)
 	noAPI   = http.NotFoundHandler() // for pages that ask nothing
 )
 
@@ -63,7 +63,7 @@ func TestPagesAreMadeOnce(t *testing.T) {
 	if made := testing.AllocsPerRun(10, func() { shared() }); made != 0 {
 		t.Errorf("another handler costs %v allocations, want none: the pages are there", made)
 	}
-	if another := Handler(noAPI).(site); another.static["/home.css"] != handler.(site).static["/home.css"] {
+	if another := (Options{}).Handler(noAPI).(site); another.static["/home.css"] != handler.(site).static["/home.css"] {
 		t.Error("another handler has pages of its own")
 	}
 }

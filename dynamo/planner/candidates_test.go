@@ -29,7 +29,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		for _, language := range commenttest.ManyLanguages(4) { // few different numbers, so that prices are equal
 			p.Known.Stats[language] = comment.Row{Counts: rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {700}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")}
 		}
-		request := Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")}
+		request := Request{Window: windowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")}
 		if shown := rapid.SampledFrom([]int{0, 1, request.Want}).Draw(t, "shown"); shown > 0 && len(filter.Languages)*len(filter.Ratings) > 0 { // whatever the counts say
 			last := comment.Cell{Language: rapid.SampledFrom(filter.Languages).Draw(t, "shown language"), Rating: rapid.SampledFrom(filter.Ratings).Draw(t, "shown rating")}
 			request.Last = &LastPage{cells: []cellCount{{last, shown}}, last: last, full: shown == request.Want}

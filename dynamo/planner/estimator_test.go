@@ -137,7 +137,7 @@ func BenchmarkPlan(b *testing.B) {
 				b.Fatal(err)
 			}
 			p := Planner{Product: "p", Filter: filter, Known: Knowledge{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
-			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+			w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 			trusted := p.Known
 			trusted.Trusted = true
 			for _, plan := range []struct {

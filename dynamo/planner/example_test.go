@@ -10,8 +10,8 @@ import (
 
 // firstPage asks for the 20 newest comments of a list.
 func firstPage() planner.Request {
-	q := comment.Query{Order: comment.NewestFirst}
-	return planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(20)}
+	list := planner.StretchOf(comment.Query{Order: comment.NewestFirst})
+	return planner.Request{Window: list.Window(list.Links[0]), Purpose: comment.ReadPage, Want: list.Want(20)}
 }
 
 // Two of five ratings of a product. Most products are small, so one read of the whole product finds

@@ -14,6 +14,13 @@ import (
 
 func languages(tags ...comment.Language) []comment.Language { return tags }
 
+// windowOf returns the window of the first link that a query touches. In an order by date, that is
+// the only link.
+func windowOf(q comment.Query) Window {
+	s := StretchOf(q)
+	return s.Window(s.Links[0])
+}
+
 func planOf(t *testing.T, q comment.Query) Plan {
 	t.Helper()
 	filter, err := q.Filter.Normalize()
@@ -24,7 +31,7 @@ func planOf(t *testing.T, q comment.Query) Plan {
 	if q.Order == "" {
 		q.Order = comment.NewestFirst
 	}
-	w := WindowOf(q)
+	w := windowOf(q)
 	return plannerOf(q, Knowledge{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: StretchOf(q).Want(q.Slice.Size)})
 }
 
@@ -71,7 +78,7 @@ func TestEveryReadLooksAtSomething(t *testing.T) {
 		p := Planner{Filter: anyFilter(t), Known: Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1e-9, 100, 5000, 1e9}).Draw(t, "bytes")
 		want := rapid.IntRange(1, 102).Draw(t, "want")
-		for _, read := range p.Take(Request{Window: WindowOf(comment.Query{Filter: p.Filter}), Purpose: comment.ReadPage, Want: want}).Reads {
+		for _, read := range p.Take(Request{Window: windowOf(comment.Query{Filter: p.Filter}), Purpose: comment.ReadPage, Want: want}).Reads {
 			if read.Limit < 1 || read.Limit > MaxLimit {
 				t.Fatalf("%v is read with limit %d", read.Partition, read.Limit)
 			}

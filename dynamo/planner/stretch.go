@@ -218,10 +218,3 @@ func (s Stretch) Ahead() Stretch { return s.from(s.end, s.backwards) }
 func (s Stretch) from(cursor *comment.Place, backwards bool) Stretch {
 	return Stretch{filter: s.filter, order: s.order, backwards: backwards, start: cursor, beyond: true}.linked()
 }
-
-// WindowOf returns the window of the first link that a query touches. In an order by date, that is
-// the only link.
-func WindowOf(q comment.Query) Window {
-	s := StretchOf(q)
-	return s.Window(s.Links[0])
-}

@@ -95,15 +95,6 @@ func first(errs ...*gqlerror.Error) *gqlerror.Error {
 	return nil
 }
 
-// Codes returns all codes of refusals, in no particular order.
-func Codes() []Code {
-	codes := []Code{IntrospectionIsOff, EventReads}
-	for code := range texts {
-		codes = append(codes, code)
-	}
-	return codes
-}
-
 // most is where counts stop growing. A count above it is refused whatever the limit is.
 const most = math.MaxInt32
 

@@ -15,6 +15,15 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
+// Codes returns all codes of refusals, in no particular order.
+func Codes() []Code {
+	codes := []Code{IntrospectionIsOff, EventReads}
+	for code := range texts {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
 // The flags have the defaults of the package, and each limit has a description.
 func TestFlagsAndDefaultsAgree(t *testing.T) {
 	v := reflect.ValueOf(Default())
