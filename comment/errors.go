@@ -9,7 +9,8 @@ import (
 // Kind is the kind of an error, as far as a caller can act on it.
 type Kind int
 
-// The kinds of errors: a closed list. Any other error is Internal.
+// The kinds of errors: a closed list. Any other error is Internal. A new one gets its code in
+// resolvers/errors.go, and if it is a problem of the input of a mutation, in auth/authoring.go.
 const (
 	// Internal is a fault of ours. Its text is for the log only.
 	Internal Kind = iota

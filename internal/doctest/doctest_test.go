@@ -127,8 +127,24 @@ func TestUserErrorCodes(t *testing.T) {
 	}
 }
 
-// The page about errors names every code that an answer can have.
+// Every kind of error has a code.
+func TestKindsOfErrorsHaveCodes(t *testing.T) {
+	_, rest, _ := strings.Cut(Read(t, "comment/errors.go").Text, "\nconst (\n")
+	list, _, _ := strings.Cut(rest, "\n)")
+	kinds := regexp.MustCompile(`(?m)^\t([A-Z]\w+)`).FindAllStringSubmatch(list, -1)
+	if len(kinds) < 10 {
+		t.Errorf("there are %d kinds: this test does not read them any more", len(kinds))
+	}
+	for _, kind := range kinds {
+		if !regexp.MustCompile(`\bcomment\.` + kind[1] + `: +"`).MatchString(Read(t, "resolvers/errors.go").Text) {
+			t.Errorf("resolvers/errors.go has no code of %s", kind[1])
+		}
+	}
+}
+
+// The page about errors and the metrics name every code that an answer can have.
 func TestErrorCodes(t *testing.T) {
+	measured := Read(t, "telemetry/instruments.go").Text
 	codes := Read(t, "docs/guide/errors.md").Code()
 	users := Read(t, "docs/guide/writing.md").Code()
 	for source, form := range map[string]string{
@@ -143,6 +159,9 @@ func TestErrorCodes(t *testing.T) {
 		for _, code := range found {
 			if !slices.Contains(codes, code[1]) && !slices.Contains(users, code[1]) {
 				t.Errorf("docs/guide/errors.md does not name %s", code[1])
+			}
+			if !strings.Contains(measured, `"`+code[1]+`"`) {
+				t.Errorf("telemetry/instruments.go does not name %s", code[1])
 			}
 		}
 	}
