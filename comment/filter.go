@@ -89,7 +89,8 @@ func (f *Filter) wants(trait Traits) **bool {
 	return nil
 }
 
-// OfTraits reports whether the filter restricts traits.
+// OfTraits reports whether the filter restricts traits. Such comments may be few in every
+// partition, so each wave of reads is kept within the cost bound.
 func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil }
 
 // AllowsTraits reports whether comments with exactly these traits can pass the filter.

@@ -90,11 +90,14 @@ func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 }
 
 // count counts the list and each of its links, and sums up how many comments precede each link. In
-// an order by rating, one count by rating suffices; in the order by votes, each link is counted.
+// an order by rating, one count by rating suffices; in any other, each link is counted.
 func (c chain) count(ctx context.Context, sections []section, out *starts) error {
-	filters, byRating := []comment.Filter{c.list.Filter}, !sections[0].ByVotes()
+	filters, byRating := []comment.Filter{c.list.Filter}, c.list.Order == comment.HighestRated || c.list.Order == comment.LowestRated
 	if !byRating {
-		filters = []comment.Filter{sections[0].Filter, sections[1].Filter}
+		filters = nil
+		for _, s := range sections {
+			filters = append(filters, s.Filter)
+		}
 	}
 	counts := make([]comment.Counts, len(filters))
 	for i, filter := range filters {

@@ -97,9 +97,9 @@ func encode(version byte, place comment.Place, f fingerprint) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// position reads a cursor of the list from an argument. It returns nil if cursor is nil or empty.
+// place reads a cursor of the list from an argument. It returns nil if cursor is nil or empty.
 // It also does for the cursor before the first comment, which excludes nothing in after.
-func (l list) position(argument string, cursor *string) (*comment.Place, error) {
+func (l list) place(argument string, cursor *string) (*comment.Place, error) {
 	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil
 	}

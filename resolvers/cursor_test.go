@@ -21,7 +21,7 @@ func TestCursorReadsBack(t *testing.T) {
 	if len(cursor) > 64 {
 		t.Errorf("the cursor has %d characters, more than the 64 promised", len(cursor))
 	}
-	p, err := coffee.position("after", &cursor)
+	p, err := coffee.place("after", &cursor)
 	if err != nil || *p != *comment.At(somewhere) {
 		t.Errorf("%s reads back as %v, %v; want %s", cursor, p, err, somewhere)
 	}
@@ -35,7 +35,7 @@ func TestKeptCursor(t *testing.T) {
 		"AQGPNAaeAAECAwQFBgcICQqWlXGAtLRmlgVz": {product: "coffee", order: comment.NewestFirst},
 		"AQGPNAaeAAECAwQFBgcICQrAlLSD7kl6fLwr": {product: "coffee", order: comment.OldestFirst, filter: comment.Filter{CreatedAfter: &moment}},
 	} {
-		if p, err := of.position("after", &cursor); err != nil || *p != *comment.At(somewhere) {
+		if p, err := of.place("after", &cursor); err != nil || *p != *comment.At(somewhere) {
 			t.Errorf("%s of %+v reads as %v, %v", cursor, of, p, err)
 		}
 	}
@@ -46,14 +46,14 @@ func TestKeyedCursor(t *testing.T) {
 	rated := list{product: "coffee", order: comment.HighestRated}
 	for _, place := range []comment.Place{{Key: 5, Position: somewhere}, {Key: -3, Position: comment.MaxPosition}} {
 		cursor := rated.cursor(&place, rated.fingerprint())
-		if p, err := rated.position("after", &cursor); err != nil || *p != place || len(cursor) != 42 {
+		if p, err := rated.place("after", &cursor); err != nil || *p != place || len(cursor) != 42 {
 			t.Errorf("%s reads back as %v, %v; want %v", cursor, p, err, place)
 		}
-		if p, err := coffee.position("after", &cursor); comment.KindOf(err) != comment.BadCursor {
+		if p, err := coffee.place("after", &cursor); comment.KindOf(err) != comment.BadCursor {
 			t.Errorf("in another list: %v, %v", p, err)
 		}
 		for length := 1; length < len(cursor); length++ {
-			if cut := cursor[:length]; comment.KindOf(second(rated.position("after", &cut))) != comment.BadCursor {
+			if cut := cursor[:length]; comment.KindOf(second(rated.place("after", &cut))) != comment.BadCursor {
 				t.Errorf("%q is taken for a cursor", cut)
 			}
 		}
@@ -79,7 +79,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 		"product runs further": change(func(l *list) { l.product = "coffee NEWEST_FIRST" }),
 	} {
 		cursor := other.cursor(comment.At(somewhere), other.fingerprint())
-		_, err := coffee.position("after", &cursor)
+		_, err := coffee.place("after", &cursor)
 		if comment.KindOf(err) != comment.BadCursor || !strings.Contains(err.Error(), "another list") {
 			t.Errorf("%s: %v, want a bad cursor of another list", why, err)
 		}
@@ -90,7 +90,7 @@ func TestDamagedCursor(t *testing.T) {
 	good := coffee.cursor(comment.At(somewhere), coffee.fingerprint())
 	refuse := func(cursor, why string) {
 		t.Helper()
-		if p, err := coffee.position("before", &cursor); comment.KindOf(err) != comment.BadCursor {
+		if p, err := coffee.place("before", &cursor); comment.KindOf(err) != comment.BadCursor {
 			t.Errorf("%s: %q reads as %v, %v; want a bad cursor", why, cursor, p, err)
 		}
 	}
@@ -119,7 +119,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(coffee.cursor(comment.At(somewhere), coffee.fingerprint()))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, cursor string) {
-		p, err := coffee.position("after", &cursor)
+		p, err := coffee.place("after", &cursor)
 		if err != nil && comment.KindOf(err) != comment.BadCursor {
 			t.Errorf("%q: %v is not a bad cursor", cursor, err)
 		}

@@ -49,10 +49,10 @@ func (l list) query(field *lookahead.Field, after, before *string, settledOnly *
 	}
 	var err error
 	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
-	if slice.After, err = l.position("after", after); err != nil {
+	if slice.After, err = l.place("after", after); err != nil {
 		return comment.Query{}, err
 	}
-	if slice.Before, err = l.position("before", before); err != nil {
+	if slice.Before, err = l.place("before", before); err != nil {
 		return comment.Query{}, err
 	}
 	if page == nil {
