@@ -118,8 +118,9 @@ type move struct {
 	version  int // the version of the comment after the move
 }
 
-// moved is a comment that moved once or more. It is immutable: each further move makes a new value.
-type moved struct {
+// movedComment is a comment that moved once or more. It is immutable: each further move makes a new
+// value.
+type movedComment struct {
 	at       time.Time // the time of the latest move
 	position comment.Position
 	version  int            // after its last move
@@ -128,7 +129,7 @@ type moved struct {
 }
 
 // after returns the comment after one more move, which may arrive late.
-func (m moved) after(next move) moved {
+func (m movedComment) after(next move) movedComment {
 	switch {
 	case next.version > m.version:
 		m.version, m.now = next.version, []comment.Cell{next.to}
@@ -149,14 +150,14 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 }
 
 // mayFit reports whether the filter may allow the comment after its last move.
-func (m moved) mayFit(filter comment.Filter) bool {
+func (m movedComment) mayFit(filter comment.Filter) bool {
 	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
 }
 
 // moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
 type moves struct {
 	mu        sync.Mutex
-	byProduct map[string]map[comment.Position]moved
+	byProduct map[string]map[comment.Position]movedComment
 	latest    *simplelru.LRU[movedKey, time.Time] // the comments of all products, by their latest moves
 }
 
@@ -166,7 +167,7 @@ type movedKey struct {
 }
 
 func newMoves() *moves {
-	m := &moves{byProduct: map[string]map[comment.Position]moved{}}
+	m := &moves{byProduct: map[string]map[comment.Position]movedComment{}}
 	m.latest = newLRU(movesKept, func(key movedKey, _ time.Time) {
 		if delete(m.byProduct[key.product], key.position); len(m.byProduct[key.product]) == 0 {
 			delete(m.byProduct, key.product)
@@ -181,7 +182,7 @@ func (m *moves) note(product string, next move) {
 	defer m.mu.Unlock()
 	of := m.byProduct[product]
 	if of == nil {
-		of = map[comment.Position]moved{}
+		of = map[comment.Position]movedComment{}
 		m.byProduct[product] = of
 	}
 	of[next.position] = of[next.position].after(next)
@@ -195,10 +196,10 @@ func (m *moves) note(product string, next move) {
 }
 
 // of returns the comments of a product that moved within moveAge, in no order.
-func (m *moves) of(product string, now time.Time) []moved {
+func (m *moves) of(product string, now time.Time) []movedComment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var young []moved
+	var young []movedComment
 	for _, one := range m.byProduct[product] {
 		if now.Sub(one.at) <= moveAge {
 			young = append(young, one)
@@ -213,7 +214,7 @@ func (m *moves) of(product string, now time.Time) []moved {
 //
 // last is the place of the last comment that was taken from partitions, nil if these were read to
 // the end. By votes, a comment's place is known only once it is fetched.
-func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Place) []comment.Position {
+func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []movedComment, taken []layout.Compressed, last *comment.Place) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {
 		within := p.ByVotes || p.Within(comment.Place{Position: m.position}, last)
@@ -229,7 +230,7 @@ func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all 
 
 // stayed reports whether one part that was read held the comment before and after each of its
 // moves. Such moves change the entry in place, so the page cannot have missed it.
-func stayed(read []planner.Part, m moved) bool {
+func stayed(read []planner.Part, m movedComment) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
 	})

@@ -21,17 +21,18 @@ const learning = 0.2
 // goroutines.
 type sizes struct {
 	mu       sync.Mutex
-	products *simplelru.LRU[string, learnt]
+	products *simplelru.LRU[string, sizeMoments]
 }
 
-// learnt are the estimates for one product: at 0 for all ratings together, then for each rating.
-type learnt [1 + comment.MaxRating]moments
+// sizeMoments are the estimates for one product: at 0 for all ratings together, then for each
+// rating.
+type sizeMoments [1 + comment.MaxRating]moments
 
 // moments are the mean of sizes and the mean of their squares.
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
-	return &sizes{products: newLRU[string, learnt](remembered, nil)}
+	return &sizes{products: newLRU[string, sizeMoments](remembered, nil)}
 }
 
 // of returns the estimated sizes of a product's comments, zero if none was read.
@@ -50,30 +51,30 @@ func (m moments) size() planner.ItemSize {
 	return planner.ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
-// measured adds up the sizes of entries that were read: at 0 of all ratings together, then of each
+// sizeSums adds up the sizes of entries that were read: at 0 of all ratings together, then of each
 // rating.
-type measured [1 + comment.MaxRating]measurements
+type sizeSums [1 + comment.MaxRating]sizeSum
 
-// measurements are a number of sizes, their sum and the sum of their squares.
-type measurements struct{ count, sum, squares float64 }
+// sizeSum is a number of sizes, their sum and the sum of their squares.
+type sizeSum struct{ count, sum, squares float64 }
 
 // add adds an entry. An out-of-range rating (edited by hand) counts toward the overall size only.
-func (m *measured) add(rating, bytes int) {
-	one := measurements{1, float64(bytes), float64(bytes) * float64(bytes)}
+func (m *sizeSums) add(rating, bytes int) {
+	one := sizeSum{1, float64(bytes), float64(bytes) * float64(bytes)}
 	m[0].add(one)
 	if rating >= 1 && rating <= comment.MaxRating {
 		m[rating].add(one)
 	}
 }
 
-func (m *measurements) add(more measurements) {
+func (m *sizeSum) add(more sizeSum) {
 	m.count += more.count
 	m.sum += more.sum
 	m.squares += more.squares
 }
 
 // learn updates the estimates for a product from entries that were read.
-func (s *sizes) learn(product string, read measured) {
+func (s *sizes) learn(product string, read sizeSums) {
 	if read[0].count == 0 {
 		return
 	}
@@ -94,7 +95,7 @@ func (s *sizes) learn(product string, read measured) {
 	s.products.Add(product, believed)
 }
 
-func (m measurements) moments() moments {
+func (m sizeSum) moments() moments {
 	return moments{mean: m.sum / m.count, square: m.squares / m.count}
 }
 

@@ -46,13 +46,13 @@ func TestSizesAreLearnt(t *testing.T) {
 	if got := s.of("globe"); got != (planner.Sizes{}) {
 		t.Errorf("of a product never read: %v", got)
 	}
-	var small, large measured
+	var small, large sizeSums
 	for range 20 {
 		small.add(5, 100+r.IntN(300))
 		large.add(5, 1600+r.IntN(200))
 	}
 	s.learn("globe", small)
-	s.learn("globe", measured{})
+	s.learn("globe", sizeSums{})
 	first := s.of("globe").Any
 	s.learn("globe", large)
 	second := s.of("globe").Any
@@ -68,7 +68,7 @@ func TestSizesAreLearnt(t *testing.T) {
 // Sizes are learnt for each rating: longer comments of one rating affect only that rating's
 // partitions. A rating that was never read is assumed to be like the others.
 func TestSizesAreLearntByRating(t *testing.T) {
-	var page measured
+	var page sizeSums
 	for range 5 {
 		page.add(1, 1700)
 		page.add(5, 200)

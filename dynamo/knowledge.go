@@ -20,7 +20,7 @@ var _ counts.Follower = (*Store)(nil)
 
 // Changed implements counts.Follower.
 func (s *Store) Changed(change counts.Change) {
-	s.memory.noticed(change.Product, change.ID.Position(), change.After)
+	s.memory.noteChange(change.Product, change.ID.Position(), change.After)
 	s.changed(change.Product)
 }
 

@@ -83,7 +83,7 @@ func TestWhichNewestAreLikely(t *testing.T) {
 				t.Errorf("beside a page of %d: %v, want %v", among, got, ids)
 			}
 		}
-		m.noticed("42", at(10), &comment.Cell{Language: "de", Rating: 1})
+		m.noteChange("42", at(10), &comment.Cell{Language: "de", Rating: 1})
 		if ids := m.likely([]string{"42"}, want(20)); ids != nil {
 			t.Errorf("%v, though another is newer", ids)
 		}

@@ -158,9 +158,9 @@ type lastAnswer struct {
 	asOf, began     time.Time // the watermark, and when the read began
 }
 
-// shown remembers statistics that were read for an answer without a watermark. They only steer, and
-// do not replace trusted ones.
-func (m *memory) shown(product string, stats comment.Stats) {
+// learnFromAnswer remembers statistics that were read for an answer without a watermark. They only
+// steer, and do not replace trusted ones.
+func (m *memory) learnFromAnswer(product string, stats comment.Stats) {
 	if m == nil {
 		return
 	}
@@ -187,10 +187,10 @@ func (m *memory) wrote(product string) {
 	m.writes.note(product, m.now())
 }
 
-// noticed notes a change from the stream: the comment at a position is now in the cell, nil for a
-// deleted one. Statistics in which the cell is empty lose their trust. In others, the comment is
+// noteChange notes a change from the stream: the comment at a position is now in the cell, nil for
+// a deleted one. Statistics in which the cell is empty lose their trust. In others, the comment is
 // entered among the newest of the cell.
-func (m *memory) noticed(product string, position comment.Position, cell *comment.Cell) {
+func (m *memory) noteChange(product string, position comment.Position, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
 	}

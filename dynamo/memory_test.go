@@ -156,17 +156,17 @@ func TestMemoryHearsWhatIsShown(t *testing.T) {
 	r := &reader{}
 	shown := comment.Stats{"en": {Counts: comment.Counts{7}}}
 	inTime(t, r, func(t *testing.T, m *memory) {
-		m.shown("42", shown)
+		m.learnFromAnswer("42", shown)
 		if known := m.recall(filtered); known.Trusted || known.Stats["en"] != shown["en"] {
 			t.Errorf("%+v; want what was shown, not trusted", known)
 		}
 		settle(m)
-		m.shown("42", shown)
+		m.learnFromAnswer("42", shown)
 		if known := m.recall(filtered); !known.Trusted || known.Stats["de"] != r.stats["de"] {
 			t.Errorf("%+v; want what was read to be trusted", known)
 		}
 		time.Sleep(trustFor + time.Second)
-		m.shown("42", shown)
+		m.learnFromAnswer("42", shown)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats["en"] != shown["en"] {
 			t.Errorf("%+v; want the younger ones, not trusted", known)
 		}
@@ -352,7 +352,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		r := &reader{}
 		inTime(t, r, func(t *testing.T, m *memory) {
 			settle(m)
-			m.noticed(row.product, comment.Position{}, row.cell)
+			m.noteChange(row.product, comment.Position{}, row.cell)
 			if known := m.recall(filtered); known.Trusted != row.trusted || known.Stats == nil {
 				t.Errorf("%s: %+v", row.why, known)
 			}
@@ -368,7 +368,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		m.recall(filtered)
 		m.recall(filtered)
 		time.Sleep(r.took * 3 / 2) // the statistics are being read
-		m.noticed("42", comment.Position{}, empty)
+		m.noteChange("42", comment.Position{}, empty)
 		time.Sleep(r.took)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats == nil {
 			t.Errorf("%+v; want untrusted statistics, which may lack changes reported during the read", known)
@@ -385,7 +385,7 @@ func TestMemoryHearsOfNewerComments(t *testing.T) {
 	r.newest.Enter(cell, 0, before)
 	inTime(t, r, func(t *testing.T, m *memory) {
 		settle(m)
-		m.noticed("42", after, &cell)
+		m.noteChange("42", after, &cell)
 		known := m.recall(filtered)
 		if bound := known.Newest.Rated([]int{2}); !known.Trusted || bound != (layout.Bound{Position: after, Exact: true}) {
 			t.Errorf("%+v, trusted %v", bound, known.Trusted)

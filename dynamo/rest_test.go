@@ -77,7 +77,7 @@ func TestMovesBelowTheFirstWave(t *testing.T) {
 		at   int
 		want bool
 	}{{"within the first wave", 2, true}, {"below it", len(s.comments) / 3, false}} {
-		m := moved{}.after(move{position: s.comments[row.at].ID.Position(), from: comment.Cell{Language: "en", Rating: 1}, to: comment.Cell{Language: "en", Rating: 2}, version: 2})
+		m := movedComment{}.after(move{position: s.comments[row.at].ID.Position(), from: comment.Cell{Language: "en", Rating: 1}, to: comment.Cell{Language: "en", Rating: 2}, version: 2})
 		if got := stayed(r.readAt(m.position), m); got != row.want {
 			t.Errorf("%s: it stayed where it was read: %t", row.why, got)
 		}
@@ -119,7 +119,7 @@ func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 		want   bool
 	}{
 		{func(*Store) {}, false},
-		{func(s *Store) { s.memory.shown("product-0", stats) }, true},
+		{func(s *Store) { s.memory.learnFromAnswer("product-0", stats) }, true},
 	} {
 		table := slowFirst{warehouse: &warehouse{comments: comments}}
 		store := NewStore(&table, "comments", Options{Watermark: watermarkOf{}})

@@ -74,7 +74,7 @@ type read struct {
 	scanned  int // items that the table read (ScannedCount)
 	returned int // items that passed the residual filter (Count)
 	units    float64
-	sizes    measured // the sizes of the items that passed
+	sizes    sizeSums // the sizes of the items that passed
 	// improper has malformed items, which the page leaves out.
 	improper []layout.Improper
 	// cells has the cells of the returned comments. It is filled only if the plan was made without
@@ -118,12 +118,12 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 // wave makes one call for each dry read that goes on, and for each read that replaces one, in
 // parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
-	if r.stopped = r.once && r.waves > 0 || !r.stayWithin(dry); r.stopped {
+	if r.stopped = r.once && r.waves > 0 || !r.limitCost(dry); r.stopped {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
 	first, ended := len(r.reads), 0
 	for _, number := range dry {
-		if r.reads[number].queries > 0 && !r.goOn(number, len(dry), missing-r.merger.Before(number)) {
+		if r.reads[number].queries > 0 && !r.continueRead(number, len(dry), missing-r.merger.Before(number)) {
 			ended++
 		}
 	}
@@ -153,9 +153,9 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	})
 }
 
-// stayWithin lowers the limits of reads to what the run may still cost. It returns false if nothing
+// limitCost lowers the limits of reads to what the run may still cost. It returns false if nothing
 // is left.
-func (r *run) stayWithin(dry []int) bool {
+func (r *run) limitCost(dry []int) bool {
 	if r.within == 0 {
 		return true
 	}
@@ -188,12 +188,12 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 	return spans.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
-// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is the
-// number of dry reads, and missing is how many comments this one still has to bring. Only wide or
-// sparse reads are replaced. It replaces those of a plan without counts, since their calls tell
+// continueRead sets the limit of a read's next call, or replaces the read and returns false. dry is
+// the number of dry reads, and missing is how many comments this one still has to bring. Only wide
+// or sparse reads are replaced. It replaces those of a plan without counts, since their calls tell
 // more by now. It also replaces one if the rest of the budget covers only a small part of the
 // missing comments.
-func (r *run) goOn(number, dry, missing int) bool {
+func (r *run) continueRead(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
 	sparse := read.Unvoted() && planner.Few(read.returned, read.scanned)
@@ -240,7 +240,7 @@ func (r *read) likelySizes() planner.Sizes {
 	known := r.plan.Known.Sizes
 	if seen := r.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
 		likely := r.plan.Known.LikelySizes().Any
-		all := measurements{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
+		all := sizeSum{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
 		all.add(seen)
 		known.Any = all.moments().size()
 	}
@@ -355,8 +355,8 @@ func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error)
 }
 
 // sizes adds up the sizes of all items that the run has read.
-func (r *run) sizes() measured {
-	var all measured
+func (r *run) sizes() sizeSums {
+	var all sizeSums
 	for i := range r.reads {
 		for rating, sizes := range r.reads[i].sizes {
 			all[rating].add(sizes)

@@ -147,7 +147,7 @@ func NewStore(client client, table string, options Options) *Store {
 	}
 	s.Reader = counts.NewReader(client, table, counts.ReaderOptions{
 		Journal: options.Journal, Improper: s.malformed,
-		Read: func(product string, stats comment.Stats) { s.memory.shown(product, stats) },
+		Read: func(product string, stats comment.Stats) { s.memory.learnFromAnswer(product, stats) },
 	})
 	if options.Watermark != nil {
 		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.Latest)

@@ -33,8 +33,8 @@ type examiner struct {
 	runs runsReader
 }
 
-// examined is the result of examining a product once.
-type examined struct {
+// examination is the result of examining a product once.
+type examination struct {
 	product string
 	// before has the statistics as read before the markers, and after as read after them.
 	before, after statistics
@@ -60,12 +60,12 @@ type examined struct {
 }
 
 // steady reports whether the product was not counted while the markers were read.
-func (e *examined) steady() bool {
+func (e *examination) steady() bool {
 	return e.before.changes == e.after.changes && (e.before.damaged == nil) == (e.after.damaged == nil)
 }
 
 // counts returns the counts of all languages.
-func (e *examined) counts() comment.Stats {
+func (e *examination) counts() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
@@ -76,8 +76,8 @@ type differ func(ctx context.Context, ids []comment.ID) error
 // product's comments in the index All, and compares the two side by side: both are in the order of
 // their ids. The index lags a moment behind, so a difference may be false. If the statistics are
 // unreadable, nothing can be counted, and the comments are not read.
-func (e examiner) examine(ctx context.Context, product string, tell differ) (*examined, error) {
-	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
+func (e examiner) examine(ctx context.Context, product string, tell differ) (*examination, error) {
+	seen := &examination{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
 	var err error
 	seen.before, err = call.Retried(ctx, func() (statistics, error) { return e.statistics(ctx, product) })
 	if err == nil && e.runs != nil && seen.before.head != nil {
@@ -87,10 +87,10 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 		return nil, call.Wrap(err, "statistics of product %q", product)
 	}
 	side := &sideBySide{
-		markers: pager{read: func(ctx context.Context, start layout.Item) ([]placed, layout.Item, error) {
+		markers: pager{read: func(ctx context.Context, start layout.Item) ([]cellEntry, layout.Item, error) {
 			return e.partition(ctx, seen, start)
 		}},
-		comments: pager{read: func(ctx context.Context, start layout.Item) ([]placed, layout.Item, error) {
+		comments: pager{read: func(ctx context.Context, start layout.Item) ([]cellEntry, layout.Item, error) {
 			return e.index(ctx, seen, start)
 		}},
 		tell: tell,
@@ -111,8 +111,8 @@ func (e examiner) statistics(ctx context.Context, product string) (statistics, e
 	return found, nil
 }
 
-// placed is the cell of a comment, from the index or from a marker.
-type placed struct {
+// cellEntry is the cell of a comment, from the index or from a marker.
+type cellEntry struct {
 	id   comment.ID
 	cell *comment.Cell // nil for a marker that counts nothing, and for an improper comment
 	// damaged marks an unreadable marker, whose comment is always checked.
@@ -121,7 +121,7 @@ type placed struct {
 
 // partition reads the next page of all items about a product: markers, statistics and places on
 // leaderboards, in the order of their sort keys. So the statistics come after the last marker.
-func (e examiner) partition(ctx context.Context, seen *examined, start layout.Item) ([]placed, layout.Item, error) {
+func (e examiner) partition(ctx context.Context, seen *examination, start layout.Item) ([]cellEntry, layout.Item, error) {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
 	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(e.table),
@@ -133,7 +133,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 	if err != nil {
 		return nil, nil, call.Wrap(err, "Query %s", key)
 	}
-	var page []placed
+	var page []cellEntry
 	for _, it := range output.Items {
 		if marker := seen.take(it); marker != nil {
 			page = append(page, *marker)
@@ -151,7 +151,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 }
 
 // take notes an item of a product's partition, and returns it if it is a marker.
-func (e *examined) take(it layout.Item) *placed {
+func (e *examination) take(it layout.Item) *cellEntry {
 	sortKey := layout.NewReader(it).Text(layout.AttrSK)
 	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
 	switch {
@@ -162,7 +162,7 @@ func (e *examined) take(it layout.Item) *placed {
 			return nil
 		}
 		m, err := decodeMarker(it)
-		return &placed{id: id, cell: m.cell, damaged: err != nil}
+		return &cellEntry{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
 		language := comment.Language(language)
 		row, err := rowOfItem(it) // zero if unreadable, which differs from the right row
@@ -182,7 +182,7 @@ func (e *examined) take(it layout.Item) *placed {
 }
 
 // index reads the next page of a product's comments.
-func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) ([]placed, layout.Item, error) {
+func (e examiner) index(ctx context.Context, seen *examination, start layout.Item) ([]cellEntry, layout.Item, error) {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
 	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(e.table),
@@ -195,7 +195,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 	if err != nil {
 		return nil, nil, call.Wrap(err, "Query %s %s", layout.All, key)
 	}
-	page := make([]placed, 0, len(output.Items))
+	page := make([]cellEntry, 0, len(output.Items))
 	for _, it := range output.Items {
 		id, badKey := layout.CommentOfKey(it)
 		cell, badCell := cellOf(it)
@@ -203,7 +203,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 			seen.improper = append(seen.improper, layout.NewImproper(it, err.Error()))
 		}
 		if badKey == nil { // else no marker is possible, so there is nothing to compare
-			page = append(page, placed{id: id, cell: cell})
+			page = append(page, cellEntry{id: id, cell: cell})
 		}
 	}
 	for _, c := range page {
@@ -269,14 +269,14 @@ func (s *sideBySide) flush(ctx context.Context) error {
 
 // pager reads a list page by page and hands out single elements.
 type pager struct {
-	read  func(ctx context.Context, start layout.Item) (page []placed, next layout.Item, err error)
-	page  []placed
+	read  func(ctx context.Context, start layout.Item) (page []cellEntry, next layout.Item, err error)
+	page  []cellEntry
 	next  layout.Item
 	ended bool
 }
 
 // head returns the first element not dropped yet, nil at the end.
-func (p *pager) head(ctx context.Context) (*placed, error) {
+func (p *pager) head(ctx context.Context) (*cellEntry, error) {
 	for len(p.page) == 0 && !p.ended {
 		err := call.Retry(ctx, func() (further bool, err error) {
 			page, next, err := p.read(ctx, p.next)

@@ -20,7 +20,7 @@ type pageHead struct {
 // the table keeps page indexes. An index that matches its markers stays. A wrong one ends, so that
 // its items can be deleted. A large product without an index gets one at once, so that it exists
 // when the rebuild is done. A small one gets it when it is next counted.
-func pageHeadOf(seen *examined, kept bool, now time.Time) pageHead {
+func pageHeadOf(seen *examination, kept bool, now time.Time) pageHead {
 	before, wrong := seen.before.head, seen.runs.wrong() != ""
 	switch {
 	case !kept:

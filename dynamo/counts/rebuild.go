@@ -372,7 +372,7 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 // chooseShards sets the number of shards of the leaderboards. If it changes, chooseShards waits
 // until every reader uses the larger of both numbers: only then may products move.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
-	latest, err := call.Retried(ctx, func() (int64, error) { return guarded(ctx, r.client, r.table) })
+	latest, err := call.Retried(ctx, func() (int64, error) { return latestGuard(ctx, r.client, r.table) })
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ type repair struct {
 // repairOf decides what to write after a steady look, to change the statistics to after. While the
 // number of shards changes, a product is written even if nothing else changes. So a counter that
 // read the statistics earlier, and uses the old number, fails.
-func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
+func repairOf(seen *examination, after statistics, index pageHead, settings leaderSettings) repair {
 	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)
 	fix := repair{
 		product: seen.product, before: seen.before, after: after, page: index, difference: comment.Stats{},
@@ -187,7 +187,7 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 
 // examineAndSettle looks at the markers of a product. The first time it also corrects markers that
 // do not match their comments.
-func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examined, error) {
+func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examination, error) {
 	if rc.settled {
 		return r.examine(ctx, rc.product, nil)
 	}
@@ -254,7 +254,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 
 // judge repairs what a look found wrong. It corrects a difference between markers and counts once
 // two steady looks in a row have found it.
-func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (done bool, err error) {
+func (r *recounter) judge(ctx context.Context, rc *recount, seen *examination) (done bool, err error) {
 	if !seen.steady() {
 		rc.restless++
 		return false, nil
@@ -318,7 +318,7 @@ func (r *recounter) merge(ctx context.Context, product string) error {
 // arrange decides which languages get rows of their own. To give a row to another language, it
 // needs the true counts of each, not only their error. So it does that only once two looks in a row
 // find the same sums. A product that is counted all the time keeps its rows.
-func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
+func (rc *recount) arrange(seen *examination) (after statistics, sure bool) {
 	byUse, kept := arranged(seen.marked, nil), arranged(seen.marked, seen.before.stats)
 	if maps.Equal(byUse.stats, kept.stats) || maps.Equal(rc.marked, seen.marked) {
 		return byUse, true

@@ -74,13 +74,13 @@ func decodeSettings(in layout.Item) (leaderSettings, error) {
 }
 
 // change returns settings with another number of shards, or the same ones if the number is the same
-// or 0. guarded is the latest generation in any guard. If it is later than that of the settings,
-// the settings were deleted or restored by hand. Then, or if the settings are unreadable, the
-// earlier number is unknown.
-func (s leaderSettings) change(shards int, guarded int64, now time.Time) leaderSettings {
-	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, guarded+1, now.UnixMilli())}
+// or 0. latestGuard is the latest generation in any guard. If it is later than that of the
+// settings, the settings were deleted or restored by hand. Then, or if the settings are unreadable,
+// the earlier number is unknown.
+func (s leaderSettings) change(shards int, latestGuard int64, now time.Time) leaderSettings {
+	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, latestGuard+1, now.UnixMilli())}
 	switch {
-	case s.damaged != nil || guarded > s.generation:
+	case s.damaged != nil || latestGuard > s.generation:
 		next.shards, next.was = cmp.Or(shards, s.shards, defaultLeaderShards), MaxLeaderShards
 	case shards == 0 || shards == s.shards:
 		return s
@@ -155,8 +155,8 @@ func (s leaderSettings) raise(ctx context.Context, client itemPutter, table stri
 	})
 }
 
-// guarded returns the latest generation in any guard, 0 if none has one.
-func guarded(ctx context.Context, client call.BatchGetter, table string) (latest int64, err error) {
+// latestGuard returns the latest generation in any guard, 0 if none has one.
+func latestGuard(ctx context.Context, client call.BatchGetter, table string) (latest int64, err error) {
 	keys := make([]layout.Item, settingsGuards)
 	for guard := range keys {
 		keys[guard] = guardKeyAt(guard)

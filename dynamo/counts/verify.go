@@ -271,7 +271,7 @@ func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 }
 
 // clear adds a product to the totals once it needs no further look.
-func (v *verifying) clear(seen *examined) {
+func (v *verifying) clear(seen *examination) {
 	v.out.Products++
 	v.out.Improper = append(v.out.Improper, seen.improper...)
 	v.out.Comments += seen.listed.Total()

@@ -89,7 +89,7 @@ func (d Drift) compare(other Drift) int {
 }
 
 // drifts returns all drifts that a steady look found, except those of single markers.
-func (e *examined) drifts(settings leaderSettings) []Drift {
+func (e *examination) drifts(settings leaderSettings) []Drift {
 	var out []Drift
 	add := func(kind DriftKind, follows bool, detail string, args ...any) {
 		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...), follows: follows})
@@ -124,7 +124,7 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 }
 
 // leaderDrifts compares the leaderboards with the comments.
-func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
+func (e *examination) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
 	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.counts(), settings.shards)
 	moving := right
 	if settings.was != 0 { // a rebuild is moving the products between shards
@@ -152,7 +152,7 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 
 // misdated describes what is wrong with the positions of the newest comments: they are unknown, or
 // a comment is newer. It is empty if nothing is wrong.
-func (e *examined) misdated() string {
+func (e *examination) misdated() string {
 	stats := e.after.stats
 	if len(stats) == 0 {
 		return ""
