@@ -78,7 +78,7 @@ func TestEpisodes(t *testing.T) {
 	}{
 		{Throttled, outcome{status: 400}, outcome{status: 400}},
 		{Slow, outcome{status: 200, took: delay, effects: 1}, outcome{status: 200, took: delay, effects: 1}},
-		{HalfOpen, outcome{took: unanswered, err: context.DeadlineExceeded}, outcome{took: unanswered, err: context.DeadlineExceeded, effects: 1}},
+		{HalfOpen, outcome{took: halfOpenWait, err: context.DeadlineExceeded}, outcome{took: halfOpenWait, err: context.DeadlineExceeded, effects: 1}},
 		{AnswersLost, outcome{err: syscall.ECONNRESET, effects: 1}, outcome{err: syscall.ECONNRESET, effects: 1}},
 		{Refused, outcome{err: syscall.ECONNREFUSED}, outcome{err: syscall.ECONNREFUSED}},
 		{Failing, outcome{status: 500}, outcome{status: 500, effects: 1}},

@@ -15,9 +15,9 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// unanswered is how long a caller in this process waits for a HalfOpen call before it gives up, as the transport of
+// halfOpenWait is how long a caller in this process waits for a HalfOpen call before it gives up, as the transport of
 // package dynamo/call does.
-const unanswered = 5 * time.Second
+const halfOpenWait = 5 * time.Second
 
 // Network stands between callers and an engine. Use it as the HTTP client of an SDK's client (call.Over of package
 // dynamo/call), or as a proxy (To) for processes. It is safe for concurrent use.
@@ -88,7 +88,7 @@ func (n *Network) Settle() {
 
 // Do makes one call, subject to the episodes under way.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
-	return n.do(request, unanswered)
+	return n.do(request, halfOpenWait)
 }
 
 // do is Do. A call that is never answered fails after the caller's patience.

@@ -90,7 +90,7 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 	}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return Answer{}, unanswered(err)
+		return Answer{}, withoutURL(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -106,8 +106,8 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 	return Answer{body, response.Header.Get("Content-Type"), response.Request.URL}, nil
 }
 
-// unanswered returns why a request got no answer, without its URL.
-func unanswered(err error) error {
+// withoutURL returns why a request got no answer; the error of net/http holds the URL too.
+func withoutURL(err error) error {
 	if asked, ok := errors.AsType[*url.Error](err); ok {
 		err = asked.Err
 	}

@@ -125,7 +125,7 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return unanswered(err)
+		return undelivered(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusSwitchingProtocols { // reading after it has no timeout
@@ -205,8 +205,8 @@ func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
 	return s.Send(ctx, h, outbox.Event{ID: id, Kind: TestKind, At: time.Now().UTC().Truncate(time.Second)})
 }
 
-// unanswered returns why a request got no answer, without the request's URL.
-func unanswered(err error) error {
+// undelivered returns why a delivery got no answer, without the URL of its hook.
+func undelivered(err error) error {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err
 	}

@@ -44,6 +44,10 @@ func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
 }
 
 // Add adds a hook for future events, and returns it with its id.
+//
+// The outbox keeps events only while they are wanted. Add wants them before the hook begins, so
+// that none is missing, and once more after: a Remove that did not see the hook yet may have
+// unwanted them in between.
 func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := h.Check(); err != nil {
 		return h, err
@@ -65,7 +69,7 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := s.put(ctx, h, layout.IfAbsent, ""); err != nil {
 		return h, err
 	}
-	return h, s.out.Want(ctx, interest, 0) // again: a concurrent Remove that did not see this hook may have undone the first
+	return h, s.out.Want(ctx, interest, 0)
 }
 
 // Change changes a hook, and returns the new one. The error is of the kind Conflict if it was
@@ -95,7 +99,8 @@ func Replay(since time.Time) func(*Hook) {
 }
 
 // Remove removes a hook, even a damaged one. After the last one, hooks no longer ask the outbox for
-// events.
+// events. A hook that is added meanwhile may have wanted them before, so Remove looks for one
+// again.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	var damaged Damaged
 	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, &damaged) {
@@ -116,7 +121,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	if err != nil || !some {
 		return err
 	}
-	return s.out.Want(ctx, interest, 0) // for the hook that was added meanwhile
+	return s.out.Want(ctx, interest, 0)
 }
 
 // some reports whether there are hooks, damaged ones included.
