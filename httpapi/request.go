@@ -27,7 +27,7 @@ type request struct {
 	documentID string // the id of a document that the client names instead of sending it
 	sent       string // the text of the operation, as it was sent
 
-	shown *shownAnswer // the answer that shared caches may keep; nil if they may not
+	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 
 	socket bool    // the operation came over a WebSocket
 	stream pending // the subscription that the operation began, else nil

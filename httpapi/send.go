@@ -50,13 +50,13 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			return
 		}
 		if r.Method == http.MethodGet && built.status == http.StatusOK {
-			if unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
+			if setETag(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
 				built.status = http.StatusNotModified
 				built.body.Reset()
 				built.Header().Del("Content-Type")
 				built.Header().Del("Content-Encoding")
 			}
-			requestOf(r.Context()).shown.keep(built.Header())
+			requestOf(r.Context()).shared.keep(built.Header())
 		}
 		waiting := s.hold(to, built.body.Cap())
 		defer s.unsent.remove(waiting)

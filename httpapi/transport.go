@@ -28,7 +28,7 @@ type transport struct {
 	Options
 	executor *executor.Executor
 	texts    *usage.Pool // the memory of the texts of all operations
-	shown    *shownAnswers
+	shared   *sharedAnswers
 }
 
 // ServeHTTP implements [http.Handler]. Each request has its own loaders, and its own account of
@@ -59,9 +59,9 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case known.stream != nil:
 		return
-	case known.shown.confirmed():
-		edge.Sharing(t.SharedFor).Allow(w.Header(), known.shown.products)
-		w.Header().Set("ETag", known.shown.key.tag)
+	case known.shared.confirmed():
+		edge.Sharing(t.SharedFor).Allow(w.Header(), known.shared.products)
+		w.Header().Set("ETag", known.shared.key.tag)
 		w.Header().Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -101,7 +101,7 @@ func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Respo
 func (t *transport) forAll(r *http.Request) bool {
 	_, token := r.Header["Authorization"]
 	known := requestOf(r.Context())
-	return t.shown != nil && t.SharedFor > 0 && r.Method == http.MethodGet && !token && !known.inside && !known.socket
+	return t.shared != nil && t.SharedFor > 0 && r.Method == http.MethodGet && !token && !known.inside && !known.socket
 }
 
 // cache sets where a successful answer to a GET may be cached, and notes the products of one that
@@ -119,8 +119,8 @@ func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Lo
 		answer.Set("Cache-Control", revalidate)
 		return
 	}
-	if shown := requestOf(r.Context()).shown; shown != nil {
-		shown.products = products
+	if shared := requestOf(r.Context()).shared; shared != nil {
+		shared.products = products
 	}
 }
 
@@ -158,13 +158,13 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 		e.Name, e.Operation = operation.Operation.Name, string(operation.Operation.Operation)
 	}
 	if len(errs) == 0 && t.forAll(r) {
-		known.shown = t.shown.of(r, operation, began)
+		known.shared = t.shared.record(r, operation, began)
 	}
 	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
 	switch {
 	case len(errs) > 0:
-	case known.shown.confirmed():
+	case known.shared.confirmed():
 		response = &graphql.Response{}
 	case kind == ast.Subscription:
 		var refused *refusal
