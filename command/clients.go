@@ -22,7 +22,7 @@ type ClientFlags struct {
 	Burst     *uint32         `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
 	Writes    *uint32         `name:"client-writes" help:"Comments and votes that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback unless visitors vote)." placeholder:"60"`
 	Servers   uint32          `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." type:"positive" placeholder:"1" default:"1"`
-	Redis     string          `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
+	Redis     string          `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL" password:"variable"`
 	Trusted   []httpapi.Proxy `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
 }
 

@@ -26,7 +26,15 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// line is the whole command line.
+// line is the whole command line. The tags of flags are those of kong, and these:
+//
+//	type:"positive"      a whole number from 1 on
+//	type:"store"         a value that may be left out, see decodeStore
+//	complete:"files"     what shells complete the value with, see completion.go
+//	password:"variable"  a value with a password is refused unless the variable has it
+//	${table}             in texts, a constant of fillIn
+//
+// Every flag refuses a blank value, see refuseBlank.
 type line struct {
 	Engine  EngineFlags `embed:"" group:"Engine and table:"`
 	Log     LogFlags    `embed:"" group:"Log:"`

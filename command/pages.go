@@ -30,13 +30,13 @@ import (
 
 // PagesFlag says where page numbers are stored.
 type PagesFlag struct {
-	Pages string `help:"Where page numbers are kept: ${pages}. All processes that count need the same one. Put a password into the variable, not the command line (default: ${default})." placeholder:"STORE" default:"table"`
+	Pages string `help:"Where page numbers are kept: ${pages}. All processes that count need the same one. Put a password into the variable, not the command line (default: ${default})." placeholder:"STORE" default:"table" password:"variable"`
 }
 
 // OnlyPagesFlag says where page numbers are stored. If it is on the command line, the command is
 // about page numbers only.
 type OnlyPagesFlag struct {
-	Pages string `help:"Handle page numbers only, those in this store: ${pages}. Without a value, the store that the variable names (default: table); the variable alone does not restrict the command." placeholder:"STORE" type:"store"`
+	Pages string `help:"Handle page numbers only, those in this store: ${pages}. Without a value, the store that the variable names (default: table); the variable alone does not restrict the command." placeholder:"STORE" type:"store" password:"variable"`
 }
 
 // isSet reports whether the flag or its variable is set.

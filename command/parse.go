@@ -185,14 +185,12 @@ func refuseBlankVariable(flag *kong.Flag) error {
 	return nil
 }
 
-// stores are the flags that name a store by its URL.
-var stores = []string{"pages", "client-limits-redis"}
-
-// refusePassword returns an error if a store's URL on the command line holds a password, which
-// everyone on the machine can see. A flag without a value has the value of its variable.
+// refusePassword returns an error if the URL of a flag tagged password:"variable" holds a password
+// on the command line, which everyone on the machine can see. A flag without a value has the value
+// of its variable.
 func refusePassword(chosen *kong.Context) error {
 	for _, p := range chosen.Path {
-		if p.Flag == nil || !slices.Contains(stores, p.Flag.Name) || p.Flag.Target.String() == variableOf(p.Flag) {
+		if p.Flag == nil || !p.Flag.Tag.Has("password") || p.Flag.Target.String() == variableOf(p.Flag) {
 			continue
 		}
 		address, err := url.Parse(p.Flag.Target.String())
