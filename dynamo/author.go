@@ -55,7 +55,7 @@ func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanne
 		return s.commentRecord(ctx, layout.IDOfKey(key), author)
 	})
 	reports := records(s.keysOfWriter(ctx, layout.WriterOfReport(author.ID)), func(key layout.Item) (record AuthorRecord, there bool, err error) {
-		it, err := s.recorded(ctx, key)
+		it, err := s.getWithRetries(ctx, key)
 		if err != nil || len(it) == 0 {
 			return record, false, err
 		}
@@ -152,7 +152,7 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	if !had {
 		return nil, nil
 	}
-	item, err := s.recorded(ctx, layout.KeyOfHash(hash.Value))
+	item, err := s.getWithRetries(ctx, layout.KeyOfHash(hash.Value))
 	if err != nil || len(item) == 0 {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
 }
 
-// recorded reads an item, with the retries of call.Retry.
-func (s *Store) recorded(ctx context.Context, key layout.Item) (layout.Item, error) {
+// getWithRetries reads an item, with the retries of call.Retry.
+func (s *Store) getWithRetries(ctx context.Context, key layout.Item) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
 		it, err := s.get(ctx, key)
 		return it, call.Wrap(err, "GetItem of what is held about an author")

@@ -275,7 +275,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 				if err := await(ctx, others); err != nil {
 					return err
 				}
-				r.passed(i, page.items, len(fresh), page.next)
+				r.notePage(i, page.items, len(fresh), page.next)
 				return nil
 			})
 		}))
@@ -316,8 +316,8 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	}
 }
 
-// passed notes that a page of a segment is done.
-func (r *rebuilding) passed(segment, items, products int, next layout.Item) {
+// notePage notes that a page of a segment is done.
+func (r *rebuilding) notePage(segment, items, products int, next layout.Item) {
 	var scanned int64
 	r.lease.update(func(p *rebuildProgress) {
 		p.segments[segment] = segmentProgress{start: next, done: len(next) == 0}

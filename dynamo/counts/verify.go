@@ -139,7 +139,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 						return err
 					}
 				}
-				v.passed(page, progress)
+				v.notePage(page, progress)
 				for _, id := range page.voted {
 					if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
 						return err
@@ -152,7 +152,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	return group.Wait()
 }
 
-func (v *verifying) passed(page scanPage, progress func(items int)) {
+func (v *verifying) notePage(page scanPage, progress func(items int)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.items += page.items

@@ -157,7 +157,7 @@ func (r *erasing) bury(ctx context.Context, f *found) error {
 		}
 	}
 	condition, author := ofAuthor(r.author)
-	_, err := r.changed(ctx, func() (*types.ConsumedCapacity, error) {
+	_, err := r.write(ctx, func() (*types.ConsumedCapacity, error) {
 		output, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(r.table), Item: layout.Tombstone(f.id, rand.Text(), time.Now()),
 			ConditionExpression: aws.String(condition), ExpressionAttributeValues: author,

@@ -40,7 +40,7 @@ func (r *erasing) snapshot() progress {
 
 // delete deletes an item if a condition holds, and reports whether it did.
 func (r *erasing) delete(ctx context.Context, key layout.Item, condition string, values layout.Item) (gone bool, err error) {
-	gone, err = r.changed(ctx, func() (*types.ConsumedCapacity, error) {
+	gone, err = r.write(ctx, func() (*types.ConsumedCapacity, error) {
 		output, err := r.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: aws.String(r.table), Key: key, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
@@ -53,9 +53,9 @@ func (r *erasing) delete(ctx context.Context, key layout.Item, condition string,
 	return gone, call.Wrap(err, "DeleteItem of an erasure")
 }
 
-// changed makes a write, with retries, and reports whether its condition held. After a lost answer
-// it may report false although the write happened.
-func (r *erasing) changed(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
+// write calls a function that writes, with retries, and reports whether its condition held. After a
+// lost answer it may report false although the write happened.
+func (r *erasing) write(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
 	err = call.Retry(ctx, func() (further bool, err error) {
 		consumed, err := write()
 		if call.Refused(err) {

@@ -75,8 +75,8 @@ type Loader struct {
 	erased map[comment.ID]struct{} // comments that were left out
 }
 
-// NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the number
-// of parallel calls; 0 means defaultCalls.
+// NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the
+// number of parallel calls; 0 means defaultCalls.
 func NewLoader(client Client, table string, calls int) *Loader {
 	if calls < 1 {
 		calls = defaultCalls
@@ -195,8 +195,8 @@ func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts
 }
 
 // leavesOut reports whether an item is left out with a comment of an erased author: the comment
-// itself, an item beside it, or an item that names it. For other items, guarded checks the author
-// at the write.
+// itself, an item beside it, or an item that names it. For other items, writeUnlessErased checks
+// the author at the write.
 func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err error) {
 	if l.Marks == nil {
 		return false, nil
@@ -231,8 +231,8 @@ func (l *Loader) leftOut(it layout.Item) {
 	}
 }
 
-// guarded calls write, unless the item is by an author who was erased from the table.
-func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context.Context) error) error {
+// writeUnlessErased calls write, unless the item is by an author who was erased from the table.
+func (l *Loader) writeUnlessErased(ctx context.Context, it layout.Item, write func(context.Context) error) error {
 	author, known := authorOf(it)
 	if !known || l.Marks == nil {
 		return write(ctx)
@@ -270,7 +270,7 @@ func by(customer string, at time.Time) comment.Comment {
 func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err error) {
 	again := false
 	err = call.Retry(ctx, func() (progress bool, err error) {
-		err = l.guarded(ctx, it, func(ctx context.Context) error {
+		err = l.writeUnlessErased(ctx, it, func(ctx context.Context) error {
 			_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{
 				TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
 			}, call.NoRetries)
@@ -364,7 +364,7 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 		ConditionExpression: aws.String(strings.Join(same, " AND ")), ExpressionAttributeNames: names,
 		ExpressionAttributeValues: layout.OrNone(values),
 	}
-	err = l.guarded(ctx, want, func(ctx context.Context) error {
+	err = l.writeUnlessErased(ctx, want, func(ctx context.Context) error {
 		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
 		return err
 	})

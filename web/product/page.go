@@ -140,9 +140,9 @@ func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
 	if product := a.Data.Product; product == nil || product.List == nil || product.empty() {
 		return ""
 	}
-	shown := english.shown(s, a)
+	shown := english.viewOf(s, a)
 	shown.Plan = nil
-	return template.HTML(executed(english, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(english, s, reply.Body)}))
+	return template.HTML(execute(english, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(english, s, reply.Body)}))
 }
 
 // NotFound answers a request for an unknown address of the site.
@@ -188,7 +188,7 @@ func (p *Pages) document(t *texts, s state, a answer, named Product, body []byte
 		Heading: t.say("page.heading"), Below: t.say("page.product", "product", s.Product),
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
-		Element:   &element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, body), Navigate: true, Explain: p.Plans, Live: p.Live},
+		Element:   &element{Product: s.Product, Style: p.style, View: t.viewOf(s, a), State: embedded(t, s, body), Navigate: true, Explain: p.Plans, Live: p.Live},
 		Product:   s.Product, Name: called,
 	}
 	if s.Page > 1 {
@@ -266,11 +266,11 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 	d.Talkback = p.Plans
 	body, ok := []byte(nil), false
 	if p.Layout != nil {
-		head, content := template.HTML(executed(t, "head", d)), template.HTML(executed(t, "content", d))
+		head, content := template.HTML(execute(t, "head", d)), template.HTML(execute(t, "content", d))
 		body, ok = p.Layout.around(layoutView{d.Lang, d.Dir, d.Title, d.Product, d.Name, head, content})
 	}
 	if !ok {
-		body = executed(t, "page", d)
+		body = execute(t, "page", d)
 	}
 	return pageOf(status, t, body)
 }
@@ -315,9 +315,9 @@ func (p *Pages) Inside(r *http.Request) Page {
 	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" {
 		return plain(http.StatusNotFound, "no product can have this id")
 	}
-	e := element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, reply.Body)}
+	e := element{Product: s.Product, Style: p.style, View: t.viewOf(s, a), State: embedded(t, s, reply.Body)}
 	e.View.Plan = nil
-	page := pageOf(statusOf(s, a, reply), t, executed(t, "inside", e))
+	page := pageOf(statusOf(s, a, reply), t, execute(t, "inside", e))
 	switch page.Status {
 	case http.StatusOK:
 		page.Version, page.About = p.version(t, s, a, Product{}, s.Path), a.about(s)

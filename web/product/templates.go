@@ -69,10 +69,10 @@ func buildVersion(style []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// executed executes one of the embedded templates with the data of a page, or of an element.
-func executed(t *texts, name string, shown any) []byte {
+// execute executes one of the embedded templates with the data of a page, or of an element.
+func execute(t *texts, name string, data any) []byte {
 	var out bytes.Buffer
-	if err := templates[t.lang]().ExecuteTemplate(&out, name, shown); err != nil {
+	if err := templates[t.lang]().ExecuteTemplate(&out, name, data); err != nil {
 		panic(err) // the templates are tested with everything that a view can have
 	}
 	return out.Bytes()

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// shown makes the view of an answer.
-func (t *texts) shown(s state, a answer) view {
+// viewOf makes the view of an answer.
+func (t *texts) viewOf(s state, a answer) view {
 	v := view{Lang: t.lang, Dir: t.dir(), WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
 	p := a.Data.Product
 	if p == nil {
