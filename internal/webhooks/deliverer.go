@@ -182,7 +182,7 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	s := d.options.Store
 	own := &delivery{hook: h, send: d.options.Send, pace: d.options.Pace, tried: func(o Outcome) { d.options.Tried(h.ID, o) }, dead: func(ctx context.Context, e outbox.Event, why error) error {
 		d.options.Logger.Error("an event was given up, since its hook refused it for too long: talkback hooks redeliver tries it once more", "hook", h.ID, "event", e.ID, "event_kind", string(e.Kind))
-		return s.dead(ctx, h, e, why)
+		return s.addDeadLetter(ctx, h, e, why)
 	}}
 	own.progress, _ = progressOf(nil, h)
 	work := leases.NewWork(leases.WorkOptions{

@@ -249,8 +249,8 @@ func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	return p, damaged
 }
 
-// dead stores a dead letter.
-func (s *Store) dead(ctx context.Context, h Hook, e outbox.Event, why error) error {
+// addDeadLetter stores a dead letter.
+func (s *Store) addDeadLetter(ctx context.Context, h Hook, e outbox.Event, why error) error {
 	text, err := json.Marshal(DeadLetter{e, why.Error()})
 	if err != nil {
 		return err
