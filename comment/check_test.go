@@ -111,3 +111,22 @@ func TestNamesThatShowNothing(t *testing.T) {
 		}
 	}
 }
+
+// A headline or a text that shows nothing is none: pages would keep room for it. The fields can be left out, so it is
+// no problem either.
+func TestTextsThatShowNothing(t *testing.T) {
+	for _, blank := range []string{"", " \t\n", "\u00a0", "\u200b"} {
+		c, problems := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Title: &blank, Text: blank, Author: comment.Author{ID: "a", Name: "Ada"}}.Comment(comment.Position{})
+		if len(problems) > 0 || c.Title != nil || c.Text != "" {
+			t.Errorf("%+q: the title %v and the text %+q, with the problems %v", blank, c.Title, c.Text, problems)
+		}
+		title := "A title"
+		edited, problems := comment.Change{Title: &blank, Text: &blank}.Apply(comment.Comment{Title: &title, Text: "A text", Version: 1})
+		if len(problems) > 0 || edited.Title != nil || edited.Text != "" {
+			t.Errorf("edited to %+q: the title %v and the text %+q, with the problems %v", blank, edited.Title, edited.Text, problems)
+		}
+	}
+	if kept, _ := (comment.Draft{Text: " x\n"}).Comment(comment.Position{}); kept.Text != " x\n" {
+		t.Errorf("the text is %q, want it as it was given", kept.Text)
+	}
+}

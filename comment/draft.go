@@ -198,7 +198,7 @@ func (p *problems) language(tag string) Language {
 }
 
 func (p *problems) title(title *string) *string {
-	if title == nil || *title == "" {
+	if title == nil || isBlank(*title) {
 		return nil
 	}
 	p.plain([]string{"title"}, *title, maxDraftTitle)
@@ -206,6 +206,9 @@ func (p *problems) title(title *string) *string {
 }
 
 func (p *problems) text(text string) string {
+	if isBlank(text) {
+		return "" // as of a customer who gives stars only
+	}
 	p.plain([]string{"text"}, text, maxDraftText)
 	return text
 }
