@@ -141,7 +141,7 @@ func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 		return comment.Viewer{Open: true}, nil
 	}
 	if from.token == "" {
-		return refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN"))
+		return refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "this needs a token: send the header Authorization: Bearer TOKEN"))
 	}
 	if g.moderator != nil {
 		// Hashes are compared, so that the duration reveals nothing of the token.

@@ -232,6 +232,15 @@ func TestSignedTokens(t *testing.T) {
 	}
 }
 
+// Moderators need a token to read too, so what is said to those who have none does not speak of writing.
+func TestWithoutAToken(t *testing.T) {
+	g := guard(t, auth.Settings{ModeratorToken: strings.Repeat("m", 64)})
+	_, err := identifyBy(g, httptest.NewRequest(http.MethodPost, "/graphql", nil))
+	if err == nil || strings.Contains(err.Error(), "writing") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // A token of another algorithm than the configured one is refused, whatever key signed it. Above
 // all, that holds for HS256 signed with the public key, which is no secret, and for "none".
 func TestAlgorithmConfusion(t *testing.T) {
