@@ -329,6 +329,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		says(".write form .quiet", "Cancel"),
 		says(".write label[for=new-title]", "Title (optional)"),
 		holds("[..."+root+".querySelector('.write select').children].slice(0, 4).map(({ value, localName }) => value ?? localName).join() === 'en,de,it,hr'"),
+		holds("![..."+root+".querySelector('.write select').options].some(({ value, text }) => value !== '' && text.toLowerCase() === value)"),
 		language("en"),
 		enter("text", "Der Kaffee ist nicht heiß, aber die Maschine ist gut."),
 		language("de"),
@@ -818,7 +819,8 @@ func nothingMovesMeanwhile(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off.
+// Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off. That holds at half the width too,
+// which a phone has when its user enlarges pages twice.
 func forEveryone(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx, chromedp.EmulateViewport(320, 640))
 	for _, test := range []struct{ address, ready, state string }{
@@ -833,16 +835,20 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		{"slow", ".skeleton", "waiting"},
 	} {
 		s.forgive(productOf(t, test.address))
-		var cut []string
 		run(t, ctx,
 			chromedp.Navigate(s.address+"/shop/"+test.address),
 			holds(fmt.Sprintf("%s?.querySelector(%q)", root, test.ready)),
-			chromedp.Evaluate(fmt.Sprintf("%s.querySelectorAll('details').forEach((details) => { details.open = true; })", root), nil),
-			chromedp.Evaluate(fmt.Sprintf(`[...%s.querySelectorAll('.root > *')]
+			chromedp.Evaluate(fmt.Sprintf("%s.querySelectorAll('details').forEach((details) => { details.open = true; })", root), nil))
+		for _, width := range []int64{180, 320} {
+			var cut []string
+			run(t, ctx,
+				chromedp.EmulateViewport(width, 640),
+				chromedp.Evaluate(fmt.Sprintf(`[...%s.querySelectorAll('.root > *')]
 				.filter((part) => part.getBoundingClientRect().right > innerWidth || document.documentElement.scrollWidth > innerWidth)
 				.map((part) => part.className)`, root), &cut))
-		if len(cut) > 0 {
-			t.Errorf("%s: wider than the screen: %q", test.state, cut)
+			if len(cut) > 0 {
+				t.Errorf("%s: wider than a screen of %d pixels: %q", test.state, width, cut)
+			}
 		}
 		t.Run(test.state, func(t *testing.T) { browsertest.Axe(t, ctx) })
 	}

@@ -149,7 +149,8 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** All other languages that have a name, by that name. */
+/** All other languages that have a name, by that name. Of some, browsers have nothing but the tag. */
 function languages(texts: Texts, near: readonly string[]): string[] {
-  return texts.tags.filter((tag) => !near.includes(tag)).sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));
+  const named = texts.tags.filter((tag) => !near.includes(tag) && texts.language(tag).toLowerCase() !== tag);
+  return named.sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));
 }
