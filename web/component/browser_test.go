@@ -415,6 +415,7 @@ func theForms(t *testing.T, ctx context.Context, s shop) {
 		click(".dates button"),
 		says(".result", "1 of 130 comments, average 4.0"),
 		holds("location.search.endsWith('from=2026-05-20&to=2026-05-20')"),
+		says(".chip[href*='only=verified']", "Verified purchase only"), // which is not counted by dates
 		holds(root+".querySelector('.bar [value]') !== null"),
 		click(".clear"),
 		says(".result", "130 comments"),

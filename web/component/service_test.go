@@ -442,8 +442,12 @@ func listOf(v variables, wanted, page []made, from, size int) object {
 	for _, c := range page {
 		nodes = append(nodes, commentOf(v.ID, c))
 	}
+	stats := statsOf(wanted)
+	if v.Filter.CreatedAfter != "" || v.Filter.CreatedBefore != "" {
+		stats["verified"], stats["withMedia"] = nil, nil // as the API does not count them by dates
+	}
 	list := object{
-		"totalCount": len(wanted), "stats": statsOf(wanted), "nodes": nodes, "plan": planOf(v),
+		"totalCount": len(wanted), "stats": stats, "nodes": nodes, "plan": planOf(v),
 		"pageCount": (len(wanted) + size - 1) / size, "pageNumber": from/size + 1,
 		"pageInfo": object{
 			"hasNextPage": from+len(page) < len(wanted), "hasPreviousPage": from > 0,

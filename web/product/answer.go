@@ -32,8 +32,8 @@ type product struct {
 type stats struct {
 	Total     int           `json:"total"`
 	Average   *float64      `json:"average"`
-	Verified  int           `json:"verified"`
-	WithMedia int           `json:"withMedia"`
+	Verified  *int          `json:"verified"` // this and the next are null for lists with dates
+	WithMedia *int          `json:"withMedia"`
 	Ratings   []ratingCount `json:"ratings"`
 }
 

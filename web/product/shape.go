@@ -39,7 +39,7 @@ type choiceView struct {
 	Href   string
 	Chosen bool
 	Label  string
-	Count  string
+	Count  string // empty if it is not known
 }
 
 type filterView struct {

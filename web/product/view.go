@@ -198,18 +198,22 @@ func (t *texts) traits(s state, p *product) (choices []choiceView) {
 	}
 	for _, trait := range traits {
 		chosen := slices.Contains(s.Only, trait)
-		if chosen || all.has(trait) > 0 {
-			choices = append(choices, choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait), Count: t.number(matching.has(trait))})
+		if some := all.having(trait); chosen || some != nil && *some > 0 {
+			choice := choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait)}
+			if count := matching.having(trait); count != nil {
+				choice.Count = t.number(*count)
+			}
+			choices = append(choices, choice)
 		}
 	}
 	return choices
 }
 
-// has returns how many comments have a trait.
-func (s *stats) has(trait string) int {
+// having returns how many comments have a trait, nil if that is not known.
+func (s *stats) having(trait string) *int {
 	switch {
 	case s == nil:
-		return 0
+		return nil
 	case trait == "verified":
 		return s.Verified
 	}

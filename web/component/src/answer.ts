@@ -112,7 +112,7 @@ export interface Reply {
 
 export interface List {
   readonly totalCount: number | null;
-  readonly stats: { readonly average: number | null; readonly verified: number; readonly withMedia: number } | null;
+  readonly stats: { readonly average: number | null; readonly verified: number | null; readonly withMedia: number | null } | null;
   readonly pageCount: number | null;
   readonly pageNumber: number | null;
   readonly pageInfo: PageInfo;

@@ -62,27 +62,27 @@ interface ToggleProps extends Props {
   readonly change: Partial<Choice>;
   readonly language?: string;
   readonly label: string;
-  readonly count: number;
+  readonly count: number | null | undefined;
 }
 
 function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
   return (
     <a class="chip" part="chip" href={linkTo(view, changed(view.choice, change))} aria-current={current(chosen)} rel="nofollow">
       <span lang={language}>{label}</span>
-      <span class="count">{view.texts.number(count)}</span>
+      {count != null && <span class="count">{view.texts.number(count)}</span>}
       {chosen && <span class="hidden">{view.texts.say('selected')}</span>}
     </a>
   );
 }
 
-/** The traits that any comments have, and those that are chosen, counted among the comments of the list. */
+/** The traits that any comments have, and those that are chosen, counted among the comments of the list unless it has dates. */
 function Traits({ view }: Props) {
   const { choice: { only }, texts } = view;
   const { stats, list } = productOf(view) ?? {};
-  const of = (found: { verified: number; withMedia: number } | null | undefined) => ({ verified: found?.verified ?? 0, media: found?.withMedia ?? 0 });
+  const of = (found: { verified: number | null; withMedia: number | null } | null | undefined) => ({ verified: found?.verified, media: found?.withMedia });
   const all = of(stats);
   const counts = of(list?.stats ?? stats);
-  const shown = traits.filter((trait) => only.includes(trait) || all[trait] > 0);
+  const shown = traits.filter((trait) => only.includes(trait) || all[trait]);
   if (shown.length === 0) return null;
   const toggle = (trait: (typeof traits)[number]) => {
     const chosen = toggled(only, trait);
