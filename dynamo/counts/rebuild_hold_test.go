@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -152,6 +155,131 @@ func TestHoldLeftBehind(t *testing.T) {
 		verify(t, client, v.table)
 		if _, held := v.get("P#p", "S")["h"]; held {
 			t.Errorf("%s: it is still held", row.why)
+		}
+	}
+}
+
+// between is a client before whose first transaction, or after whose first look at a comment and its
+// marker, something else happens.
+type between struct {
+	*dynamodb.Client
+	transaction, look func()
+}
+
+func once(do *func()) {
+	if now := *do; now != nil {
+		*do = nil
+		now()
+	}
+}
+
+func (b *between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	once(&b.transaction)
+	return b.Client.TransactWriteItems(ctx, in, o...)
+}
+
+func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := b.Client.BatchGetItem(ctx, in, o...)
+	comments, markers := false, false
+	for _, wanted := range in.RequestItems {
+		for _, key := range wanted.Keys {
+			partition := layout.NewReader(key).Text("PK")
+			comments = comments || strings.HasPrefix(partition, layout.CommentPKPrefix)
+			markers = markers || strings.HasPrefix(partition, layout.ProductPKPrefix)
+		}
+	}
+	if comments && markers {
+		once(&b.look)
+	}
+	return out, err
+}
+
+// While a product is held, others do not count it, even if they read it before the hold.
+func TestHeldProductIsLeftAlone(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, readBefore := range []bool{false, true} {
+		v := vandal{t: t, client: client, table: newTable(t, client)}
+		damaged(t, client, v.table)
+		hold := func() {
+			v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", time.Now().Add(time.Hour).UnixMilli())))
+		}
+		other := &between{Client: client, transaction: hold}
+		if !readBefore {
+			hold()
+			other.transaction = func() { t.Error("a product that is held is counted") }
+		}
+		counter := counts.NewCounter(other, v.table, counts.CounterOptions{Patience: time.Millisecond})
+		record := stream.Record{Position: "1", New: image(commenttest.Random(commenttest.Rand(t), "p"))}
+		var failed stream.RecordErrors
+		for again := true; again; again = readBefore && other.transaction != nil {
+			if err := counter.Handle(t.Context(), []stream.Record{record}); !errors.As(err, &failed) || comment.KindOf(failed[0]) != comment.Throttled {
+				t.Fatalf("read before: %v: %v", readBefore, err)
+			}
+		}
+		if _, held := v.get("P#p", "S")["h"]; !held {
+			t.Errorf("read before: %v: the hold is gone", readBefore)
+		}
+	}
+}
+
+// A comment may change, and the change may be counted, after a rebuild looked at the comment and
+// before it corrects the marker. What it saw is then not counted.
+func TestCommentChangesAfterALook(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	before := commenttest.Random(commenttest.Rand(t), "p")
+	load(t, client, table, []comment.Comment{before})
+	after := before
+	after.Version, after.Rating = before.Version+1, before.Rating%comment.MaxRating+1
+	changing := &between{Client: client, look: func() {
+		if err := dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after); err != nil {
+			t.Error(err)
+		}
+		record := stream.Record{Position: "1", Old: image(before), New: image(after)}
+		if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}); err != nil {
+			t.Error(err)
+		}
+	}}
+	_, err := counts.Hasten(counts.NewRebuilder(changing, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
+	if err != nil || changing.look != nil {
+		t.Errorf("the rebuild ends with %v; not looked: %v", err, changing.look != nil)
+	}
+	checkCounted(t, client, table, []string{"p"}, commenttest.NewModel(after))
+	verify(t, client, table)
+}
+
+// A lost item of statistics comes back with a low number of changes, which a process may have read
+// before. The marker then keeps that process from counting.
+func TestNumberOfChangesComesBack(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, known := range []bool{false, true} {
+		v := vandal{t: t, client: client, table: newTable(t, client)}
+		c := commenttest.Many(commenttest.Rand(t), "p", 3)
+		load(t, client, v.table, c)
+		handle := func(counter *counts.Counter, records ...stream.Record) {
+			t.Helper()
+			if err := counter.Handle(t.Context(), records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := counts.NewCounter(client, v.table, counts.CounterOptions{})
+		was := c[1]
+		was.Rating = was.Rating%comment.MaxRating + 1
+		first := []stream.Record{{Position: "1", New: image(c[0])}}
+		if known {
+			first = append(first, stream.Record{Position: "1", New: image(was)})
+		}
+		handle(other, first...)
+		record := stream.Record{Position: "2", New: image(c[1])}
+		late := counts.NewCounter(&between{Client: client, transaction: func() {
+			handle(other, record, stream.Record{Position: "1", New: image(c[2])})
+			v.delete("P#p", "S")
+			rebuild(t, client, v.table)
+		}}, v.table, counts.CounterOptions{})
+		handle(late, record)
+		verify(t, client, v.table)
+		if t.Failed() {
+			t.Fatalf("known before: %v", known)
 		}
 	}
 }
