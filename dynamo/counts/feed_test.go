@@ -106,7 +106,22 @@ func TestEntriesOfMarkers(t *testing.T) {
 	}
 }
 
-// A rebuild feeds the comments that it counts: those without records, before and after a comment
+// stumbling is an index that fails the first time.
+type stumbling struct {
+	*index
+	failed bool
+}
+
+// Apply fails once, and then stores entries.
+func (s *stumbling) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	if !s.failed {
+		s.failed = true
+		return errors.New("out of paper")
+	}
+	return s.index.Apply(ctx, entries)
+}
+
+// A rebuild feeds the comments that it counts, even if the feed fails at first: those without records, before and after a comment
 // that has some.
 func TestRebuildFeeds(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -124,7 +139,7 @@ func TestRebuildFeeds(t *testing.T) {
 	}
 	handle("2026/1", was)
 	rebuilder := newRebuilder(client, table)
-	rebuilder.Feed = fed
+	rebuilder.Feed = &stumbling{index: fed}
 	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +175,15 @@ func TestWhatIsNotFed(t *testing.T) {
 	if diff := cmp.Diff(cellsOf(comments[:1]), fed.cells()); diff != "" {
 		t.Error(diff)
 	}
+	v := vandal{t: t, client: client, table: table}
+	v.grid("private words")
+	if err := counter.Handle(t.Context(), []stream.Record{{Position: "2026/2", New: image(comments[1])}}); !errors.As(err, &named) || len(named) != 1 {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(cellsOf(comments[:1]), fed.cells()); diff != "" {
+		t.Error("of a product whose statistics are damaged:", diff)
+	}
+	v.delete("P#p", "S")
 	fed.err = errors.New("out of paper")
 	if err := counter.Handle(t.Context(), batch[:1]); comment.KindOf(err) != comment.Unavailable || !errors.Is(err, fed.err) {
 		t.Error(err)

@@ -105,3 +105,19 @@ func TestMergesMayFail(t *testing.T) {
 		}
 	})
 }
+
+// A merge is due after a transaction that succeeded, or that may have. It is not due after one that
+// failed for certain.
+func TestMergeAfterAnUnknownOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for want, err := range map[int]error{0: errWaits, 1: nil, 2: context.DeadlineExceeded} {
+			s := &slowMerger{}
+			p := &pages{merging: newMerging(s, slog.New(slog.DiscardHandler))}
+			p.startMerges(t.Context(), tally{product: "a", mergeDue: true}, err)
+			p.merging.await(t.Context())
+			if s.merges != min(want, 1) {
+				t.Errorf("after %v: %d merges", err, s.merges)
+			}
+		}
+	})
+}

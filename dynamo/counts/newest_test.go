@@ -62,3 +62,15 @@ func TestNewestThatIsNotKnown(t *testing.T) {
 		t.Errorf("%+v, want the comment that came after all were gone", bound)
 	}
 }
+
+// A comment that stays in its rating, in another language, is still known to be the newest of it.
+func TestNewestStaysInItsRating(t *testing.T) {
+	s := statistics{changes: 1, stats: comment.Stats{}, newest: &layout.Bounds{}}
+	s.enter(*english5, globe.Position())
+	s.enter(*english5, plate.Position())
+	before := ledger{product: "p", statistics: s, markers: map[comment.ID]marker{plate: {cell: english5, position: "1", exists: true}}}
+	after := tallyUp(before, []standing{{ID: plate, Cell: german5, position: "2"}}, maxItemsPerTransaction).after
+	if bound := after.newest.Rated([]int{5}); bound.Position != plate.Position() || !bound.Exact {
+		t.Errorf("%+v, want the comment that was edited", bound)
+	}
+}

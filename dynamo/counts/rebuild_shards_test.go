@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
@@ -60,6 +61,67 @@ func TestLeaderShardsChange(t *testing.T) {
 		checkCounted(t, client, table, append(still, "moving-0", "moving-1", "moving-2"), model)
 		verify(t, client, table)
 	})
+}
+
+// A process may count with the number of shards that a rebuild has changed meanwhile: the first
+// comment of a product, or the first of 5 stars. Both are listed in the shard that is read.
+func TestCountingWhileShardsChange(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, known := range []bool{false, true} {
+		table, r := newTable(t, client), commenttest.Rand(t)
+		var all []comment.Comment
+		add := func(product string, rating int) stream.Record {
+			c := commenttest.Random(r, product)
+			c.Rating = rating
+			all = append(all, c)
+			return stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(len(all))), New: image(c)}
+		}
+		var before, records []stream.Record
+		for i := 0; known && i < 8; i++ {
+			before = append(before, add(fmt.Sprint("p", i), 1))
+		}
+		load(t, client, table, all)
+		for i := range 8 { // some of these products move
+			records = append(records, add(fmt.Sprint("p", i), comment.MaxRating))
+		}
+		if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+		counting := &between{Client: client, transaction: func() { reshard(t, client, table, 16) }}
+		if err := counts.NewCounter(counting, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+		load(t, client, table, all)
+		verify(t, client, table)
+		if t.Failed() {
+			t.Fatalf("known before: %v", known)
+		}
+	}
+}
+
+func reshard(t *testing.T, client *dynamodb.Client, table string, shards int) {
+	t.Helper()
+	rebuilder := newRebuilder(client, table)
+	rebuilder.LeaderShards = shards
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rebuild that another one took over, and that has not noticed, moves nothing back.
+func TestTakenOverRebuildMovesNothing(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	late := &between{Client: client, scan: func() {
+		v.delete("STATISTICS", "REBUILD")
+		reshard(t, client, v.table, 16)
+	}}
+	rebuilder := counts.HastenButForHeartbeats(counts.NewRebuilder(late, v.table, counts.RebuildOptions{Calls: 2}))
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err == nil {
+		t.Error("it ends as if it were alone")
+	}
+	verify(t, client, v.table)
 }
 
 // atRest returns the leaders whose products are not being counted, without their ranks.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -21,7 +22,7 @@ import (
 )
 
 // busyTable is a table without items. As in DynamoDB, no two transactions that name one item run at
-// once.
+// once, and each names at most 100. All reads must be consistent.
 type busyTable struct {
 	votes.Writer
 	mu                      sync.Mutex
@@ -29,7 +30,12 @@ type busyTable struct {
 	transactions, conflicts int
 }
 
-func (*busyTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (*busyTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	for _, wanted := range in.RequestItems {
+		if !aws.ToBool(wanted.ConsistentRead) {
+			return nil, errors.New("a read is not consistent")
+		}
+	}
 	return &dynamodb.BatchGetItemOutput{}, nil
 }
 
@@ -41,6 +47,9 @@ func (b *busyTable) TransactWriteItems(_ context.Context, in *dynamodb.TransactW
 		} else {
 			keys = append(keys, keyOf(write.ConditionCheck.Key))
 		}
+	}
+	if len(keys) > 100 {
+		return nil, fmt.Errorf("a transaction has %d items", len(keys))
 	}
 	if !b.begin(keys) {
 		conflict := "TransactionConflict"
@@ -178,6 +187,25 @@ func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
 		}
 		if len(table.sizes) > 3*21 {
 			t.Errorf("%d transactions were refused", len(table.sizes))
+		}
+	})
+}
+
+// silentTable leaves all keys of each read unprocessed.
+type silentTable struct{ busyTable }
+
+func (s *silentTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems}, nil
+}
+
+// What a busy table leaves out of its answer is unknown, and does not count as missing.
+func TestUnprocessedKeysAreNotMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &silentTable{busyTable{named: map[itemKey]bool{}}}
+		var named stream.RecordErrors
+		err := NewCounter(table, "t", CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(changed(1, 5))}})
+		if !errors.As(err, &named) || comment.KindOf(named[0]) != comment.Throttled || table.transactions > 0 {
+			t.Errorf("%v, after %d transactions", err, table.transactions)
 		}
 	})
 }

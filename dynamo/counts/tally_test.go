@@ -123,6 +123,21 @@ func TestLookingLeavesThePosition(t *testing.T) {
 	}
 }
 
+// The log of the page index has an entry for a comment that moved, and none for one that came back.
+func TestNoEntryWithoutAMove(t *testing.T) {
+	page := runs.Head{First: 1, Last: 1, Bound: comment.MaxPosition} // everything is below the head
+	for rating, want := range map[int]bool{4: true, 5: false} {
+		before := ledger{
+			statistics: statistics{changes: 1, stats: comment.Stats{"en": {Counts: comment.Counts{4: 1}}}}, page: page,
+			markers: map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}},
+		}
+		got := tallyUp(before, []standing{{ID: globe, Cell: &comment.Cell{Language: "en", Rating: rating}, position: "9", moved: true}}, maxItemsPerTransaction)
+		if len(got.markers) != 1 || got.entry != nil != want {
+			t.Errorf("now with %d stars: %d markers, entry %v", rating, len(got.markers), got.entry)
+		}
+	}
+}
+
 // However many languages and comments there are, the writes fit into a transaction. Standings that
 // do not fit are left for the next.
 func TestTallyFitsIntoATransaction(t *testing.T) {
@@ -206,6 +221,36 @@ func TestCountingItems(t *testing.T) {
 		got, err := decodeMarker(markerItem("p", globe, m, testTime))
 		if diff := cmp.Diff(m, got, cmp.AllowUnexported(marker{})); err != nil || diff != "" {
 			t.Errorf("marker: %v %s", err, diff)
+		}
+	}
+}
+
+// The marker of a deleted comment outlives the records of the stream, which come for 24 hours and
+// may then wait for one more.
+func TestDeletedMarkersStay(t *testing.T) {
+	ttl := layout.NewReader(markerItem("p", globe, marker{position: "1"}, testTime)).Number(layout.AttrTTL)
+	if stays := time.Unix(ttl, 0).Sub(testTime); stays < 25*time.Hour {
+		t.Errorf("it stays for %v", stays)
+	}
+}
+
+// An item without a readable number of changes gets one above all that a process may have read.
+func TestNumberOfChangesAfterDamage(t *testing.T) {
+	for _, was := range []layout.Item{{attrChanges: layout.Text("x")}, {attrChanges: layout.Number(1 << 60)}} {
+		damaged, err := decodeStatistics(was)
+		if next := damaged.next(); err == nil || next <= damaged.changes || next < 1_000_000_000 {
+			t.Errorf("%v is followed by %d; %v", was, next, err)
+		}
+	}
+}
+
+// A new page index covers the comments that are written while its statistics are read.
+func TestNewIndexIsAheadOfClocks(t *testing.T) {
+	soon := comment.FirstAt(testTime.Add(30 * time.Second))
+	for _, newest := range []comment.Position{globe.Position(), comment.FirstAt(testTime.Add(time.Hour))} {
+		head := startHead(comment.Stats{"en": {Counts: comment.Counts{4: 1}}}, newest, testTime)
+		if head.Highest.Compare(soon) < 0 || head.Highest.Compare(newest) < 0 {
+			t.Errorf("the highest position is %v, after %v", head.Highest.Time(), newest.Time())
 		}
 	}
 }
