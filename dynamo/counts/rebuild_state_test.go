@@ -51,10 +51,12 @@ func TestRebuildAndGaps(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var once atomic.Bool
+		var scanning time.Time
 		result, err := newRebuilder(client, table).Run(ctx, func(counts.RebuildProgress) {
 			if !once.CompareAndSwap(false, true) {
 				return
 			}
+			scanning = time.Now()
 			if row.meanwhile != nil {
 				record(row.meanwhile)
 			}
@@ -76,6 +78,9 @@ func TestRebuildAndGaps(t *testing.T) {
 		}
 		if result.Complete != row.complete || state.Complete != row.complete || (state.Gap == nil) != row.complete || result.Resumed != row.resumed {
 			t.Errorf("%s: %+v, and the state is %+v", row.why, result, state)
+		}
+		if result.Complete && (state.Since.IsZero() || state.Since.After(scanning)) && row.meanwhile == nil {
+			t.Errorf("%s: complete since %v, though it was scanned from %v on", row.why, state.Since, scanning)
 		}
 	}
 }
