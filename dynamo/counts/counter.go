@@ -229,20 +229,16 @@ func invalid(err error) bool {
 	return !call.Transient(err) && (code == "ValidationException" || code == "TransactionCanceledException")
 }
 
-// round counts the first standings of each product. It removes those that are counted or refused
-// from pending.
+// round counts standings of each product, which has at most standingsPerRound. It removes those that
+// are counted or refused from pending.
 func (c *Counter) round(ctx context.Context, pending workload, refused refusals, apart bool) (further bool, err error) {
-	parts := workload{}
-	for product, standings := range pending {
-		parts[product] = standings[:min(len(standings), standingsPerRound)]
-	}
-	ledgers, settings, err := c.read(ctx, parts)
+	ledgers, settings, err := c.read(ctx, pending)
 	if err != nil {
 		return false, err
 	}
 	var tallies []tally
-	for _, product := range slices.Sorted(maps.Keys(parts)) {
-		part := pending.sift(ledgers[product], len(parts[product]), refused)
+	for _, product := range slices.Sorted(maps.Keys(pending)) {
+		part := pending.sift(ledgers[product], refused)
 		if len(part) == 0 {
 			further = true
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -101,4 +102,20 @@ func TestCountingWhereNothingIsTaken(t *testing.T) {
 			t.Errorf("kind %v, %v", kind, err)
 		}
 	})
+}
+
+// While the settings of leaderboards cannot be read, nothing is counted, and records wait.
+func TestCountingBesideDamagedSettings(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	v.update("STATISTICS", "LEADERS", "SET shards = :a", text("many"))
+	c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
+	var named stream.RecordErrors
+	err := counts.NewCounter(client, v.table, counts.CounterOptions{Patience: time.Millisecond}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
+	if !errors.As(err, &named) || !stream.Passes(named[0]) {
+		t.Errorf("%v", err)
+	}
+	if it := v.get("P#p", "S"); it != nil {
+		t.Errorf("it is counted: %v", it)
+	}
 }

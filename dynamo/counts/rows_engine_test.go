@@ -112,6 +112,11 @@ func TestCountingBesideDamage(t *testing.T) {
 		{"the counts are other words", func(v vandal, _ comment.Comment) { v.grid("private words") }},
 		{"a row is too short", func(v vandal, _ comment.Comment) { v.grid("en=1,2") }},
 		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
+		{"the counts of the marker's language, which shares a row, cannot be read", func(v vandal, c comment.Comment) {
+			v.grid("*=0,0,0,0,1 de=0,0,0,0,1 en=0,0,0,1,1")
+			v.update("P#p", "S#fr", "SET c = :a", text("private words"))
+			v.update("P#p", markerOf(c.ID), "SET s = :a", text("fr/5"))
+		}},
 		{"the marker's cell cannot be read", func(v vandal, c comment.Comment) {
 			v.update("P#p", markerOf(c.ID), "SET s = :a", text("private words"))
 		}},

@@ -127,6 +127,9 @@ func TestSettingsChange(t *testing.T) {
 	if later := after.change(5, 0, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
 		t.Errorf("a clock that went back makes it %+v", later)
 	}
+	if again := (leaderSettings{shards: 3, was: 9, generation: 1}).change(5, 0, time.UnixMilli(2_000)); again.shards != 5 || again.was != 9 {
+		t.Errorf("after an interrupted change from 9 to 3, it is %+v", again)
+	}
 	unreadable, err := decodeSettings(layout.Item{attrShards: layout.Text("many")})
 	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
 		t.Errorf("%v", err)

@@ -229,24 +229,18 @@ func (w workload) halves() (first, second workload) {
 	return first, second
 }
 
-// sift checks the first standings of a product. It moves those with an objection to refused, and
-// returns the others.
-func (w workload) sift(l ledger, first int, refused refusals) (left []standing) {
-	standings := w[l.product]
-	if l.broken != nil {
-		first = len(standings)
-	}
-	for _, s := range standings[:first] {
+// sift checks the standings of a product. It moves those with an objection to refused, and returns
+// the others.
+func (w workload) sift(l ledger, refused refusals) (left []standing) {
+	for _, s := range w[l.product] {
 		if err := l.objection(s); err != nil {
 			refused[productComment{l.product, s.ID}] = err
 			continue
 		}
 		left = append(left, s)
 	}
-	if len(left) < first {
-		w[l.product] = slices.Concat(left, standings[first:])
-		w.done(l.product, 0)
-	}
+	w[l.product] = left
+	w.done(l.product, 0)
 	return left
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
 )
 
 // However long a product is throttled, its next turn is at most the longest wait away. Soon after
@@ -71,6 +72,31 @@ func TestRecordsOfOneCommentAreOneStanding(t *testing.T) {
 		}
 		if got := w["p"]; len(got) != 1 || got[0].Cell != row.want.Cell || got[0].position != row.want.position || got[0].moved != row.moved {
 			t.Errorf("%s: %+v", row.why, got)
+		}
+	}
+}
+
+// An interrupted rebuild continues only with the same number of shards, with the stream that it
+// began with, and while that holds all changes since.
+func TestWhatCanBeResumed(t *testing.T) {
+	saved := time.UnixMilli(1_000_000)
+	known, gap := stream.State{Label: "2026"}, &stream.Gap{Found: saved, Shard: "1"}
+	progress := rebuildProgress{saved: saved, shards: 4, segments: make([]segmentProgress, 2), stream: known}
+	for _, row := range []struct {
+		why    string
+		shards int
+		after  time.Duration
+		now    stream.State
+		want   bool
+	}{
+		{"nothing changed", 4, time.Hour, known, true},
+		{"another number of shards", 5, time.Hour, known, false},
+		{"too late", 4, 24 * time.Hour, known, false},
+		{"another stream", 4, time.Hour, stream.State{Label: "2027"}, false},
+		{"records were lost meanwhile", 4, time.Hour, stream.State{Label: "2026", Gap: gap}, false},
+	} {
+		if got := progress.goesOn(row.shards, saved.Add(row.after), row.now); got != row.want {
+			t.Errorf("%s: resumed is %v", row.why, got)
 		}
 	}
 }
