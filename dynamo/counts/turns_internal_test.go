@@ -33,6 +33,27 @@ func TestWaitsAfterALongOutage(t *testing.T) {
 	}
 }
 
+// After a turn that failed, each product has a transaction of its own, so that one in trouble does
+// not hold up the others.
+func TestProductsInTroubleAreCountedApart(t *testing.T) {
+	turns := turns{queues: map[string]*queue{}}
+	shares := turns.join([]Change{{Product: "x", ID: "c_1"}, {Product: "y", ID: "c_2"}})
+	for _, want := range []bool{false, true} {
+		now, _, _, _ := turns.begin(shares)
+		if now.apart != want || len(now.shares) != 2 {
+			t.Errorf("apart: %v; %d products", now.apart, len(now.shares))
+		}
+		transactions := len(packs([]tally{{product: "x"}, {product: "y"}}, leaderSettings{shards: 4}, "t", testTime, now.apart))
+		if (transactions == 2) != want {
+			t.Errorf("%d transactions; apart: %v", transactions, want)
+		}
+		turns.end(now, nil, errWaits)
+		for _, q := range turns.queues {
+			q.due = time.Time{}
+		}
+	}
+}
+
 // Queues of products that were throttled once are forgotten.
 func TestQueuesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

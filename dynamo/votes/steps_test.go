@@ -146,3 +146,62 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 		}
 	}
 }
+
+// inTwoSlices casts votes until two are in different slices. It then turns both around, and returns
+// the records of that.
+func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Record, want comment.VoteCounts) {
+	h.Helper()
+	var names []string
+	var slices []int
+	for n := 0; len(names) < 2; n++ {
+		name := fmt.Sprint("voter ", n)
+		vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
+		if err := h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote); err != nil {
+			h.Fatal(err)
+		}
+		want.Helpful++
+		key := voteKeyOf(h.T, h, c.ID, name)
+		if slice, _ := layout.VoteSlice(key); len(slices) == 0 || slice != slices[0] {
+			names, slices, records = append(names, name), append(slices, slice), append(records, stream.Record{Keys: key})
+		}
+	}
+	h.recount(h.client, c, few)
+	for _, name := range names {
+		cast := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
+		if err := h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: name, Vote: comment.NotHelpful, At: cast.At}); err != nil {
+			h.Fatal(err)
+		}
+	}
+	return records, comment.VoteCounts{Helpful: want.Helpful - 2, NotHelpful: 2}
+}
+
+// Another process may store the counts of another slice first. Then this one counts its slice again.
+func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
+	h := newHistory(t, 1)
+	c := h.voted(0)
+	records, want := h.inTwoSlices(c, 1)
+	handle := func(client votes.Writer, record stream.Record) {
+		failed := stream.RecordErrors{}
+		if votes.Few(votes.NewRecounter(client, h.table, 0), 1).Handle(t.Context(), []stream.Record{record}, failed); len(failed) > 0 {
+			t.Error(failed)
+		}
+	}
+	handle(&overtaken{Client: h.client, beforePut: func() { handle(h.client, records[1]) }}, records[0])
+	h.check(c.ID, want)
+}
+
+// Votes of a slice for which too many others were read wait, and so do their records.
+func TestFurtherSlicesWait(t *testing.T) {
+	h := newHistory(t, 1)
+	c := h.voted(0)
+	records, want := h.inTwoSlices(c, 1)
+	recounter, failed := votes.Few(votes.NewRecounter(h.client, h.table, 0), 1), stream.RecordErrors{}
+	if recounter.Handle(t.Context(), records, failed); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
+		t.Errorf("%v", failed)
+	}
+	clear(failed)
+	if recounter.Handle(t.Context(), records[1:], failed); len(failed) > 0 {
+		t.Error(failed)
+	}
+	h.check(c.ID, want)
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// troubled is a client with one kind of trouble.
+// troubled is a client with one kind of trouble. It refuses reads that are not consistent.
 type troubled struct {
 	*dynamodb.Client
 	leavesOut string // the sort key of items that no BatchGetItem returns; all stay unprocessed
@@ -31,6 +32,9 @@ func (c *troubled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 	asked, left := *in, map[string]types.KeysAndAttributes{}
 	asked.RequestItems = map[string]types.KeysAndAttributes{}
 	for table, want := range in.RequestItems {
+		if !aws.ToBool(want.ConsistentRead) {
+			return nil, errInconsistent
+		}
 		for _, key := range want.Keys {
 			to := asked.RequestItems
 			if layout.NewReader(key).Text(layout.AttrSK) == c.leavesOut {
@@ -49,6 +53,15 @@ func (c *troubled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 		output.UnprocessedKeys = left
 	}
 	return output, err
+}
+
+var errInconsistent = errors.New("a read is not consistent")
+
+func (c *troubled) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if !aws.ToBool(in.ConsistentRead) {
+		return nil, errInconsistent
+	}
+	return c.Client.Query(ctx, in, options...)
 }
 
 func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
