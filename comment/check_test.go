@@ -19,6 +19,15 @@ func TestStatesPass(t *testing.T) {
 	}
 }
 
+// Each state is read back from its name.
+func TestNamesOfStates(t *testing.T) {
+	for status := comment.Approved; status <= comment.Withdrawn; status++ {
+		if got, err := comment.ParseStatus(status.String()); got != status || err != nil {
+			t.Errorf("%s is read as %s, %v", status, got, err)
+		}
+	}
+}
+
 // What contradicts itself, and what cannot be stored, is refused with the field that is wrong.
 func TestStatesThatCannotBe(t *testing.T) {
 	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)

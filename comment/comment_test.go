@@ -45,6 +45,11 @@ func TestCheck(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}
+	most := good
+	most.Votes, most.UpdatedAt = comment.VoteCounts{Helpful: comment.MaxVotes, NotHelpful: comment.MaxVotes}, new(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
+	if err := most.Check(); err != nil {
+		t.Errorf("at the limits: %v", err)
+	}
 	for why, spoil := range map[string]func(*comment.Comment){
 		"rating":      func(c *comment.Comment) { c.Rating = 6 },
 		"language":    func(c *comment.Comment) { c.Language = "" },
@@ -63,6 +68,11 @@ func TestCheck(t *testing.T) {
 		"text holds":  func(c *comment.Comment) { c.Text = "a\r\nb" },
 		"title holds": func(c *comment.Comment) { c.Title = new("\x00") },
 		"newline":     func(c *comment.Comment) { c.ProductID = "4\n2" },
+		"votes":       func(c *comment.Comment) { c.Votes.NotHelpful = comment.MaxVotes + 1 },
+		"of votes":    func(c *comment.Comment) { c.ImportedVotes.Helpful = -1 },
+		"address":     func(c *comment.Comment) { c.Media = []comment.Media{{Path: "../a.jpg"}} },
+		"rejected":    func(c *comment.Comment) { c.Moderation = &comment.Moderation{RejectedEdit: -1} },
+		"edit":        func(c *comment.Comment) { c.Moderation = &comment.Moderation{RejectedEdit: math.MaxInt32 + 1} },
 	} {
 		bad := good
 		spoil(&bad)

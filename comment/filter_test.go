@@ -63,6 +63,9 @@ func TestNormalizeRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want bad input", row.why, err)
 		}
 	}
+	if _, err := (comment.Filter{Languages: many[:comment.MaxLanguages]}).Normalize(); err != nil {
+		t.Errorf("as many languages as an expression takes: %v", err)
+	}
 }
 
 // The range of positions holds exactly the comments whose time the filter allows.

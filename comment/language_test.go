@@ -36,7 +36,10 @@ func TestParseLanguage(t *testing.T) {
 		{"x-foo", "x-foo", "private use"},
 		{"sr-x-" + strings.Repeat("abcdefgh-", 3) + "ij", "sr-x-" + strings.Repeat("abcdefgh-", 3) + "ij", "34 bytes"},
 
+		{"sr-x-" + strings.Repeat("abcdefgh-", 3) + "ijk", "sr-x-" + strings.Repeat("abcdefgh-", 3) + "ijk", "35 bytes"},
+
 		{"", "", "empty"},
+		{"sr-x-" + strings.Repeat("abcdefgh-", 3) + "ijkl", "", "36 bytes"},
 		{"englisch", "", "no language"},
 		{"xx", "", "no language"},
 		{"e", "", "too short"},
@@ -74,6 +77,9 @@ func TestStoredLanguage(t *testing.T) {
 		{"pt-english", "", "nor is one of a misspelt region"},
 		{"en/5", "", "would be two parts of a key"},
 		{"en--gb", "", "an empty subtag"},
+		{"e-gb", "", "a language of one letter"},
+		{"en-x-" + strings.Repeat("abcdefgh-", 6) + "abcde", "en-x-" + strings.Repeat("abcdefgh-", 6) + "abcde", "64 bytes, as long as any"},
+		{"en-x-" + strings.Repeat("abcdefgh-", 6) + "abcdef", "", "65 bytes"},
 		{"en-x-" + strings.Repeat("abcdefgh-", 7) + "a", "", "longer than any that was stored"},
 	} {
 		got, err := comment.StoredLanguage(row.tag)

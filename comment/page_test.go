@@ -38,6 +38,119 @@ func TestSlicesThatCanBeRead(t *testing.T) {
 			t.Errorf("%s: %v, want %q", row.why, err, row.says)
 		}
 	}
+	for _, order := range comment.Orders() {
+		first, last := at(1), at(2)
+		if order.Descends() {
+			first, last = last, first
+		}
+		if err := (comment.Slice{Size: 1, After: first, Before: last}).Check(order); err != nil {
+			t.Errorf("%s: between two cursors: %v", order, err)
+		}
+		if err := (comment.Slice{Size: 1, After: last, Before: first}).Check(order); err == nil {
+			t.Errorf("%s: between cursors the wrong way round", order)
+		}
+	}
+}
+
+// A page by cursor has the number of the page that begins closest to it.
+func TestNumber(t *testing.T) {
+	for _, row := range []struct {
+		why               string
+		slice             comment.Slice
+		after, end, total int
+		want              int
+	}{
+		{"the first page", comment.Slice{Size: 5}, 0, 12, 12, 1},
+		{"a page by its number", comment.Slice{Size: 5, Page: 9}, 0, 12, 12, 9},
+		{"no comments on a page", comment.Slice{}, 0, 12, 12, 0},
+		{"behind the first page", comment.Slice{Size: 5, After: &comment.Place{}}, 5, 12, 12, 2},
+		{"two comments behind its beginning", comment.Slice{Size: 5, After: &comment.Place{}}, 7, 12, 12, 2},
+		{"three comments behind its beginning", comment.Slice{Size: 5, After: &comment.Place{}}, 8, 12, 12, 3},
+		{"past the middle of the last page", comment.Slice{Size: 5, After: &comment.Place{}}, 9, 9, 9, 3},
+		{"its last comment", comment.Slice{Size: 5, After: &comment.Place{}}, 8, 9, 9, 2},
+		{"the last five comments", comment.Slice{Size: 5, FromEnd: true}, 0, 10, 10, 2},
+		{"the five before a cursor", comment.Slice{Size: 5, FromEnd: true, Before: &comment.Place{}}, 0, 5, 12, 1},
+		{"two between cursors, from the end", comment.Slice{Size: 5, FromEnd: true, After: &comment.Place{}, Before: &comment.Place{}}, 10, 12, 12, 3},
+	} {
+		if got := row.slice.Number(row.after, row.end, row.total); got != row.want {
+			t.Errorf("%s: %d, want %d", row.why, got, row.want)
+		}
+	}
+}
+
+// Places are looked up for links, for lists that statistics do not count, and for the number of a
+// page by cursor.
+func TestLooksUp(t *testing.T) {
+	cursor := &comment.Place{}
+	dated := comment.Filter{CreatedAfter: new(time.Unix(1, 0))}
+	for _, row := range []struct {
+		why  string
+		q    comment.Query
+		want bool
+	}{
+		{"nothing is asked", comment.Query{Filter: dated, Slice: comment.Slice{Size: 5, After: cursor}}, false},
+		{"links", comment.Query{Slice: comment.Slice{Size: 5}, Numbering: comment.Numbering{Links: true}}, true},
+		{"pages of a counted list", comment.Query{Slice: comment.Slice{Size: 5, After: cursor}, Numbering: comment.Numbering{Count: true}}, false},
+		{"pages of a range of dates", comment.Query{Filter: dated, Numbering: comment.Numbering{Count: true}}, true},
+		{"the number of the first page", comment.Query{Slice: comment.Slice{Size: 5, Before: cursor}, Numbering: comment.Numbering{Number: true}}, false},
+		{"the number of a page behind a cursor", comment.Query{Slice: comment.Slice{Size: 5, After: cursor}, Numbering: comment.Numbering{Number: true}}, true},
+		{"the number of a page before a cursor", comment.Query{Slice: comment.Slice{Size: 5, FromEnd: true, Before: cursor}, Numbering: comment.Numbering{Number: true}}, true},
+		{"the number of the last page", comment.Query{Slice: comment.Slice{Size: 5, FromEnd: true}, Numbering: comment.Numbering{Number: true}}, false},
+	} {
+		if got := row.q.LooksUp(); got != row.want {
+			t.Errorf("%s: %v", row.why, got)
+		}
+	}
+}
+
+// A page beyond the last has the links of the last. A page that the list no longer has gets none.
+func TestLinks(t *testing.T) {
+	starts := map[int]comment.Place{}
+	for page := 2; page <= 11; page++ { // the list had 11 pages when they were looked up
+		starts[page] = comment.Place{Position: comment.Position{15: byte(page)}}
+	}
+	number := func(link *comment.PageLink) int {
+		switch {
+		case link == nil:
+			return 0
+		case (link.After == nil) != (link.Page == 1), link.After != nil && *link.After != starts[link.Page]:
+			t.Errorf("page %d begins behind %v", link.Page, link.After)
+		}
+		return link.Page
+	}
+	for page, want := range map[int][]int{
+		1:  {1, 0, 2, 9, 1, 2, 3},
+		9:  {1, 8, 0, 9, 7, 8, 9},
+		12: {1, 9, 0, 9, 7, 8, 9},
+	} {
+		links := comment.Numbered{Page: page, Pages: 9, Starts: starts}.Links(2)
+		got := []int{number(links.First), number(links.Previous), number(links.Next), number(links.Last)}
+		for _, link := range links.Around {
+			if got = append(got, number(&link)); link.IsCurrent != (link.Page == page) {
+				t.Errorf("page %d is the current one: %v", link.Page, link.IsCurrent)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("page %d links to the first, previous, next, last and those around %v, want %v", page, got, want)
+		}
+	}
+}
+
+// Each cell has a code of its own, and no other number is one.
+func TestCodesOfCells(t *testing.T) {
+	cells := map[int]comment.Cell{}
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		for traits := range comment.Traits(comment.TraitSets) {
+			cell := comment.Cell{Language: "en", Rating: rating, Traits: traits}
+			cells[cell.Code()] = cell
+		}
+	}
+	for code := -300; code <= 600; code++ {
+		cell, is := comment.CellOf("en", code)
+		if want, known := cells[code]; is != known || is && cell != want {
+			t.Errorf("%d is the code of %v, %v, want %v", code, cell, is, want)
+		}
+	}
 }
 
 func TestLinkedPages(t *testing.T) {

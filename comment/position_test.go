@@ -89,6 +89,10 @@ func TestFirstAtIsTheLowestOfItsMillisecond(t *testing.T) {
 	if got := comment.FirstAt(time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC)); got != (comment.Position{}) {
 		t.Errorf("a time before 1970 stands at %s, want the lowest", got)
 	}
+	latest := comment.FirstAt(time.Date(10889, 8, 2, 5, 31, 50, 655e6, time.UTC)) // the last millisecond that a position holds
+	if got := comment.FirstAt(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); got != latest || latest.Time().UnixMilli() != 1<<48-1 {
+		t.Errorf("a time beyond all positions stands at %s, want %s", got, latest)
+	}
 }
 
 func TestIDs(t *testing.T) {
