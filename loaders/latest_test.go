@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -124,18 +125,72 @@ func TestNewestWithTextBesideOneWithout(t *testing.T) {
 // All requested newest comments are fetched at once, with how far the statistics can be trusted.
 func TestWantLatest(t *testing.T) {
 	knows, upTo := &critics{}, time.Now()
-	l := loaders.New(loaders.Options{
-		Comments: &getter{get: all}, Stats: nobody{}, Latest: knows,
-		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
-	})
-	l.WantLatest(comment.Latest{Ratings: [][]int{praise}, Among: 20, WithoutText: true})
-	l.WantLatest(comment.Latest{Ratings: [][]int{complaint, praise}, Among: 5})
-	if _, err := l.Stats(t.Context(), "pan"); err != nil {
-		t.Fatal(err)
+	wants := []comment.Latest{
+		{Ratings: [][]int{praise}, Among: 20, WithoutText: true},
+		{Ratings: [][]int{complaint, praise}, Among: 5},
 	}
-	if got := knows.want; len(got.Ratings) != 2 || got.Among != 20 || got.WithoutText || !knows.upTo.Equal(upTo) {
-		t.Errorf("%+v as of %v", got, knows.upTo)
+	for range 2 { // in either order
+		l := loaders.New(loaders.Options{
+			Comments: &getter{get: all}, Stats: nobody{}, Latest: knows,
+			Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
+		})
+		for _, want := range wants {
+			l.WantLatest(want)
+		}
+		if _, err := l.Stats(t.Context(), "pan"); err != nil {
+			t.Fatal(err)
+		}
+		if got := knows.want; len(got.Ratings) != 2 || got.Among != 20 || got.WithoutText || !knows.upTo.Equal(upTo) {
+			t.Errorf("%+v as of %v", got, knows.upTo)
+		}
+		slices.Reverse(wants)
 	}
+}
+
+// Statistics are as fresh as the oldest of their parts, and of unknown age if nobody knows.
+func TestStatsAsOf(t *testing.T) {
+	upTo := time.Now()
+	earlier := upTo.Add(-time.Second)
+	for _, row := range []struct {
+		why    string
+		known  bool
+		latest *aged // nil if no field wants newest comments
+		want   *time.Time
+	}{
+		{"known", true, nil, &upTo},
+		{"unknown", false, nil, nil},
+		{"an earlier answer is shown again", true, &aged{asOf: earlier}, &earlier},
+		{"an answer of the same age", true, &aged{asOf: upTo}, &upTo},
+		{"an answer of unknown age, from a read that came after", true, &aged{}, &upTo},
+	} {
+		o := loaders.Options{
+			Comments: &getter{get: all}, Stats: nobody{},
+			Freshness: func(context.Context) (time.Time, bool) { return upTo, row.known },
+		}
+		if row.latest != nil {
+			o.Latest = row.latest
+		}
+		l := loaders.New(o)
+		l.WantLatest(comment.Latest{Ratings: [][]int{praise}})
+		if _, err := l.Stats(t.Context(), "pan"); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.StatsAsOf(); (got == nil) != (row.want == nil) || got != nil && !got.Equal(*row.want) {
+			t.Errorf("%s: as of %v, want %v", row.why, got, row.want)
+		}
+	}
+}
+
+// aged are critics whose statistics are of a certain time.
+type aged struct {
+	critics
+	asOf time.Time
+}
+
+func (a *aged) StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error) {
+	out, err := a.critics.StatsAndLatest(ctx, products, upTo, want)
+	out.AsOf = a.asOf
+	return out, err
 }
 
 // A page is read once for all fields of a request, also when that fails or panics.

@@ -274,6 +274,78 @@ func TestStatsOfAll(t *testing.T) {
 	}
 }
 
+// manyLanguages has a product whose statistics list one of its languages.
+type manyLanguages struct{ calls [][]comment.ProductLanguage }
+
+func (*manyLanguages) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	return map[string]comment.Stats{"pan": {"de": {Counts: comment.Counts{1}}, comment.OtherLanguages: {Counts: comment.Counts{7}}}}, nil, nil
+}
+
+func (g *manyLanguages) RowsOf(_ context.Context, keys []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
+	g.calls = append(g.calls, keys)
+	return map[comment.ProductLanguage]comment.Row{{Product: "pan", Language: "is"}: {Counts: comment.Counts{0, 3}}}, nil, nil
+}
+
+// Counts of languages that the statistics do not list are fetched together. They are in no other
+// answer.
+func TestStatisticsOfUnlistedLanguages(t *testing.T) {
+	g, upTo := &manyLanguages{}, time.Now()
+	l := loaders.New(loaders.Options{
+		Comments: &getter{get: all}, Stats: g,
+		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
+	})
+	got, err := l.Statistics(t.Context(), "pan", comment.Filter{Languages: []comment.Language{"de", "fo", "is"}})
+	if err != nil || got.Counts != (comment.Counts{1, 3}) || got.AsOf == nil || !got.AsOf.Equal(upTo) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(g.calls) != 1 || len(g.calls[0]) != 2 {
+		t.Errorf("calls %v, want one for two languages", g.calls)
+	}
+	if stats, err := l.Stats(t.Context(), "pan"); err != nil || len(stats) != 2 {
+		t.Errorf("the statistics became %v, %v", stats, err)
+	}
+}
+
+// A later field of a mutation reads again what an earlier one has read, once the earlier reads have
+// ended.
+func TestForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &getter{get: all}
+		ctx := loaders.With(t.Context(), loaders.Options{Comments: g, Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+			time.Sleep(time.Second)
+			return nil, nil, nil
+		})})
+		for range 2 {
+			if _, err := loaders.From(ctx).Comment(ctx, id(1), false); err != nil {
+				t.Fatal(err)
+			}
+			loaders.From(ctx).ExpectStats(ctx, "pan")
+			began := time.Now()
+			loaders.Forget(ctx)
+			if took := time.Since(began); took < time.Second {
+				t.Errorf("a read was left alone after %v", took)
+			}
+		}
+		if len(g.calls) != 2 {
+			t.Errorf("%d calls, want one of each field", len(g.calls))
+		}
+	})
+}
+
+// An answer is the same for all callers unless a field says that it is not.
+func TestSubject(t *testing.T) {
+	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
+	l.About("pot", "pan")
+	l.About("pan")
+	if products, forAll := l.Subject(); !slices.Equal(products, []string{"pan", "pot"}) || !forAll {
+		t.Errorf("about %v, for all callers: %v", products, forAll)
+	}
+	l.ForCaller()
+	if _, forAll := l.Subject(); forAll {
+		t.Error("what one caller may see is shown to all")
+	}
+}
+
 type statsFunc func(context.Context, []string) (map[string]comment.Stats, map[string]error, error)
 
 func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
