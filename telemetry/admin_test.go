@@ -58,6 +58,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"but not for pages of other sites", public, here, "/debug/pprof/heap", "cross-site", 403},
 		{"nor of other ports", public, here, "/debug/pprof/heap", "same-site", 403},
 		{"someone types the address", public, here, "/debug/pprof/", "none", 200},
+		{"and follows a link on that page", public, here, "/debug/pprof/heap", "same-origin", 200},
 		{"a profile takes a minute at most", public, here, "/debug/pprof/profile?seconds=61", "", 400},
 		{"nor for a time that is no number", public, here, "/debug/pprof/profile?seconds=NaN", "", 400},
 		{"no command line, which may have secrets", public, here, "/debug/pprof/cmdline", "", 404},
@@ -81,6 +82,13 @@ func TestWhoMayAsk(t *testing.T) {
 		if answer.Code != row.want {
 			t.Errorf("%s: %s has the status %d, want %d: %s", row.why, row.path, answer.Code, row.want, answer.Body)
 		}
+	}
+	r := httptest.NewRequest("GET", "/debug/pprof/heap", nil)
+	r.RemoteAddr = here
+	r.Header.Set("Origin", "https://shop.example")
+	answer := httptest.NewRecorder()
+	if public.ServeHTTP(answer, r); answer.Code != 403 {
+		t.Errorf("a page in an older browser, which sends its origin alone: status %d", answer.Code)
 	}
 }
 
@@ -106,6 +114,36 @@ func TestMetrics(t *testing.T) {
 	}
 	if strings.Contains(scraped(t, other), "http_server") {
 		t.Error("two processes share what they measured")
+	}
+}
+
+// What observers report shows under the right attributes and in seconds.
+func TestWhatObserversReport(t *testing.T) {
+	handler, m := newHandler(t, nil)
+	m.Requests.Answered(t.Context(), telemetry.Operation{Type: "query", Outcome: "ok", Took: 30 * time.Millisecond})
+	m.Table.Tried("Query", 1, "", 30*time.Millisecond)
+	m.Table.Hedged(true)
+	m.Pages.PageRead(true, 2, 2.5, 1)
+	m.Pages.PageRead(false, 0, 7, 1) // a page without estimates
+	m.Pages.CacheLookup("pages", true)
+	text := scraped(t, handler)
+	for _, want := range []string{
+		`talkback_operation_duration_seconds_sum{graphql_operation_type="query",talkback_outcome="ok"} 0.03`,
+		`db_client_operation_duration_seconds_sum{db_operation_name="Query",db_system_name="aws.dynamodb",error_type="none"} 0.03`,
+		`talkback_table_hedges_total{talkback_winner="second"} 1`,
+		`talkback_page_estimated_units_total{talkback_knowledge="warm"} 2`,
+		`talkback_page_read_units_sum{talkback_knowledge="warm"} 2.5`,
+		`talkback_page_waves_count{talkback_knowledge="cold"} 1`,
+		`talkback_cache_lookups_total{talkback_cache="pages",talkback_result="hit"} 1`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("there is no %s in:\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"talkback_table_retries_total{", "talkback_refusals_total{", `talkback_page_read_units_sum{talkback_knowledge="cold"}`} {
+		if strings.Contains(text, not) {
+			t.Errorf("%s counts what did not happen", not)
+		}
 	}
 }
 

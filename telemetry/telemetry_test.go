@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
@@ -174,6 +175,32 @@ func TestSeriesAreBounded(t *testing.T) {
 	if series > 150 {
 		t.Errorf("random requests made %d series", series)
 	}
+}
+
+// A status is a number, as OpenTelemetry's conventions have it: backends compare it with 500.
+func TestStatusIsANumber(t *testing.T) {
+	reader := sdk.NewManualReader()
+	m, err := startMetrics(t, reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Requests.Ended(t.Context(), "GET", "http", "/graphql", 200, time.Second)
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if data, is := m.Data.(metricdata.Histogram[float64]); is && m.Name == "http.server.request.duration" {
+				status, _ := data.DataPoints[0].Attributes.Value("http.response.status_code")
+				if status.Type() != attribute.INT64 || status.AsInt64() != 200 {
+					t.Errorf("the status is %v", status)
+				}
+				return
+			}
+		}
+	}
+	t.Error("no request was measured")
 }
 
 // Measuring a request, with three calls to the table, allocates nothing but the text of its status.

@@ -145,6 +145,7 @@ func TestSampling(t *testing.T) {
 		{"a caller that does not", "", "", "00-" + id + "-b7ad6b7169203331-00", "", false, true},
 		{"no caller", "", "", "", "", true, false},
 		{"a caller may not force what a ratio decides", "traceidratio", "0", "00-" + id + "-b7ad6b7169203331-01", "", false, true},
+		{"a ratio of all", "traceidratio", "1", "00-" + id + "-b7ad6b7169203331-00", "", true, true},
 		{"a caller is recorded in any case", "always_on", "", "00-" + id + "-b7ad6b7169203331-00", "", true, true},
 		{"half a header", "", "", "00-" + id, "", true, false},
 		{"zeros", "", "", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "", true, false},
