@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/doctest"
+	"github.com/talkback/talkback/stream"
 )
 
 // listPrices are the default prices of the flags.
@@ -57,6 +59,9 @@ func TestWrongWorkloads(t *testing.T) {
 		if _, err := ReadWorkload(strings.NewReader(row.given)); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: the error is %v, want %q in it", row.given, err, row.want)
 		}
+	}
+	if _, err := ReadWorkload(strings.NewReader(`{"products": 2, "comments": 2, "kinds": {"product": 0.5}}`)); err != nil {
+		t.Errorf("shares of no views: %v", err)
 	}
 	for _, n := range []float64{-1, math.NaN(), math.Inf(1)} {
 		prices := listPrices
@@ -109,12 +114,131 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// line returns the line of a bill with a name.
+func line(t *testing.T, b Bill, what string) Line {
+	t.Helper()
+	for _, l := range b.Lines {
+		if l.What == what {
+			return l
+		}
+	}
+	t.Fatalf("the bill has no %q: %v", what, b.Lines)
+	return Line{}
+}
+
+// like reports whether two numbers differ by no more than rounding.
+func like(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+
+// Quantities other than calls to the table are as a calculator says.
+func TestQuantities(t *testing.T) {
+	w := busy()
+	w.Month, w.Cached = 3, .25
+	b := Of(w, listPrices)
+	functions := w
+	functions.CountingFunction, functions.Servers = true, 0
+	f := Of(functions, listPrices)
+	comments, votes := w.Stored()
+	growth := 3900*comments.Total() + 5000*votes.Total() // a month's comments and votes, less 100 deletions
+	stored := 90_000*comments.Total() + 3*growth
+	if !like(b.GrowthGB, growth/(1<<30)) {
+		t.Errorf("it grows by %v GB", b.GrowthGB)
+	}
+	for _, row := range []struct {
+		what           string
+		of             Bill
+		units, dollars float64
+	}{
+		{"the table and its indexes", b, stored / (1 << 30), .25},
+		{"point-in-time recovery", b, stored / (1 << 30) * comments[layout.InTable] / comments.Total(), .20},
+		{"servers", b, 2 * 730, .0168},
+		{"transfer to the internet", b, 2e6*1e6/(1<<30) - 100, .09},
+		{"reading the stream", b, 4*730*3600/stream.DefaultPoll.Seconds() - 2.5e6, .20 / 1e6},
+		{"API function", f, 2e6*.75 + 4000*1.2 + 300 + 100 + 5000 + 500 + 60, .20 / 1e6},
+		{"time of the API function", f, (2e6*.75 + 4000*1.2 + 300 + 100 + 5000 + 500 + 60) * .5 * .04, 13.3334 / 1e6},
+	} {
+		if l := line(t, row.of, row.what); !like(l.Units, row.units) || !like(l.Dollars, row.units*row.dollars) {
+			t.Errorf("%s: %v %s for %v dollars, want %v for %v", row.what, l.Units, l.Unit, l.Dollars, row.units, row.units*row.dollars)
+		}
+	}
+	w.AnswerBytes, w.Comments = 1000, 3000
+	for _, l := range Of(w, listPrices).Lines {
+		if l.What == "transfer to the internet" {
+			t.Errorf("two GB leave AWS for free, not for %v dollars", l.Dollars)
+		}
+	}
+}
+
+// Provisioned capacity replaces what is paid on demand. The table and each index have a unit at
+// least, and half of it idles.
+func TestProvisioned(t *testing.T) {
+	quiet := busy()
+	quiet.CountingFunction, quiet.Servers = true, 0 // nobody reads the stream
+	quiet.Views, quiet.NewComments, quiet.Votes, quiet.Edits, quiet.Replies = 1, 1, 1, 1, 1
+	tables := float64(1 + len(layout.Indexes()))
+	if p := Of(quiet, listPrices).Provisioned; p.ReadUnits != tables {
+		t.Errorf("%v read units for %v tables and indexes", p.ReadUnits, tables)
+	}
+	b := Of(busy(), listPrices)
+	p := b.Provisioned
+	if want := 730 * (p.ReadUnits*.00013 + p.WriteUnits*.00065); !like(p.Capacity, want) || !like(p.Dollars, b.Dollars-p.OnDemand+want) {
+		t.Errorf("%+v of %v dollars", p, b.Dollars)
+	}
+	edited := quiet
+	edited.Edits = 1e6 // a text is in the table once, and in several indexes
+	if share := Of(edited, listPrices).IndexShare; share < .7 {
+		t.Errorf("with edits alone, indexes have %v of the write units", share)
+	}
+}
+
+// The nearest limit comes first. Loads are those of the busiest second.
+func TestLimits(t *testing.T) {
+	w := busy()
+	limits := Of(w, listPrices).Limits
+	for i, l := range limits {
+		if !like(l.Times*l.Now, l.Most) || i > 0 && l.Times < limits[i-1].Times {
+			t.Errorf("%d: %+v", i, l)
+		}
+		if want := 2e6 / seconds * 4 * .4 * w.hottest(); strings.HasPrefix(l.What, "newest pages") && !like(l.Now, want) {
+			t.Errorf("%s: %v, want %v", l.What, l.Now, want)
+		}
+	}
+}
+
+func TestRound(t *testing.T) {
+	for n, want := range map[float64]float64{0: 0, 1: 1, 1234: 1230, 1235.1: 1240, .00012345: .000123, -98765: -98800, math.Inf(1): math.Inf(1)} {
+		if got := Round(n); got != want && !like(got, want) {
+			t.Errorf("%v is rounded to %v, want %v", n, got, want)
+		}
+	}
+}
+
+// A page beyond the last of a product is billed as its last one.
+func TestPagesBeyondTheLast(t *testing.T) {
+	w, comments := busy(), 400.0
+	const size = 20
+	for w.statsOf(comments).Total()%size != 0 { // the last page is full
+		comments++
+	}
+	page := func(number int) float64 {
+		return w.expected(comment.Query{Order: comment.NewestFirst, Slice: comment.Slice{Size: size, Page: number}}, comments).Total()
+	}
+	last := w.statsOf(comments).Total() / size
+	if page(last+1) != page(last) {
+		t.Errorf("the last page takes %v read units, the one beyond it %v", page(last), page(last+1))
+	}
+}
+
 // Measured units are billed like those of a workload.
 func TestMeasured(t *testing.T) {
 	m := Measured{Seconds: 3600, Reads: map[string]layout.Units{"PAGE": {layout.All: 1000}}, Writes: map[string]layout.Units{"COUNTING": {layout.InTable: 100}}}
 	b, err := OfMeasured(m, nil, listPrices)
 	if want := Hours * (1000*.125 + 100*.625) / 1e6; err != nil || math.Abs(b.Dollars-want) > 1e-9 {
 		t.Errorf("%v dollars (%v), want %v", b.Dollars, err, want)
+	}
+	m = Measured{Seconds: 3600, StreamReads: 10_000, Reads: map[string]layout.Units{"A NEW PURPOSE": {layout.All: 1}}}
+	b, err = OfMeasured(m, nil, listPrices)
+	if want := Hours*10_000 - 2.5e6; err != nil || !like(line(t, b, "reading the stream").Units, want) || line(t, b, "else").Units != Hours {
+		t.Errorf("%v (%v), want %v reads of the stream", b.Lines, err, want)
 	}
 	w := busy()
 	if b, err := OfMeasured(m, &w, listPrices); err != nil || b.Dollars < 24 {
