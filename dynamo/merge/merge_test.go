@@ -155,6 +155,8 @@ func TestReadAhead(t *testing.T) {
 		want  []int // the sources of the second fill
 	}{
 		{"the second has only one left, and 12 items are missing", [2]int{20, 25}, 14, []int{0, 1}},
+		{"the second has none left below its bound, which is its last item", [2]int{20, 22}, 14, []int{0, 1}},
+		{"five more or less of the first come before the second goes on, and five are missing", [2]int{20, 45}, 8, []int{0, 1}},
 		{"the first yields one for 10, so some 98 come before the second goes on", [2]int{20, 1000}, 14, []int{0}},
 		{"as many as are missing are at hand before the second goes on", [2]int{20, 25}, 4, []int{0}},
 	} {
@@ -189,6 +191,18 @@ func TestTakeReadsNoMoreThanItMust(t *testing.T) {
 	}
 	if got, err := merger.Take(t.Context(), 3); !slices.Equal(got, []int{1, 2, 3}) || err != nil || fills != 1 {
 		t.Errorf("taking three gave %v, %v after %d fills; want one, though a source is dry afterwards", got, err, fills)
+	}
+}
+
+// What was taken is the caller's: appending to it does not change what is taken next.
+func TestTakenItemsAreTheCallers(t *testing.T) {
+	merger := merge.New(1, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		return []merge.Batch[int]{{Items: []int{1, 2, 3}, Done: true}}, nil
+	})
+	first, err := merger.Take(t.Context(), 1)
+	_ = append(first, 9)
+	if next, more := merger.Take(t.Context(), 2); err != nil || more != nil || !slices.Equal(next, []int{2, 3}) {
+		t.Errorf("next comes %v, %v, %v", next, err, more)
 	}
 }
 

@@ -144,3 +144,47 @@ func TestNextLimit(t *testing.T) {
 		}
 	}
 }
+
+// A plan's bounds are in its stretch, and so is the last comment that was read.
+func TestBoundsAreWithin(t *testing.T) {
+	at := func(n byte) comment.Place { return comment.Place{Position: comment.Position{15: n}} }
+	for _, descending := range []bool{false, true} {
+		p := Plan{Low: at(3), High: at(7), Descending: descending}
+		for n := byte(1); n <= 9; n++ {
+			inside := n >= 3 && n <= 7
+			if p.Spans(at(n).Position) != inside || p.Within(at(n), nil) != inside {
+				t.Errorf("%d of 3 to 7: spans %v, within %v", n, p.Spans(at(n).Position), p.Within(at(n), nil))
+			}
+			if last := at(5); p.Within(at(n), &last) != (inside && (descending && n >= 5 || !descending && n <= 5)) {
+				t.Errorf("%d of 3 to 7, read up to 5, descending %v", n, descending)
+			}
+		}
+	}
+	for _, low := range []comment.Place{{}, {Key: 1}, {Key: 2}, at(1)} {
+		if p := (Plan{Low: low, ByVotes: low.Key > 0}); (p.LowKey() == nil) != (low.Key <= 1 && low.Position == comment.Position{}) {
+			t.Errorf("the lower bound of %v is %v", low, p.LowKey())
+		}
+	}
+}
+
+// Without known sizes nothing is said about what fits into a read unit. Steps double at most.
+func TestNextLimitOfAPlan(t *testing.T) {
+	read := Read{Part: Part{Conditions: comment.Filter{Ratings: []int{1}}.Conditions()}}
+	sized := Knowledge{Sizes: Sizes{Any: ItemSize{Mean: 100}}}
+	for _, row := range []struct {
+		why  string
+		plan Plan
+		want int
+	}{
+		{"ten times what is missing", Plan{}, 50},
+		{"as many as fit into the unit that is paid", Plan{Known: sized}, 81},
+		{"in steps", Plan{InSteps: true}, 16},
+	} {
+		if got := row.plan.NextLimit(read, 8, 80, 8, 5); got != row.want {
+			t.Errorf("%s: %d, want %d", row.why, got, row.want)
+		}
+	}
+	if !Few(1, 5) || Few(1, 4) || Few(0, 0) {
+		t.Error("few are less than one in four")
+	}
+}
