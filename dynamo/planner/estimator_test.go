@@ -104,6 +104,18 @@ func TestAbove(t *testing.T) {
 	}
 }
 
+// Of one scanned item, none matches with the probability of the others' share.
+func TestBelow(t *testing.T) {
+	for _, row := range []struct {
+		wanted, scanned int
+		want            float64
+	}{{1, 0, 1}, {1, 1, .75}, {2, 2, 1 - .25*(.25*4+1)/5}, {0, 1, 0}} {
+		if got := newBetaBinomial(.25, 4).below(row.wanted, row.scanned); math.Abs(got-row.want) > 1e-9 {
+			t.Errorf("fewer than %d of %d match with probability %v, want %v", row.wanted, row.scanned, got, row.want)
+		}
+	}
+}
+
 // The expected cost of a read equals the average cost of reads of random items.
 func TestExpectedUnits(t *testing.T) {
 	r := commenttest.Rand(t)

@@ -41,3 +41,29 @@ func TestBetween(t *testing.T) {
 		t.Error("a page that was not read by a partition knows what lies between there")
 	}
 }
+
+// A page that is read again needs as many comments of a part as it showed: one less if the page
+// ended with them, one more to see the end of the list.
+func TestWantedOfTheLastPage(t *testing.T) {
+	cell := comment.Cell{Language: "de", Rating: 1}
+	of := Part{Partition: layout.Partition{Index: layout.ByRating, Rating: 1}}
+	other := Part{Partition: layout.Partition{Index: layout.ByRating, Rating: 2}}
+	for _, row := range []struct {
+		why   string
+		full  bool
+		part  *Part
+		share float64
+		want  float64
+	}{
+		{"a full page ends with the part", true, &of, .5, 8},
+		{"it ends with another part", true, &other, .5, 9},
+		{"the part has the whole list", true, &of, 1, 9},
+		{"the list ended with the page", false, &of, 1, 10},
+		{"it ended, and the part has some of it", false, &of, .5, 9},
+	} {
+		page := LastPage{last: cell, full: row.full}
+		if got, _ := page.wanted(row.part, 9, row.share); got != row.want {
+			t.Errorf("%s: %v, want %v", row.why, got, row.want)
+		}
+	}
+}

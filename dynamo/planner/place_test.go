@@ -26,6 +26,7 @@ func TestPlacementHasTheLowestPrice(t *testing.T) {
 		{"beyond that, it is looked up", 220, -1, false, index},
 		{"unless the list is small", 220, -1, true, from(220, size)},
 		{"though not beyond what may be skipped, whatever is believed", 260, -1, true, index},
+		{"as many as may be skipped", 256, -1, true, from(256, size)},
 		{"in the middle of a long list", 50_000, 100_000, false, index},
 		{"the last page is a short way from the end, and shorter than others", 99_980, 99_990, false, back(0, 10)},
 		{"the page before it", 99_960, 99_990, false, back(10, size)},
@@ -67,6 +68,36 @@ func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
 		p := Planner{Filter: row.filter, Known: row.known}
 		if p.total() != row.total || p.Total() != row.believed {
 			t.Errorf("%s: %d, believed %d; want %d, believed %d", row.why, p.total(), p.Total(), row.total, row.believed)
+		}
+	}
+}
+
+// Few comments are skipped by the read of the page itself, unless they are large.
+func TestSkipApart(t *testing.T) {
+	large := Sizes{Any: ItemSize{Mean: 10 << 10}}
+	if SkipApart(100, Sizes{}) || !SkipApart(101, Sizes{}) || SkipApart(6, large) || !SkipApart(7, large) {
+		t.Error("100 comments, or 64 KB of them, are skipped in place")
+	}
+}
+
+// A list without helpful votes is looked up by date, unless a cursor stands among helpful comments:
+// they have lost their votes since.
+func TestRanked(t *testing.T) {
+	for _, row := range []struct {
+		why     string
+		trusted bool
+		slice   comment.Slice
+		want    comment.Order
+	}{
+		{"no comment has votes", true, comment.Slice{}, comment.NewestFirst},
+		{"counts may be outdated", false, comment.Slice{}, comment.MostHelpful},
+		{"a cursor among the others", true, comment.Slice{After: &comment.Place{}}, comment.NewestFirst},
+		{"a cursor among helpful comments", true, comment.Slice{After: &comment.Place{Key: 1}}, comment.MostHelpful},
+		{"a cursor before them", true, comment.Slice{Before: &comment.Place{Key: 1}}, comment.MostHelpful},
+	} {
+		p := Planner{Known: Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{9}}}, Trusted: row.trusted}}
+		if got := p.Ranked(comment.Query{Order: comment.MostHelpful, Slice: row.slice}); got != row.want {
+			t.Errorf("%s: %s, want %s", row.why, got, row.want)
 		}
 	}
 }

@@ -21,16 +21,20 @@ func TestNothingIsReadForDatesWithoutComments(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		after, before *time.Time
+		untrusted     bool
 		reads         int
 	}{
-		{"any", nil, nil, 1},
-		{"with comments", at(2023), nil, 1},
-		{"in the future", at(2025), nil, 0},
-		{"ending first", at(2023), at(2022), 0},
+		{"any", nil, nil, false, 1},
+		{"with comments", at(2023), nil, false, 1},
+		{"from the newest comment on", at(2024), nil, false, 1},
+		{"in the future", at(2025), nil, false, 0},
+		{"in the future, of positions that may be outdated", at(2025), nil, true, 1},
+		{"ending first", at(2023), at(2022), false, 0},
 	} {
 		q := comment.Query{Filter: comment.Filter{CreatedAfter: test.after, CreatedBefore: test.before}, Order: comment.MostHelpful}
 		s := StretchOf(q)
 		p := Planner{Filter: s.Links[0].Filter, Known: known}
+		p.Known.Trusted = !test.untrusted
 		plan := p.Take(Request{Window: s.Window(s.Links[0]), Purpose: comment.ReadPage, Want: 5})
 		if len(plan.Reads) != test.reads {
 			t.Errorf("%s: %d reads, want %d\n%s", test.name, len(plan.Reads), test.reads, plan)
