@@ -459,3 +459,34 @@ func TestOldRecordsAreNoMoves(t *testing.T) {
 		}
 	}
 }
+
+// A number does not fall when a product with an early change is forgotten after one with a late
+// change.
+func TestNumbersOfForgottenChanges(t *testing.T) {
+	c := newChanges()
+	c.note("early", time.Unix(1, 0))
+	c.note("late", time.Unix(2, 0))
+	c.products.Remove("late") // as if it were the one that was asked for least recently
+	c.products.Remove("early")
+	if got := c.number("42"); got != 2 {
+		t.Errorf("number %d after two changes", got)
+	}
+}
+
+// A comment that toggled among many cells may be in any, and no part is known to have held it.
+func TestTogglingAmongManyCells(t *testing.T) {
+	german := planner.Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}}
+	for moves, few := range map[int]bool{cellsKept: true, cellsKept + 1: false} {
+		var m moved
+		for i := range moves {
+			cell := comment.Cell{Language: "de", Rating: 1 + i%comment.MaxRating, Traits: comment.Traits(i / comment.MaxRating)}
+			m.been, m.now = with(m.been, cell), with(m.now, cell)
+		}
+		if got := m.mayFit(comment.Filter{Languages: []comment.Language{"fr"}}); got == few {
+			t.Errorf("after %d cells of one language it may be of another: %v", moves, got)
+		}
+		if got := stayed([]planner.Part{german}, m); got != few {
+			t.Errorf("after %d cells of one language, its partition held it: %v", moves, got)
+		}
+	}
+}

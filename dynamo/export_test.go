@@ -384,3 +384,23 @@ func plainItem(it, other map[string]types.AttributeValue) map[string]string {
 	}
 	return out
 }
+
+// Comments that are not approved are left out and counted, unless everything is wanted.
+func TestScannerHidesWhatIsNotApproved(t *testing.T) {
+	comments := commenttest.Many(commenttest.Rand(t), "p", 3)
+	comments[1].Status, comments[1].Moderation = comment.Pending, &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}, Since: time.Unix(1, 0)}
+	items := encoded(t, comments)
+	for _, everything := range []bool{false, true} {
+		scanner := dynamo.NewScanner(scanFunc(func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+			if *in.Segment != 0 {
+				return &dynamodb.ScanOutput{}, nil
+			}
+			return &dynamodb.ScanOutput{Items: slices.Clone(items)}, nil
+		}), "t", 1)
+		scanner.Everything = everything
+		got, err := collect(t, scanner.All(t.Context()))
+		if _, there := got[comments[1].ID]; err != nil || there != everything || len(got)+scanner.Hidden() != 3 {
+			t.Errorf("everything %v: %d comments and %d hidden, %v", everything, len(got), scanner.Hidden(), err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -213,5 +214,28 @@ func TestFlightsThatFail(t *testing.T) {
 		if failed.Load() != 3 {
 			t.Errorf("a panic was an error of %d in 3", failed.Load())
 		}
+	})
+}
+
+// A leader whose operation already holds too much text fails alone: its followers read again.
+func TestFlightsWhoseLeaderHoldsTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f flights
+		var group sync.WaitGroup
+		full := comment.Errorf(comment.TooMuchText, "too much text")
+		group.Go(func() {
+			_, err := f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe"}}, func(context.Context) (sharedPage, error) {
+				time.Sleep(time.Second)
+				return sharedPage{}, full
+			})
+			if !errors.Is(err, full) {
+				t.Errorf("the leader got %v", err)
+			}
+		})
+		synctest.Wait()
+		var r slowRead
+		follower := fly(t.Context(), &group, &f, &r)
+		group.Wait()
+		follower.lands(t, 1, 2*time.Second)
 	})
 }

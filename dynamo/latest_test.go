@@ -7,6 +7,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 var (
@@ -114,4 +115,23 @@ func TestTrusting(t *testing.T) {
 			t.Errorf("%v is trusted where nothing is", got)
 		}
 	})
+}
+
+// A comment that is not shown, or is gone, comes beside statistics like one that does not exist.
+// Ids that were left, or whose items are malformed, are unknown.
+func TestWhatComesBesideStatistics(t *testing.T) {
+	shown := commenttest.Many(commenttest.Rand(t), "42", 5)
+	pending := shown[1]
+	pending.Status, pending.Moderation = comment.Pending, &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}, Since: time.Unix(1, 0)}
+	damaged := layout.Encode(shown[3])
+	delete(damaged, layout.AttrRating)
+	items := []layout.Item{layout.Encode(shown[0]), layout.Encode(pending), layout.Tombstone(shown[2].ID, "", time.Unix(1, 0)), damaged}
+	var ids []comment.ID
+	for _, c := range shown {
+		ids = append(ids, c.ID)
+	}
+	got := new(Store).besides(t.Context(), ids, items, ids[4:], false)
+	if len(got) != 3 || got[ids[0]] == nil || got[ids[1]] != nil || got[ids[2]] != nil {
+		t.Errorf("%v, want the first, and none of the second and third", got)
+	}
 }

@@ -77,3 +77,14 @@ func valuesOf(t reflect.Type) (out []reflect.Value) {
 	}
 	return out
 }
+
+// The first page by its number shows the same comments as the first page.
+func TestKeyOfTheFirstPage(t *testing.T) {
+	keys := make([]queryKey, 3)
+	for page := range keys {
+		keys[page] = keyOf(comment.Query{Product: "42", Slice: comment.Slice{Size: 5, Page: page}}).page()
+	}
+	if keys[0] != keys[1] || keys[1] == keys[2] {
+		t.Errorf("pages without a number, 1 and 2 are %+v", keys)
+	}
+}
