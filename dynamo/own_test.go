@@ -109,6 +109,10 @@ func TestOwnCommentsThatAreGone(t *testing.T) {
 	if err != nil || len(next.Comments) != 2 || next.Comments[0].ID != comments[2].ID {
 		t.Errorf("%+v, %v", next, err)
 	}
+	last, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "1", Size: 5, After: next.End})
+	if err != nil || len(last.Comments) != 5 || last.HasNext {
+		t.Errorf("the last five: %+v, %v", last, err)
+	}
 }
 
 // A page costs as much as its price says.
