@@ -402,5 +402,11 @@ func TestScannerHidesWhatIsNotApproved(t *testing.T) {
 		if _, there := got[comments[1].ID]; err != nil || there != everything || len(got)+scanner.Hidden() != 3 {
 			t.Errorf("everything %v: %d comments and %d hidden, %v", everything, len(got), scanner.Hidden(), err)
 		}
+		if !everything {
+			continue
+		}
+		if got, err := collect(t, scanner.OfProduct(t.Context(), "p")); err != nil || len(got) != 3 {
+			t.Errorf("everything of a product is %d comments, %v: those that are in no index have to be scanned for", len(got), err)
+		}
 	}
 }
