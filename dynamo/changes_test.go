@@ -477,7 +477,7 @@ func TestNumbersOfForgottenChanges(t *testing.T) {
 func TestTogglingAmongManyCells(t *testing.T) {
 	german := planner.Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}}
 	for moves, few := range map[int]bool{cellsKept: true, cellsKept + 1: false} {
-		var m moved
+		var m movedComment
 		for i := range moves {
 			cell := comment.Cell{Language: "de", Rating: 1 + i%comment.MaxRating, Traits: comment.Traits(i / comment.MaxRating)}
 			m.been, m.now = with(m.been, cell), with(m.now, cell)

@@ -62,7 +62,7 @@ func TestAttemptsStayWithinTheirUnits(t *testing.T) {
 	known := Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{500, 500, 500, 500, 500}}}}
 	known.Sizes.Any = ItemSize{Mean: 20, Deviation: 1}
 	p := Planner{Filter: filter, Known: known}
-	r := Request{Window: WindowOf(comment.Query{Filter: filter}), Purpose: comment.ReadPage, Want: 60}
+	r := Request{Window: windowOf(comment.Query{Filter: filter}), Purpose: comment.ReadPage, Want: 60}
 	freely := p.Take(r)
 	const units = 3
 	plan := p.Attempt(r, units)
