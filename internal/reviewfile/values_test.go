@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -369,7 +370,7 @@ func TestDamagedGzip(t *testing.T) {
 	_ = zip.Flush()
 	cut := packed.String()
 	_ = zip.Close()
-	whole := []byte(packed.String())
+	whole := slices.Clone(packed.Bytes())
 	whole[len(whole)-5] ^= 1 // of the checksum
 	const cure = "): copy it again, or make it anew"
 	for file, want := range map[string]string{cut: "unexpected EOF", string(whole): "gzip: invalid checksum", cut + "\xff\xff": "flate: corrupt input"} {
