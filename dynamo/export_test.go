@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -408,5 +409,22 @@ func TestScannerHidesWhatIsNotApproved(t *testing.T) {
 		if got, err := collect(t, scanner.OfProduct(t.Context(), "p")); err != nil || len(got) != 3 {
 			t.Errorf("everything of a product is %d comments, %v: those that are in no index have to be scanned for", len(got), err)
 		}
+	}
+}
+
+// A comment whose text cannot be decompressed is reported, and not part of a copy.
+func TestScannerPassesOverDamagedTexts(t *testing.T) {
+	items := encoded(t, commenttest.Many(commenttest.Rand(t), "p", 2))
+	items[1][layout.AttrText] = layout.Binary([]byte("damaged"))
+	scanner := dynamo.NewScanner(scanFunc(func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+		if *in.Segment != 0 {
+			return &dynamodb.ScanOutput{}, nil
+		}
+		return &dynamodb.ScanOutput{Items: items}, nil
+	}), "t", 1)
+	var improper []layout.Improper
+	scanner.OnImproper = func(item layout.Improper) { improper = append(improper, item) }
+	if got, err := collect(t, scanner.All(t.Context())); err != nil || len(got) != 1 || len(improper) != 1 {
+		t.Errorf("%d comments, %v reported, %v", len(got), improper, err)
 	}
 }

@@ -140,6 +140,9 @@ func TestOwnCommentsCost(t *testing.T) {
 		if got := account.Units(); got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}
+		if price := dynamo.OwnUnits(row.query.Size, row.query.Status != nil); price < row.want {
+			t.Errorf("%s: a price of %v units, want %v", row.why, price, row.want)
+		}
 	}
 }
 
