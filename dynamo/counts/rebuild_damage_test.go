@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
@@ -16,8 +17,10 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
 )
 
 // vandal changes items of a table by hand.
@@ -530,4 +533,59 @@ func TestDeletedSettings(t *testing.T) {
 	rebuild(t, client, v.table)
 	verify(t, client, v.table)
 	checkCounted(t, client, v.table, []string{"p", "bystander", "later"}, storedModel(t, client, v.table))
+}
+
+// refusing is a table that refuses each transaction about a product as invalid, as it does if an
+// item would become too large.
+type refusing struct {
+	*dynamodb.Client
+	product string
+}
+
+func (r refusing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, write := range in.TransactItems {
+		if write.Put != nil && layout.ProductOfKey(write.Put.Item) == r.product {
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "Item size has exceeded the maximum allowed size"}
+		}
+	}
+	return r.Client.TransactWriteItems(ctx, in, o...)
+}
+
+// A rebuild names the product whose statistics the table refuses, and counts the others. Nobody
+// trusts the counts until another rebuild succeeds.
+func TestRebuildNamesWhatIsRefused(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, r, model := newTable(t, client), commenttest.Rand(t), commenttest.NewModel()
+	for _, product := range []string{"cup", "cursed", "pan"} {
+		for _, c := range commenttest.Many(r, product, 5) {
+			model.Insert(c)
+		}
+	}
+	load(t, client, table, model.All())
+	run := func(rebuilder *counts.Rebuilder) (counts.RebuildResult, stream.State) {
+		result, err := counts.Hasten(rebuilder).Run(t.Context(), func(counts.RebuildProgress) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := leases.NewLeases(client, table).State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, state
+	}
+	result, state := run(counts.NewRebuilder(refusing{client, "cursed"}, table, counts.RebuildOptions{}))
+	if !slices.Equal(result.Failed, []string{"cursed"}) || result.Complete || state.Complete {
+		t.Errorf("failed %q, complete %t; the state says %t", result.Failed, result.Complete, state.Complete)
+	}
+	found, _, err := dynamo.NewStore(client, table, dynamo.Options{}).StatsOf(t.Context(), []string{"cup", "pan"})
+	for _, product := range []string{"cup", "pan"} {
+		if diff := cmp.Diff(model.Stats(product), found[product].Clone()); diff != "" {
+			t.Errorf("statistics of %q: %v: %s", product, err, diff)
+		}
+	}
+	result, state = run(counts.NewRebuilder(client, table, counts.RebuildOptions{}))
+	if len(result.Failed) > 0 || !result.Complete || !state.Complete {
+		t.Errorf("the table takes it again: failed %q, complete %t; the state says %t", result.Failed, result.Complete, state.Complete)
+	}
+	checkCounted(t, client, table, []string{"cup", "cursed", "pan"}, model)
 }
