@@ -224,10 +224,14 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 	return fmt.Sprintf("the engine refused %s: %s", call.Operation(), api.ErrorCode()), false
 }
 
-// innermost returns the innermost wrapped error.
+// innermost returns the innermost wrapped error, of joined ones that of the first: the SDK joins the
+// failure of a call and the reason why it is not tried again.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
+			inner = joined.Unwrap()[0]
+		}
 		if inner == nil {
 			return err
 		}
