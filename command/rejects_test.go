@@ -196,8 +196,8 @@ func TestRejectsOfAStoppedImport(t *testing.T) {
 		says      string
 	}{
 		{"too many rejects", []string{"--max-rejects", "0"}, 0, "run it again with --force"},
-		{"the file breaks off", nil, 9, "Run it again with --force, which writes the rejected rows anew: it continues"},
-		{"force was given", []string{"--force"}, 9, "Run it again: it continues"},
+		{"the file breaks off", nil, 9, "Run it again with --force, which writes the rejected rows anew\n"},
+		{"force was given", []string{"--force"}, 9, "Run it again\n"},
 	} {
 		packed := gzipped(t, badReviews("gbg"))
 		file := write(t, "reviews.csv.gz", packed[:len(packed)-row.cut])

@@ -46,11 +46,11 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	if m.done.loaded > 0 {
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
-	again := m.Rejects.again() + ": it continues where it stopped"
-	if m.DryRun {
-		again = ""
+	again := "Run it again" + m.Rejects.again()
+	if !m.DryRun {
+		again += ": it continues where it stopped"
 	}
-	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s", m.done.line, err, summary, again)
+	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\n%s", m.done.line, err, summary, again)
 }
 
 func (m *Import) summary(took, waited time.Duration) string {
