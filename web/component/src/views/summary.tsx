@@ -6,8 +6,7 @@ import { linkTo, productOf, type Props } from '../view';
 export function Summary({ view }: Props) {
   const product = productOf(view);
   if (!product?.stats) return null;
-  const list = view.shown?.choice.ratings.length ? product.facets : product.list;
-  const ratings = list?.stats?.ratings ?? product.stats.ratings;
+  const ratings = product.facets?.stats?.ratings ?? product.stats.ratings;
   return (
     <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
       <Average view={view} stats={product.stats} />
