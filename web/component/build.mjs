@@ -46,7 +46,7 @@ const operationAsText = {
   name: 'operation-as-text',
   setup(build) {
     build.onLoad({ filter: /\.graphql$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/^\s*#.*\n/gm, '').replaceAll(/\s+/g, ' ').trim(),
+      contents: readFileSync(path, 'utf8').replaceAll(/^\s*#.*\n/gm, '').replaceAll(/,?\s+/g, ' ').replaceAll(/ ?([^\w ]) ?/g, '$1').trim(),
       loader: 'text',
     }));
   },

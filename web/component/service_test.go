@@ -57,6 +57,7 @@ type variables struct {
 	Order         string
 	Highlights    bool
 	Narrowed      bool
+	Faceted       bool
 	Own, Voter    bool
 	Input         struct{ ID, Vote string }
 	isSigned      bool // whether a token came with them
@@ -345,8 +346,10 @@ func answer(v variables) object {
 	page := wanted[from:min(from+size, len(wanted))]
 	product := object{
 		"id": v.ID, "stats": statsOf(all), "languages": languagesOf(all), "commentsInOtherLanguages": 0,
-		"list":   listOf(v, wanted, page, from, size),
-		"facets": object{"stats": statsOf(filtered(all, v, false))},
+		"list": listOf(v, wanted, page, from, size),
+	}
+	if v.Faceted {
+		product["facets"] = object{"stats": statsOf(filtered(all, v, false))}
 	}
 	if v.Narrowed {
 		product["matching"] = languagesOf(filtered(all, variables{Filter: v.Chips}, true))

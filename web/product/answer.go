@@ -26,7 +26,7 @@ type product struct {
 	List                     *list           `json:"list"`
 	Facets                   *struct {
 		Stats *stats `json:"stats"`
-	} `json:"facets"`
+	} `json:"facets"` // the list with any ratings; nil if the list or the product has the same counts
 }
 
 type stats struct {

@@ -334,6 +334,7 @@ type variables struct {
 	Page       int     `json:"page,omitempty"`
 	Filter     *filter `json:"filter,omitempty"`
 	Facets     *filter `json:"facets,omitempty"`
+	Faceted    bool    `json:"faceted,omitempty"`
 	Chips      *filter `json:"chips,omitempty"`
 	Narrowed   bool    `json:"narrowed,omitempty"`
 	Order      string  `json:"order,omitempty"`
@@ -352,7 +353,11 @@ type filter struct {
 
 // variables returns the variables of the operation.
 func (s state) variables() variables {
-	v := variables{ID: s.Product, Filter: s.filter(s.Ratings), Facets: s.filter(nil), Highlights: s.isFirst()}
+	v := variables{ID: s.Product, Filter: s.filter(s.Ratings), Highlights: s.isFirst()}
+	if len(s.Ratings) > 0 { // else the list itself has these counts
+		v.Facets = s.filter(nil)
+		v.Faceted = v.Facets != nil // else the product has them
+	}
 	switch {
 	case s.Before != "":
 		v.Last, v.Before = pageSize, s.Before

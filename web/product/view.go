@@ -144,8 +144,11 @@ func (t *texts) summary(s state, p *product) *summaryView {
 // bars are the histogram: how many comments of the chosen languages and days have each rating.
 func (t *texts) bars(s state, p *product) []barView {
 	counts := p.Stats.Ratings
-	if p.Facets != nil && p.Facets.Stats != nil {
+	switch {
+	case p.Facets != nil && p.Facets.Stats != nil:
 		counts = p.Facets.Stats.Ratings
+	case len(s.Ratings) == 0 && p.List != nil && p.List.Stats != nil:
+		counts = p.List.Stats.Ratings
 	}
 	sum := 0
 	for _, c := range counts {

@@ -43,7 +43,8 @@ export interface Product {
   readonly complaint?: Comment | null;
   readonly viewerComment?: OwnComment | null;
   readonly list: List | null;
-  readonly facets: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
+  /** The list with any ratings. Left out if the list itself, or the product, has the same counts. */
+  readonly facets?: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
 }
 
 export interface LanguageCount {
@@ -112,7 +113,12 @@ export interface Reply {
 
 export interface List {
   readonly totalCount: number | null;
-  readonly stats: { readonly average: number | null; readonly verified: number | null; readonly withMedia: number | null } | null;
+  readonly stats: {
+    readonly average: number | null;
+    readonly verified: number | null;
+    readonly withMedia: number | null;
+    readonly ratings: readonly RatingCount[];
+  } | null;
   readonly pageCount: number | null;
   readonly pageNumber: number | null;
   readonly pageInfo: PageInfo;
@@ -200,7 +206,7 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     id: product,
     ...placeOf(choice, size),
     ...(Object.keys(filter).length > 0 && { filter }),
-    ...(Object.keys(facets).length > 0 && { facets }),
+    ...(ratings && Object.keys(facets).length > 0 && { facets, faceted: true }), // else the list or the product has these counts
     ...(Object.keys(chips).length > 0 && { chips, narrowed: true }),
     ...(choice.order && { order: orderNames[choice.order] }),
     highlights: isFirst(choice),

@@ -20,10 +20,10 @@ export interface Outcome {
 }
 
 /** What a comment shows, as the operation of the page has it. */
-const shown = /fragment Shown .*?} }/.exec(operation)?.[0] ?? '';
+const shown = /fragment Shown.*?}}/.exec(operation)?.[0] ?? '';
 
 /** What only its writer sees of a comment. */
-const state = /status heldEdit {.*?} }/.exec(operation)?.[0] ?? '';
+const state = /status heldEdit.*?}}/.exec(operation)?.[0] ?? '';
 
 export type Change = 'add' | 'edit' | 'delete' | 'voteOn';
 

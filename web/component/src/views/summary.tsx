@@ -6,7 +6,8 @@ import { linkTo, productOf, type Props } from '../view';
 export function Summary({ view }: Props) {
   const product = productOf(view);
   if (!product?.stats) return null;
-  const ratings = product.facets?.stats?.ratings ?? product.stats.ratings;
+  const list = view.shown?.choice.ratings.length ? product.facets : product.list;
+  const ratings = list?.stats?.ratings ?? product.stats.ratings;
   return (
     <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
       <Average view={view} stats={product.stats} />
