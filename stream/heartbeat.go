@@ -36,7 +36,7 @@ type Heartbeats interface {
 	SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
 	// HeartbeatOf returns the heartbeat in a record; false if it has none.
 	HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool)
-	// Own reports whether a record is of a heartbeat, or of another item about the stream, such as
-	// a lease. A shard at rest has no others.
+	// Own reports whether a record is of a heartbeat, or of another item that processes write
+	// while nothing changes, such as a lease. A shard at rest has no others.
 	Own(record Record) bool
 }

@@ -138,9 +138,10 @@ func DecodeOutbox(it Item) (o Outbox, ok bool) {
 
 const (
 	hooksPK        = "HOOKS"
-	hookPKPrefix   = "HOOK#"
 	hookProgressSK = "P"
 
+	// HookPKPrefix starts the partition key of a hook's progress, which is written all the time.
+	HookPKPrefix = "HOOK#"
 	// AttrHook is the description of a hook, or its progress: S, as JSON.
 	AttrHook = "h"
 	// DeadEventPrefix starts the sort key of an event that could not be delivered to a hook.
@@ -153,10 +154,10 @@ func HookKey(id string) Item { return Item{AttrPK: Text(hooksPK), AttrSK: Text(i
 // HookProgressKey returns the primary key of the item with the progress of a hook, and with the
 // process that delivers to it.
 func HookProgressKey(id string) Item {
-	return Item{AttrPK: Text(hookPKPrefix + id), AttrSK: Text(hookProgressSK)}
+	return Item{AttrPK: Text(HookPKPrefix + id), AttrSK: Text(hookProgressSK)}
 }
 
 // DeadEventKey returns the primary key of an event that could not be delivered to a hook.
 func DeadEventKey(hook, event string) Item {
-	return Item{AttrPK: Text(hookPKPrefix + hook), AttrSK: Text(DeadEventPrefix + event)}
+	return Item{AttrPK: Text(HookPKPrefix + hook), AttrSK: Text(DeadEventPrefix + event)}
 }

@@ -50,10 +50,11 @@ func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, 
 	}, true
 }
 
-// Own reports whether a record is of an item about the stream.
+// Own reports whether a record is of an item about the stream, or about the progress of a hook.
 func (l *Leases) Own(record stream.Record) bool {
-	key, _, _ := strings.Cut(layout.NewReader(record.Keys).Text(layout.AttrPK), "#")
-	return key == streamPK
+	pk := layout.NewReader(record.Keys).Text(layout.AttrPK)
+	key, _, _ := strings.Cut(pk, "#")
+	return key == streamPK || strings.HasPrefix(pk, layout.HookPKPrefix)
 }
 
 func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {

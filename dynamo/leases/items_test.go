@@ -28,11 +28,12 @@ func TestNothingIsInAnIndex(t *testing.T) {
 
 // A heartbeat is recognized by its item when it is written. Its expiry is none, and neither are
 // leases, states and comments. Otherwise their shards would count as proven. All but comments are
-// of the stream itself, or no shard would come to rest.
+// written while nothing changes, or no shard would come to rest.
 func TestHeartbeatsAmongRecords(t *testing.T) {
 	sent := stream.Heartbeat{Key: "17", Label: "label", Shard: "s", Counter: 3, Sent: time.Now().UTC().Truncate(time.Millisecond)}
 	it, now := heartbeatItem(sent), time.Now()
 	lease := leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now)
+	progress := layout.HookProgressKey("hook")
 	written := layout.Encode(commenttest.Many(commenttest.Rand(t), "pan", 1)[0])
 	for what, row := range map[string]struct {
 		before, after layout.Item
@@ -43,6 +44,7 @@ func TestHeartbeatsAmongRecords(t *testing.T) {
 		"its expiry":            {it, nil, false, true},
 		"a lease":               {nil, lease, false, true},
 		"the state":             {nil, stateItem(stream.State{Label: "label"}), false, true},
+		"how far a hook came":   {progress, progress, false, true},
 		"a comment":             {nil, written, false, false},
 		"a comment was removed": {written, nil, false, false},
 	} {
@@ -57,7 +59,7 @@ func TestHeartbeatsAmongRecords(t *testing.T) {
 			t.Errorf("%s: %+v, %t", what, got, shows)
 		}
 		if own := (&Leases{}).Own(record); own != row.own {
-			t.Errorf("%s: of the stream itself: %t", what, own)
+			t.Errorf("%s: written while nothing changes: %t", what, own)
 		}
 	}
 }
