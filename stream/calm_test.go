@@ -123,6 +123,32 @@ func TestRestWithALateStream(t *testing.T) {
 	})
 }
 
+// Whatever the clock of the table says, nothing counts as processed that is not, and the watermark is
+// known. The stream shows changes late.
+func TestClockOfTheTable(t *testing.T) {
+	for _, ahead := range []time.Duration{-10 * time.Minute, -2 * time.Second, 2 * time.Second, 10 * time.Minute} {
+		alone(t, func(t *testing.T, w *world, c *Consumer) {
+			w.mu.Lock()
+			w.late, w.ahead, w.state.Complete = 5*time.Second, ahead, true
+			w.mu.Unlock()
+			time.Sleep(time.Minute)
+			for i := range 1000 {
+				time.Sleep(100 * time.Millisecond)
+				before, known, _ := c.ProcessedUpTo()
+				if !known || time.Since(before) > longestLag+restPolls*DefaultPoll+w.late {
+					t.Errorf("a table that is %s ahead: the watermark is %s ago (known: %v)", ahead, time.Since(before), known)
+				}
+				w.mu.Lock()
+				w.checkBefore(before)
+				if i%17 == 0 {
+					w.change(i%keys, false)
+				}
+				w.mu.Unlock()
+			}
+		})
+	}
+}
+
 // The bill reckons with as many reads as there are, at rest and under changes. The stream shows a
 // change half a second later, as that of AWS may.
 func TestReadsPerSecond(t *testing.T) {

@@ -195,8 +195,9 @@ func TestProgress(t *testing.T) {
 		got  progress
 		want string
 	}{
-		{"a record: all before its time, which is rough", before.through(record("2", ask(90)), 0), "2 +30s"},
-		{"an older record takes nothing back", before.through(record("2", ask(-5)), 1), "2 +0s"},
+		{"a record: all before its time, which is rough", before.through(record("2", ask(90)), 0, ask(90)), "2 +30s"},
+		{"one from the future: a minute before now", before.through(record("2", ask(600)), 0, ask(90)), "2 +30s"},
+		{"an older record takes nothing back", before.through(record("2", ask(-5)), 1, ask(90)), "2 +0s"},
 		{"a heartbeat: all before it was sent", before.heard(Heartbeat{Sent: ask(5)}, true), "1 +5s"},
 		{"one that was overtaken takes nothing back", before.heard(Heartbeat{Sent: ask(-5)}, true), "1 +0s"},
 		{"one of another shard's reader, whose clock is another", before.heard(Heartbeat{Sent: ask(5)}, false), "1 +0s"},

@@ -66,11 +66,16 @@ func (p progress) onto(lease Lease) Lease {
 }
 
 // through returns the progress after a record was processed or dead-lettered. The record's time is
-// a rough watermark, good enough for long lags and for the retention; heartbeats are exact.
-func (p progress) through(last Record, deadLetters int) progress {
+// a rough watermark, good enough for long lags and for the retention; heartbeats are exact. A time
+// in the future, by the table's clock, counts as now.
+func (p progress) through(last Record, deadLetters int, now time.Time) progress {
 	p.checkpoint = last.Sequence
 	p.deadLetters += deadLetters
-	return p.caughtUpAt(last.Created.Add(-recordMargin))
+	at := last.Created
+	if at.After(now) {
+		at = now
+	}
+	return p.caughtUpAt(at.Add(-recordMargin))
 }
 
 func (p progress) caughtUpAt(t time.Time) progress {

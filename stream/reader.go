@@ -334,7 +334,7 @@ func (r *reader) pass(deadLetters int) {
 			p.deadLetters += deadLetters
 			return p
 		}
-		return p.through(r.pending[passed-1].Record, deadLetters)
+		return p.through(r.pending[passed-1].Record, deadLetters, time.Now())
 	})
 	shard := r.status().Shard
 	for _, record := range r.pending[:passed] {

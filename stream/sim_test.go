@@ -63,6 +63,8 @@ type world struct {
 	reads      int
 	// late is the longest delay before the stream shows a change.
 	late time.Duration
+	// ahead is how far the clock of the table is ahead of those of the processes.
+	ahead time.Duration
 }
 
 const simLabel = "2026-01-01T00:00:00.000"
@@ -94,7 +96,7 @@ func (w *world) change(key int, poison bool) (sequence string) {
 	r := &simRecord{key: key, made: time.Now(), poison: poison}
 	r.Sequence = strconv.Itoa(w.next)
 	r.Position = PositionOf(w.label, r.Sequence)
-	r.Created = r.made.Truncate(time.Second)
+	r.Created = r.made.Add(w.ahead).Truncate(time.Second)
 	r.Keys = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(key)}}
 	for _, s := range w.shards {
 		if s.open && s.from <= key && key < s.to {
