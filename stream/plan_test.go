@@ -202,8 +202,9 @@ func TestProgress(t *testing.T) {
 		{"one that was overtaken takes nothing back", before.heard(Heartbeat{Sent: ask(-5)}, true), "1 +0s"},
 		{"one of another shard's reader, whose clock is another", before.heard(Heartbeat{Sent: ask(5)}, false), "1 +0s"},
 		{"the oldest record again: nothing is known", before.fromHorizon(), " unknown"},
-		{"counts from another way are processed", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
-		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}), " unknown"},
+		{"counts from another way are processed", resume(Lease{}, State{Complete: true, Since: ask(3)}, ask(3)), " +3s"},
+		{"but not by a clock that is far ahead", resume(Lease{}, State{Complete: true, Since: ask(3)}, testNow), " unknown"},
+		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}, ask(3)), " unknown"},
 	} {
 		got := row.got.checkpoint + " unknown"
 		if !row.got.caughtUp.IsZero() {
@@ -304,11 +305,16 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// A watermark never lies in the future, even if it comes from a clock that was ahead.
+// A watermark never lies in the future, even if it comes from a clock that was ahead. From one that
+// was far ahead, nothing is known, and no gap is found.
 func TestClocksAhead(t *testing.T) {
-	p, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}).outOfReach(testNow)
+	p, lost := resume(Lease{CaughtUp: testNow.Add(time.Second)}, State{}, testNow).outOfReach(testNow)
 	if lost || !p.caughtUp.Equal(testNow) {
 		t.Errorf("another process's time in the future becomes %v", p.caughtUp)
+	}
+	far, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}, testNow).outOfReach(testNow)
+	if lost || !far.caughtUp.IsZero() {
+		t.Errorf("one from far in the future becomes %v, lost %v", far.caughtUp, lost)
 	}
 	late := p.heard(Heartbeat{Sent: testNow.Add(5 * time.Minute)}, true).intoReach(testNow.Add(time.Second))
 	if !late.caughtUp.Equal(testNow.Add(time.Second)) {
@@ -368,7 +374,8 @@ func TestFollows(t *testing.T) {
 		var c Consumer
 		c.readers.see(row.seen)
 		for i, lease := range row.reads {
-			c.readers.add(lease.Shard, &reader{lease: lease, progress: resume(lease, State{}), since: now.Add(time.Duration(i) * time.Second)})
+			// The clock was an hour ahead when it took up the lease.
+			c.readers.add(lease.Shard, &reader{lease: lease, progress: resume(lease, State{}, now.Add(time.Hour)), since: now.Add(time.Duration(i) * time.Second)})
 		}
 		since, upTo, ok := c.Follows()
 		if ok != row.ok || ok && (!since.Equal(now.Add(time.Second)) || !upTo.Equal(now.Add(-3*time.Second))) {
@@ -390,7 +397,7 @@ func TestOutOfReach(t *testing.T) {
 		{"out of reach", Lease{CaughtUp: testNow}, reach, true},
 		{"never known: it is read from the oldest record, and nothing was promised", Lease{}, 2 * reach, false},
 	} {
-		p, lost := resume(row.lease, State{}).outOfReach(testNow.Add(row.after))
+		p, lost := resume(row.lease, State{}, testNow).outOfReach(testNow.Add(row.after))
 		if lost != row.lost {
 			t.Errorf("%s: %v", row.why, lost)
 		}
@@ -412,15 +419,15 @@ func TestWatermarkOfAShardThatEnded(t *testing.T) {
 	var rs readers
 	rs.see(sighted{at: now, leases: []Lease{ended, read}, complete: true})
 	ended.Ended = true
-	rs.add("ended", &reader{lease: ended, progress: resume(ended, State{})})
-	rs.add("read", &reader{lease: read, progress: resume(read, State{})})
+	rs.add("ended", &reader{lease: ended, progress: resume(ended, State{}, now)})
+	rs.add("read", &reader{lease: read, progress: resume(read, State{}, now)})
 	if before, known, current := rs.processedUpTo(time.Minute); !known || !current || !before.Equal(early) {
 		t.Errorf("processed until %v before now (%v, %v), want 20s", now.Sub(before), known, current)
 	}
 	child := Lease{Shard: "child", Parent: "ended", CaughtUp: early}
 	rs.see(sighted{at: now, leases: []Lease{ended, read, child}, complete: true})
 	child.CaughtUp = now.Add(-10 * time.Second)
-	rs.add("child", &reader{lease: child, progress: resume(child, State{})})
+	rs.add("child", &reader{lease: child, progress: resume(child, State{}, now)})
 	if before, _, _ := rs.processedUpTo(time.Minute); !before.Equal(child.CaughtUp) {
 		t.Errorf("with the child: processed until %v before now, want 10s", now.Sub(before))
 	}

@@ -44,11 +44,15 @@ type progress struct {
 }
 
 // resume returns the progress with which a reader takes up a lease. Changes that a rebuild counted
-// are processed. From its time on, the reader can notice whether records may have been dropped.
-func resume(lease Lease, state State) progress {
+// are processed. From its time on, the reader can notice whether records may have been dropped. A
+// watermark by a clock that was ahead is unknown.
+func resume(lease Lease, state State, now time.Time) progress {
 	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, deadLetters: lease.DeadLetters, proven: lease.Proven, key: lease.Heartbeat}
 	if state.Complete {
 		p = p.caughtUpAt(state.Since)
+	}
+	if p.caughtUp.Sub(now) > clockMargin {
+		p.caughtUp = time.Time{}
 	}
 	p.inReach = !p.caughtUp.IsZero()
 	return p

@@ -9,6 +9,66 @@ import (
 	"time"
 )
 
+// ahead is a process that sees leases of another one, whose clock is ahead.
+type ahead struct {
+	*process
+	by time.Duration
+}
+
+// List implements Leases.
+func (a ahead) List(ctx context.Context, label string) ([]Lease, error) {
+	leases, err := a.process.List(ctx, label)
+	for i := range leases {
+		if leases[i].Owner != a.name && !leases[i].CaughtUp.IsZero() {
+			leases[i].CaughtUp = leases[i].CaughtUp.Add(a.by)
+		}
+	}
+	return leases, err
+}
+
+// If a process is killed whose clock was ahead, nothing counts as processed that it did not process.
+func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(0)
+		w.faulty = false
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		start := func(name string, by time.Duration) (*process, *Consumer) {
+			p := &process{world: w, name: name, calls: map[string]int{}}
+			c := &Consumer{Source: p, Leases: ahead{p, by}, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: name}
+			running.Go(func() { _ = c.Run(ctx) })
+			return p, c
+		}
+		first, _ := start("first", 0)
+		time.Sleep(10 * time.Second)
+		w.mu.Lock()
+		w.state.Complete = true
+		first.dead, w.late = true, 10*time.Second
+		for range 20 {
+			w.change(1, false)
+		}
+		w.mu.Unlock()
+		_, second := start("second", 10*time.Minute)
+		known := false
+		for range 3000 {
+			time.Sleep(10 * time.Millisecond)
+			var before time.Time
+			before, known, _ = second.ProcessedUpTo()
+			w.mu.Lock()
+			w.checkBefore(before)
+			w.mu.Unlock()
+		}
+		if !known {
+			t.Error("the watermark is still unknown")
+		}
+		end()
+		running.Wait()
+		for _, violation := range w.broken {
+			t.Error(violation)
+		}
+	})
+}
+
 // If a process is killed, another reads its shard on within 10 seconds.
 func TestKilledReaderIsTakenOver(t *testing.T) {
 	const most = 10 * time.Second

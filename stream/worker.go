@@ -113,7 +113,8 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 // context ends, and then still releases its lease.
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
-		mine := lease
+		progress := resume(lease, state, time.Now())
+		mine := progress.onto(lease)
 		mine.Owner, mine.Engine, mine.Counter = w.me, w.engine, lease.Counter+1
 		taken, err := w.swap(ctx, lease, mine)
 		if err != nil {
@@ -124,7 +125,7 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		r := &reader{
-			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: resume(lease, state), since: time.Now(), changed: time.Now(),
+			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: progress, since: time.Now(), changed: time.Now(),
 			done: make(chan struct{}), sent: make(chan struct{}, 1), heard: make(chan struct{}, 1),
 		}
 		w.add(lease.Shard, r)
