@@ -43,6 +43,7 @@ type reader struct {
 // pendingRecord is a record that was read. It may be processed although an earlier one waits.
 type pendingRecord struct {
 	Record
+	heartbeat *Heartbeat // nil if it has none
 	processed bool
 }
 
@@ -266,7 +267,11 @@ func (r *reader) fetch(ctx context.Context) error {
 	waiting := len(r.pending) > 0
 	r.iterator, r.atEnd = batch.Next, batch.Next == ""
 	for _, record := range batch.Records {
-		r.pending = append(r.pending, pendingRecord{Record: record})
+		p := pendingRecord{Record: record}
+		if heartbeat, ok := r.leases.HeartbeatOf(record); ok {
+			p.heartbeat = &heartbeat
+		}
+		r.pending = append(r.pending, p)
 		if !r.leases.Own(record) {
 			r.changed = time.Now()
 		}
@@ -323,7 +328,7 @@ func (r *reader) handOver(ctx context.Context) error {
 }
 
 // pass moves the checkpoint up to the first unprocessed record, and notes the heartbeats on the
-// way. It drops records that no checkpoint will need.
+// way. It drops records that no checkpoint will need, and heartbeats that a later one makes useless.
 func (r *reader) pass(deadLetters int) {
 	passed := 0
 	for passed < len(r.pending) && r.pending[passed].processed {
@@ -337,13 +342,15 @@ func (r *reader) pass(deadLetters int) {
 		return p.through(r.pending[passed-1].Record, deadLetters, time.Now())
 	})
 	shard := r.status().Shard
+	own := func(record pendingRecord) bool {
+		return record.heartbeat != nil && record.heartbeat.Label == r.label && record.heartbeat.Shard == shard
+	}
 	for _, record := range r.pending[:passed] {
-		heartbeat, ok := r.leases.HeartbeatOf(record.Record)
-		if !ok {
+		if record.heartbeat == nil {
 			continue
 		}
-		own := heartbeat.Label == r.label && heartbeat.Shard == shard
-		r.advance(func(p progress) progress { return p.heard(heartbeat, own).intoReach(time.Now()) })
+		own := own(record)
+		r.advance(func(p progress) progress { return p.heard(*record.heartbeat, own).intoReach(time.Now()) })
 		if own {
 			select {
 			case r.heard <- struct{}{}:
@@ -353,12 +360,19 @@ func (r *reader) pass(deadLetters int) {
 	}
 	left := r.pending[passed:]
 	r.pending = nil
-	for i, record := range left {
-		_, heartbeat := r.leases.HeartbeatOf(record.Record)
-		if heartbeat || !record.processed || i == len(left)-1 || !left[i+1].processed {
-			r.pending = append(r.pending, record)
+	later := false // whether a heartbeat of this reader follows, before the next unprocessed record
+	for i, record := range slices.Backward(left) {
+		switch {
+		case !record.processed:
+			later = false
+		case own(record) && !later:
+			later = true
+		case i < len(left)-1 && left[i+1].processed:
+			continue
 		}
+		r.pending = append(r.pending, record)
 	}
+	slices.Reverse(r.pending)
 }
 
 // errChildless means that the children of a closed shard are not listed yet.

@@ -2,7 +2,10 @@ package stream
 
 import (
 	"context"
+	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -172,4 +175,70 @@ func TestWaitingRecordsAreReadOn(t *testing.T) {
 			t.Errorf("after %v, no more is read: %v", row.err, r.stuck)
 		}
 	}
+}
+
+// holding lets changes wait, while records of leases and heartbeats are processed.
+type holding struct {
+	*process
+	released atomic.Bool
+}
+
+// Handle implements Handler.
+func (h *holding) Handle(ctx context.Context, records []Record) error {
+	waiting := RecordErrors{}
+	for i, record := range records {
+		if !h.Own(record) && !h.released.Load() {
+			waiting[i] = errContended
+		}
+	}
+	if len(waiting) > 0 {
+		return waiting
+	}
+	return h.process.Handle(ctx, records)
+}
+
+// received counts heartbeats that were sent and that came through.
+type received struct {
+	Observer
+	sent, came atomic.Int64
+}
+
+func (r *received) HeartbeatSent()     { r.sent.Add(1) }
+func (r *received) HeartbeatReceived() { r.came.Add(1) }
+func (*received) Processed(int)        {}
+
+// While a record waits for an hour, what follows it takes no memory, and each heartbeat that comes
+// through is counted once.
+func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(0)
+		w.faulty = false
+		p := &process{world: w, name: "alone", calls: map[string]int{}}
+		h, observed := &holding{process: p}, &received{}
+		c := &Consumer{Source: p, Leases: p, Journal: p, Handler: h, Observer: observed, Logger: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		time.Sleep(10 * time.Second)
+		w.mu.Lock()
+		w.change(0, false)
+		w.mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := len(c.readers.of("s0").pending); n > 10 {
+			t.Errorf("%d records are in memory, and one waits", n)
+		}
+		if sent, came := observed.sent.Load(), observed.came.Load(); came > sent {
+			t.Errorf("%d heartbeats were sent, and %d came through", sent, came)
+		}
+		h.released.Store(true)
+		time.Sleep(10 * time.Second)
+		if lag, known := c.Status()[0].Lag(time.Now()); !known || lag > longestLag {
+			t.Errorf("it lags by %s (known: %v)", lag, known)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
