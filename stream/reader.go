@@ -191,11 +191,12 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 	return false
 }
 
-// atRest reports whether the shard has had no change for a while and shows no heartbeat soon.
+// atRest reports whether the shard has had no change for a while, and neither old records nor a
+// heartbeat are to come soon.
 func (r *reader) atRest() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return time.Since(r.changed) > restAfter && r.progress.overdue == 0
+	return time.Since(r.changed) > restAfter && r.progress.overdue == 0 && !r.progress.behind
 }
 
 // step reads once and passes the records to the handler. It checks whether records may have been
