@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -74,14 +73,16 @@ func (c *Cost) check() error {
 	return c.Prices.Check()
 }
 
+// maxWorkload bounds the file of a workload, in bytes.
+const maxWorkload = 1 << 20
+
 // readWorkload reads a workload from a file, which may be a pipe.
 func readWorkload(name string) (w cost.Workload, err error) {
-	file, err := os.Open(name)
+	content, err := fetch.File(name, maxWorkload)
 	if err != nil {
 		return w, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	if w, err = cost.ReadWorkload(file); err != nil {
+	if w, err = cost.ReadWorkload(bytes.NewReader(content)); err != nil {
 		return w, fmt.Errorf("%s: %w", name, err)
 	}
 	return w, nil

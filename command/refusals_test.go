@@ -81,6 +81,12 @@ func TestRefusals(t *testing.T) {
 		"stats cup saucer",
 		"completion",
 		"completion ksh",
+		// Files that cannot be read.
+		"cost nothing.json",
+		"cost empty",
+		"cost /dev/zero",
+		"pages build --from nothing.jsonl --to pages",
+		"pages build --from empty --to pages",
 		// Values that cannot be.
 		"explain --product c_x",
 		"explain --product cup --first many",

@@ -220,7 +220,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	if s.authorizer, s.writing, err = c.Writers.authorizer(ctx, address, c.CORSOrigin, term.Logger); err != nil {
 		return nil, err
 	}
-	if c.Policy, err = c.Moderation.open(); err != nil {
+	if c.Policy, err = task.Await(ctx, c.Moderation.open); err != nil {
 		return nil, err
 	}
 	if c.site, err = c.Site.open(ctx, c.SampleData, term.Logger); err != nil {
@@ -232,7 +232,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	}
 	c.followers = c.Subscriptions.bounds(address, &c.Clients, s.authorizer, term.Logger)
 	s.ends = append(s.ends, end)
-	if c.TrustedDocuments, c.AutomaticQueries, end, err = c.Persisted.open(c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
+	if c.TrustedDocuments, c.AutomaticQueries, end, err = c.Persisted.open(ctx, c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
 		return nil, err
 	}
 	s.ends = append(s.ends, end)
@@ -315,7 +315,7 @@ func (c *Serve) drainDelay() (time.Duration, error) {
 
 // newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
-	certificates, err := c.certificates()
+	certificates, err := task.Await(ctx, c.certificates) // a pipe may never deliver; likewise below
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/web"
 	"github.com/talkback/talkback/web/product"
@@ -33,11 +34,14 @@ const defaultPersisted = 4 << 20
 
 // open reads the manifests, or starts remembering queries, also in the Redis at a URL unless that
 // is empty. stop releases both.
-func (f *PersistedFlags) open(check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
+func (f *PersistedFlags) open(ctx context.Context, check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
 	stop = func() {}
 	switch {
 	case len(f.Trusted) > 0:
-		if trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
+		trusted, err = task.Await(ctx, func() (*persisted.Trusted, error) {
+			return persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check)
+		})
+		if err != nil {
 			return nil, nil, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
 		}
 		stop = onHangup(func() {
@@ -119,7 +123,8 @@ func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (op
 		}
 	}
 	if f.PageTemplate != "" {
-		if options.Layout, err = product.ReadLayout(f.PageTemplate, log); err != nil {
+		options.Layout, err = task.Await(ctx, func() (*product.Layout, error) { return product.ReadLayout(f.PageTemplate, log) })
+		if err != nil {
 			return options, usagef("--page-template: %w", err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/fetch"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 )
@@ -218,6 +219,9 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	return hosts
 }
 
+// maxPEM bounds the file of a certificate chain or of a key, in bytes.
+const maxPEM = 1 << 20
+
 // certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a
 // renewed certificate needs a restart, which loses no request. The error names the cure.
 func (f ListenFlags) certificates() ([]tls.Certificate, error) {
@@ -229,9 +233,17 @@ func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	case f.TLSCert == "":
 		return nil, usagef("--tls-key needs its certificate: give the file by --tls-cert")
 	}
-	pair, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey)
+	chain, err := fetch.File(f.TLSCert, maxPEM)
 	if err != nil {
-		return nil, fmt.Errorf("cannot serve HTTPS (%w): give a certificate and its key, two PEM files that this user may read, by --tls-cert and --tls-key", err)
+		return nil, fmt.Errorf("--tls-cert: %w", err)
+	}
+	key, err := fetch.File(f.TLSKey, maxPEM)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-key: %w", err)
+	}
+	pair, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot serve HTTPS (%w): give a certificate and its key, two PEM files, by --tls-cert and --tls-key", err)
 	}
 	return []tls.Certificate{pair}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,7 +81,17 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "a certificate without its key", arguments: []string{"--tls-cert", "cert.pem"}},
 		{why: "a key without its certificate", arguments: []string{"--tls-key", "key.pem"}},
 		{why: "a certificate that is not there", arguments: []string{"--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"}},
+		{why: "a certificate that is a folder", arguments: []string{"--tls-cert", "/", "--tls-key", "/"}},
 		{why: "a certificate that is none", arguments: []string{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"}},
+		{why: "no rules for moderation", arguments: []string{"--moderation", "rules", "--moderation-rules", "/nowhere/rules.json"}},
+		{why: "rules that are a folder", arguments: []string{"--moderation", "rules", "--moderation-rules", "/"}},
+		{why: "rules without an end", arguments: []string{"--moderation", "rules", "--moderation-rules", "/dev/zero"}},
+		{why: "no manifest", arguments: []string{"--trusted-documents", "/nowhere/manifest.json"}},
+		{why: "a manifest that is a folder", arguments: []string{"--trusted-documents", "/"}},
+		{why: "a manifest without an end", arguments: []string{"--trusted-documents", "/dev/zero"}},
+		{why: "no template", arguments: []string{"--page-template", "/nowhere/page.html"}},
+		{why: "a template that is a folder", arguments: []string{"--page-template", "/"}},
+		{why: "a template without an end", arguments: []string{"--page-template", "/dev/zero"}},
 		{why: "an origin that is none", arguments: []string{"--cors-origin", "shop.example"}},
 		{why: "an origin too many", arguments: []string{"--cors-origin", "https://*.com"}},
 		{why: "every origin and no tokens", arguments: []string{"--cors-origin", "https://shop.example", "--cors-origin", "*"}},
@@ -157,6 +168,43 @@ func TestRefusedBeforeItListens(t *testing.T) {
 		status, _, said := talkback(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}, flags...)...)
 		if status == 0 || strings.Contains(said, "level=INFO") || !strings.Contains(said, missing) {
 			t.Errorf("%v: status %d\n%s", flags, status, said)
+		}
+	}
+}
+
+// A file that a server reads at its start may be a pipe that nobody writes to. The server can still
+// be stopped.
+func TestStopAtAPipe(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{
+		{"--tls-key", "/dev/null", "--tls-cert"}, {"--moderation", "rules", "--moderation-rules"}, {"--trusted-documents"}, {"--page-template"},
+	} {
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		ended := make(chan string, 1)
+		go func() {
+			status, _, said := talkback(ctx, append(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...), pipe)...)
+			ended <- fmt.Sprint(status, " ", said)
+		}()
+		var writer *os.File
+		eventually(t, "the pipe is being read", func() (open bool) {
+			var err error
+			writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0) // fails without a reader
+			return err == nil
+		})
+		defer writer.Close()
+		cancel()
+		select {
+		case said := <-ended:
+			if said != "0 Stopped as asked, before it was ready.\n" {
+				t.Errorf("%s: status %s", flags, said)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s: it does not stop", flags)
 		}
 	}
 }

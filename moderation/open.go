@@ -20,7 +20,7 @@ func Open(mode, path string) (Policy, error) {
 	}
 	text, err := readFile(path, maxRulesBytes)
 	if err != nil {
-		return Policy{}, fmt.Errorf("reading --moderation-rules: %w", err)
+		return Policy{}, fmt.Errorf("--moderation-rules: %w", err)
 	}
 	r, err := parseRules(path, text)
 	return Policy{rules: r}, err

@@ -30,7 +30,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"no path", "rules", `{"wordsFile": ""}`, "", "rules.json:1: wordsFile takes the path"},
 		{"no rule", "rules", "{}", "", "rules.json holds no rule: add some of link,"},
 		{"rules that are off", "rules", `{"link": false}`, "", "rules.json holds no rule"},
-		{"a missing file of words", "rules", `{"wordsFile": "none.txt"}`, "", "none.txt: no such file"},
+		{"a missing file of words", "rules", `{"wordsFile": "none.txt"}`, "", "none.txt cannot be read (no such file"},
 		{"too large", "rules", strings.Repeat(" ", 64<<10+1), "", "rules.json has more than 65536 bytes, which is all that is read: make it shorter"},
 		{"no words", "rules", `{"wordsFile": "words.txt"}`, "# none\n\n", "words.txt holds no words: write one on each line"},
 		{"no letter", "rules", `{"wordsFile": "words.txt"}`, "fraud\n\n$$$\n", `words.txt:3: "$$$" must begin and end with a letter`},
@@ -56,7 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenNeedsItsFile(t *testing.T) {
 	for path, want := range map[string]string{
 		"":                                      "--moderation rules needs a file of rules: name it by --moderation-rules FILE",
-		filepath.Join(t.TempDir(), "none.json"): "reading --moderation-rules: open ",
+		filepath.Join(t.TempDir(), "none.json"): "--moderation-rules: ",
 	} {
 		if _, err := moderation.Open("rules", path); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the error of %q is %v, want %q", path, err, want)

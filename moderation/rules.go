@@ -101,7 +101,7 @@ func parseRules(path string, text []byte) (rules, error) {
 	}
 	words, err := readFile(name, maxWordBytes)
 	if err != nil {
-		return out, fmt.Errorf("reading wordsFile of the rules: %w", err)
+		return out, fmt.Errorf("wordsFile of the rules: %w", err)
 	}
 	out.words, err = parseWords(name, words)
 	return out, err

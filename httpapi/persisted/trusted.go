@@ -8,16 +8,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 // prefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP has it.
 const prefix = "sha256:"
+
+// maxManifest bounds a manifest, in bytes.
+const maxManifest = 64 << 20
 
 // Trusted are the documents of manifests. It is safe for concurrent use.
 type Trusted struct {
@@ -57,7 +61,7 @@ func (t *Trusted) Reload() error {
 	}
 	origin := map[string]string{} // the file of an id
 	for _, file := range t.files {
-		raw, err := os.ReadFile(file)
+		raw, err := fetch.File(file, maxManifest)
 		if err != nil {
 			return err
 		}

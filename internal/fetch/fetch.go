@@ -1,5 +1,5 @@
-// Package fetch fetches URLs that operators configure. It bounds the time, the size, and the
-// machines that a URL may lead to.
+// Package fetch reads the URLs and files that operators configure. It bounds the size of both, and
+// the time and the machines that a URL may lead to.
 package fetch
 
 import (

@@ -3,11 +3,15 @@ package fetch
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +122,31 @@ func TestReach(t *testing.T) {
 			if Public(a) != row.public || PublicOrInside(a) != row.inside {
 				t.Errorf("%s: public %t, or inside %t", text, Public(a), PublicOrInside(a))
 			}
+		}
+	}
+}
+
+// Files have a bound, and errors name the file and the cure.
+func TestFile(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a.txt")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := File(path, 5); err != nil || string(content) != "12345" {
+		t.Errorf("%q, %v", content, err)
+	}
+	for _, row := range []struct {
+		path, want string
+		is         error
+	}{
+		{path, "a.txt has more than 4 bytes, which is all that is read: make it shorter", nil},
+		{filepath.Join(folder, "b.txt"), "b.txt cannot be read (no such file or directory): give the path of a file that this user may read", fs.ErrNotExist},
+		{folder, " cannot be read (is a directory): give the path of a file that this user may read", nil},
+	} {
+		content, err := File(row.path, 4)
+		if content != nil || err == nil || !strings.HasSuffix(err.Error(), row.want) || !strings.HasPrefix(err.Error(), folder) || row.is != nil && !errors.Is(err, row.is) {
+			t.Errorf("%s: %q, %v; want %q", row.path, content, err, row.want)
 		}
 	}
 }

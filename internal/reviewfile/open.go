@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"sync/atomic"
+
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 // StandardInput is the name that means standard input.
@@ -51,8 +53,8 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 }
 
 func unreadable(name string, err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fetch.Unreadable(quoted(name), err)
 	}
 	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)
 }

@@ -10,13 +10,14 @@ import (
 	"html/template"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/net/html"
+
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 //go:embed template
@@ -100,11 +101,14 @@ type layoutView struct {
 // places are what a layout can use, for errors.
 const places = "a template may use {{.Head}}, {{.Content}}, {{.Lang}}, {{.Dir}}, {{.Title}}, {{.Product}} and {{.Name}}"
 
+// maxLayout bounds the file of a layout, in bytes.
+const maxLayout = 1 << 20
+
 // ReadLayout reads a file and tries it with a made-up page. Errors name the file and the line.
 func ReadLayout(path string, log *slog.Logger) (*Layout, error) {
-	source, err := os.ReadFile(path)
+	source, err := fetch.File(path, maxLayout)
 	if err != nil {
-		return nil, fmt.Errorf("the template of pages cannot be read: %w", err)
+		return nil, err
 	}
 	name := filepath.Base(path)
 	if err := allowed(name, source); err != nil {
