@@ -157,6 +157,9 @@ func unreached(err error, session *Session) error {
 	if session.AWS {
 		return fmt.Errorf("DynamoDB in region %s does not answer (%s): check AWS_REGION, and that this machine reaches AWS", session.region(), why)
 	}
+	if session.run != "" {
+		return fmt.Errorf("the local engine on %s does not answer (%s): stop the command that runs it, and start that again", session.Address, why)
+	}
 	return fmt.Errorf("no engine answers at %s (%s): start it there, or name another by --endpoint", session.Address, why)
 }
 

@@ -146,7 +146,7 @@ func (c *Help) Run(running *kong.Context) error {
 	words := []string{"--help"} // without it, kong would select the default command
 	if c.Command != "" {
 		if !slices.ContainsFunc(running.Model.Children, func(child *kong.Node) bool { return child.Name == c.Command }) {
-			return usage(noCommand(running.Model, c.Command))
+			return usagef("%w; see talkback --help", noCommand(running.Model, c.Command))
 		}
 		words = []string{c.Command}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 )
@@ -32,9 +34,16 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile("good/talkback.db", nil, 0o600); err != nil {
+	for name, text := range map[string]string{"talkback.db": "", "engine.json": `{"endpoint": "http://127.0.0.1:1", "shared": true}`} {
+		if err := os.WriteFile(filepath.Join("good", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock := flock.New(filepath.Join("good", "engine.lock")) // as the process has it that runs an engine
+	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
+	defer lock.Close()
 	const id = "c_01HZ0000000000000000000000"
 	var got bytes.Buffer
 	for _, line := range []string{
@@ -47,6 +56,7 @@ func TestRefusals(t *testing.T) {
 		"stream --status --data typo",
 		"stream --data typo",
 		"verify --data empty",
+		"show " + id + " --data good",
 		"show " + id + " --endpoint ALONE --table coments",
 		"explain --product cup --endpoint ALONE --table coments",
 		"export out.jsonl --endpoint ALONE --table coments",
@@ -68,6 +78,7 @@ func TestRefusals(t *testing.T) {
 		"versoin",
 		"exp",
 		"help shwo",
+		"help sing",
 		"serve now",
 		"--tabel comments",
 		"-v",

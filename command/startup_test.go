@@ -68,6 +68,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "an address with a space", arguments: []string{"--listen", " 127.0.0.1:8080"}},
 		{why: "the local engine is not installed", arguments: []string{"--data", t.TempDir()}},
 		{why: "the engine named is not there", arguments: []string{"--data", t.TempDir(), "--engine", "/nowhere/dynoxide"}},
+		{why: "the engine named is another program", arguments: []string{"--data", filepath.Join(t.TempDir(), "data"), "--engine", "/bin/true"}},
 		{why: "the data folder is a file", arguments: []string{"--data", "/dev/null", "--engine", dynamotest.DynoxideBinary(t)}},
 		{why: "nothing answers at the endpoint", arguments: []string{"--endpoint", "http://" + closed.Addr().String()}},
 		{why: "the endpoint is no address", arguments: []string{"--endpoint", "localhost"}},
@@ -144,6 +145,7 @@ func steady(text []byte, names map[string]string) []byte {
 		text = bytes.ReplaceAll(text, []byte(value), []byte(name))
 	}
 	text = regexp.MustCompile(`existing: [^)]+`).ReplaceAll(text, []byte("existing: TABLES"))
+	text = regexp.MustCompile(`pid \d+`).ReplaceAll(text, []byte("pid PID"))
 	return regexp.MustCompile(regexp.QuoteMeta(filepath.Clean(os.TempDir()))+`/[^ ,;:"]+`).ReplaceAll(text, []byte("TEMP"))
 }
 

@@ -33,7 +33,11 @@ func findBinary(given string) (string, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)
 		if err != nil {
-			return "", fmt.Errorf("the engine given by --engine cannot be run: %w", err)
+			for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+				err = inner // without the operations, which repeat the path
+			}
+			return "", fmt.Errorf("--engine %s cannot be run (%w): give the path of the program %s, "+
+				"or leave --engine out to use the one beside this program or on PATH", given, err, binaryName)
 		}
 		return path, nil
 	}

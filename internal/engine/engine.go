@@ -99,7 +99,10 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	}
 	running, address, err := run(ctx, binary, o.Folder, s.freeAddress)
 	if err != nil {
-		return nil, withCure(o.Folder, err)
+		if err = withCure(o.Folder, err); o.Binary != "" && !errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("%w; if that is not the program %s, give the path of it by --engine", err, binaryName)
+		}
+		return nil, err
 	}
 	warnIfUsual(address.Addr(), o.Logger)
 	e := &Engine{

@@ -257,26 +257,55 @@ func TestEngineThatEndsBeforeItIsReady(t *testing.T) {
 	o := options(t)
 	o.Binary = script(t, "echo first; echo the disk is on fire >&2; exit 3")
 	_, err := Start(t.Context(), o)
-	contains(t, err, "ended unexpectedly: exit status 3", "first | the disk is on fire")
+	contains(t, err, "ended unexpectedly: exit status 3", "first | the disk is on fire", "; if that is not the program dynoxide, give the path of it by --engine")
 }
 
 func TestStartIsBoundedByItsContext(t *testing.T) {
 	o := options(t)
 	o.Binary = script(t, "echo still thinking; exec cat >/dev/null <>"+pipe(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		defer cancel()
-		until(t, "the engine has begun", func() bool {
-			log, _ := os.ReadFile(filepath.Join(o.Folder, logFile))
-			return strings.Contains(string(log), "still thinking")
+	start := func(ctx context.Context, end func()) error {
+		o.Folder = t.TempDir()
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			defer end()
+			until(t, "the engine has begun", func() bool {
+				log, _ := os.ReadFile(filepath.Join(o.Folder, logFile))
+				return strings.Contains(string(log), "still thinking")
+			})
 		})
-	})
-	defer watching.Wait()
-	_, err := Start(ctx, o)
-	contains(t, err, "was not ready in time: context canceled", "still thinking")
-	if !errors.Is(err, context.Canceled) {
+		defer watching.Wait()
+		_, err := Start(ctx, o)
+		return err
+	}
+	late := &late{t.Context(), make(chan struct{})}
+	err := start(late, func() { close(late.passed) })
+	contains(t, err, "was not ready in time: context deadline exceeded", "still thinking", "; if that is not the program dynoxide, give the path of it by --engine")
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("the error is not the context's")
+	}
+	// An interrupted start is not the engine's failure.
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := start(ctx, cancel); !errors.Is(err, context.Canceled) || err.Error() != context.Canceled.Error() {
+		t.Errorf("an interrupted start: %v", err)
+	}
+}
+
+// late is a context whose deadline passes when a channel is closed.
+type late struct {
+	context.Context
+	passed chan struct{}
+}
+
+// Done implements context.Context.
+func (l *late) Done() <-chan struct{} { return l.passed }
+
+// Err implements context.Context.
+func (l *late) Err() error {
+	select {
+	case <-l.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
 	}
 }
 
@@ -311,7 +340,7 @@ func TestMissingEngineNamesTheCures(t *testing.T) {
 	contains(t, missing("linux/amd64"), "neither beside this program nor on PATH", "`make run`", "--engine PATH")
 	contains(t, missing("windows/amd64"), "for Linux on x64 only", "DynamoDB Local", "--endpoint http://localhost:8000", "--create-table")
 	_, err = Start(t.Context(), Options{Folder: t.TempDir(), Binary: "/no/such/engine"})
-	contains(t, err, "given by --engine", "/no/such/engine")
+	contains(t, err, "--engine /no/such/engine cannot be run (no such file or directory): give the path of the program dynoxide, or leave --engine out")
 }
 
 func TestEngineIsFoundOnPath(t *testing.T) {

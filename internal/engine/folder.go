@@ -200,6 +200,9 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 		}
 		select {
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return "", false, ctx.Err()
+			}
 			return "", false, inUse(folder, r)
 		case <-time.After(pollEvery):
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -124,6 +125,11 @@ func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {
 		a.endpoint, a.found, a.err = Shared(t.Context(), folder)
 		answers <- a
 	}()
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Shared(interrupted, folder); err != context.Canceled {
+		t.Errorf("an interrupted wait: %v", err)
+	}
 	if err := c.announce("http://127.0.0.1:1"); err != nil {
 		t.Fatal(err)
 	}

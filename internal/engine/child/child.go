@@ -151,7 +151,8 @@ func (c *Child) signal(send func(*os.Process) error) error {
 }
 
 // Ready returns nil once the probe succeeds. If the child ends earlier, it returns an error at
-// once. If the context ends, the error quotes the child's output.
+// once. If the context's deadline passes, the error quotes the child's output; if it was canceled,
+// the error is the context's.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
@@ -163,6 +164,9 @@ func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) err
 		case <-c.done:
 			return c.Err()
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) { // by a signal: the child is not to blame
+				return ctx.Err()
+			}
 			return fmt.Errorf("%s was not ready in time: %w; the end of %s: %s",
 				c.cmd.Path, ctx.Err(), c.output.path, c.LastWords())
 		case <-ticker.C:
