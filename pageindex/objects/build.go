@@ -36,7 +36,7 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(c.scratch, "talkback-pages-")
+	folder, err := scratch(c.scratch, "talkback-pages-")
 	if err != nil {
 		return nil, err
 	}

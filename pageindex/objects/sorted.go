@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -18,8 +19,18 @@ type Sorted struct{ sorter Sorter }
 
 // NewSorted returns an empty Sorted with a temporary folder.
 func NewSorted() (*Sorted, error) {
-	folder, err := os.MkdirTemp("", "talkback-verify-")
+	folder, err := scratch("", "talkback-verify-")
 	return &Sorted{Sorter{Folder: folder, Items: sortedAtOnce}}, err
+}
+
+// scratch makes a folder for temporary files in another one, or in that of the system if in is
+// empty. The error then names the cure.
+func scratch(in, pattern string) (string, error) {
+	folder, err := os.MkdirTemp(in, pattern)
+	if err != nil && in == "" {
+		err = fmt.Errorf("temporary files cannot be written (%w): set TMPDIR to a folder with room that this user may write to", err)
+	}
+	return folder, err
 }
 
 // Close deletes the files.

@@ -67,6 +67,15 @@ func TestSorted(t *testing.T) {
 	}
 }
 
+// Without a folder for temporary files, the error names the cure.
+func TestNoTemporaryFiles(t *testing.T) {
+	t.Setenv("TMPDIR", "/missing")
+	const want = "temporary files cannot be written (stat /missing: no such file or directory): set TMPDIR to a folder with room that this user may write to"
+	if _, err := NewSorted(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // BenchmarkSorted measures the memory that the comments of 1,000 products take once all are read,
 // sorted and as a map.
 //

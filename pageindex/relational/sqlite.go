@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -94,8 +95,16 @@ func connect(path string, connections int) *sql.DB {
 	return db
 }
 
+// unusable returns the error that a file cannot be written, with the cure.
 func unusable(file string, err error) error {
-	return comment.Errorf(comment.Unavailable, "cannot use %s as the page index: %v", file, err)
+	cure := "see that its folder can be written to and its disk has room, or name another file"
+	if errors.Is(err, fs.ErrNotExist) {
+		cure = "make the folder " + filepath.Dir(file) + ", or name another file"
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return comment.Errorf(comment.Unavailable, "cannot use %s as the page index (%v): %s", file, err, cure)
 }
 
 // explainSQLite classifies an error of SQLite. It returns only the name of its code: the message

@@ -243,6 +243,14 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s is opened: %v", name, err)
 		}
 	}
+	for path, want := range map[string]string{
+		"/missing/pages.db": "cannot use /missing/pages.db as the page index (no such file or directory): make the folder /missing, or name another file",
+		"/dev/null/db":      "cannot use /dev/null/db as the page index (not a directory): see that its folder can be written to and its disk has room, or name another file",
+	} {
+		if _, err := OpenSQLite(t.Context(), path); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
 
 // While another program writes to the file, such as a repair, the store waits.
