@@ -89,6 +89,9 @@ func undoImport(ctx context.Context, name string, yes bool, target keeper.Target
 		return err
 	})
 	progress.End()
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if err != nil {
 		return fmt.Errorf("%s, and then it stopped: %w. Run it again: it goes on where it stopped", undoneText(done), err)
 	}

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,15 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	if diff := cmp.Diff("IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 ended\nmended.csv then 0 3 ended\n", i.list()); diff != "" {
 		t.Error(diff)
 	}
+	g := newGate(t, endpoint, "Scan", 0)
+	i.endpoint = g.URL
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-g.shut; cancel() }()
+	want := "talkback: 0 comments are removed, and then it stopped: interrupted. Run it again: it goes on where it stopped\n"
+	if status, _, said := i.run(ctx, "--undo", "cups.csv"); status != 1 || !strings.HasSuffix(said, want) {
+		t.Errorf("interrupted: status %d, %s", status, said)
+	}
+	i.endpoint = endpoint
 	i.want("3 comments are removed\n", "--undo", "cups.csv")
 	var left struct {
 		Product struct {
