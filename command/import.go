@@ -114,6 +114,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		Limit:     limit,
 		Progress:  output.NewProgress(term.Err, in.Size(), "rows"),
 		ChunkRows: importer.ChunkRows(c.Calls),
+		Restore:   c.Restore,
 		DryRun:    c.DryRun,
 	}
 	if c.DryRun {

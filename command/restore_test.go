@@ -37,6 +37,13 @@ func TestRestoreIsAskedForByName(t *testing.T) {
 	if status, _, said := i.run(t.Context(), write(t, "reviews.csv", fewReviews), "--restore", "--dry-run"); status != 1 || !strings.Contains(said, "without --restore") {
 		t.Errorf("another file: status %d, %s", status, said)
 	}
+	damaged := write(t, "damaged.jsonl", strings.Replace(restored(1), `"rating":5`, `"rating":6`, 1))
+	for _, flags := range [][]string{nil, {"--max-rejects", "0"}} {
+		status, _, said := i.run(t.Context(), append([]string{damaged, "--restore", "--force"}, flags...)...)
+		if status != 1 || strings.Contains(said, "--map") || !strings.Contains(strings.ToLower(said), "correct the file, or export it again") {
+			t.Errorf("all rows rejected: status %d, %s", status, said)
+		}
+	}
 	i.want(summary(1, 1, 0, 0, 0), file, "--restore")
 }
 

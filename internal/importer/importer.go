@@ -46,6 +46,8 @@ type Import struct {
 	// Note is called after each chunk with the number of comments added and changed so far; it may
 	// be nil.
 	Note func(ctx context.Context, written, updated int) error
+	// Restore means that the rows are those of an export, which no flags describe.
+	Restore bool
 	// DryRun means that Loader writes nothing. The report says so.
 	DryRun bool
 

@@ -24,20 +24,24 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	took := cmp.Or(m.done.loaded, m.Progress.End())
 	err = errors.Join(err, m.Rejects.close())
 	summary = m.summary(took, waited)
+	described, flags := "describe it with --map, --language and --language-of", "describe it with flags such as --map"
+	if m.Restore {
+		described, flags = "export it again", "export it again"
+	}
 	var exists *RejectsExistError
 	var unreplaced *UnreplacedError
 	switch {
 	case err == nil && m.done.rows() == 0: // which is never intended
 		return summary, errors.New("the file holds no rows")
 	case err == nil && m.done.rows() == m.done.rejected:
-		return summary, errors.New("no row can be imported: see the reasons, and correct the file, or describe it with --map, --language and --language-of")
+		return summary, errors.New("no row can be imported: see the reasons, and correct the file, or " + described)
 	case err == nil:
 		return summary, nil
 	case errors.As(err, &exists):
 		return "", fmt.Errorf("the import stopped after line %d: %w\n%s", m.done.line, err, summary)
 	case errors.Is(err, ErrTooManyRejects):
-		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nCorrect the file, or describe it with flags such as --map, and run it again%s",
-			err, m.Limit.text, m.done.line, summary, m.Rejects.again())
+		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nCorrect the file, or %s, and run it again%s",
+			err, m.Limit.text, m.done.line, summary, flags, m.Rejects.again())
 	case errors.As(err, &unreplaced):
 		return "", fmt.Errorf("%w\n%s", err, summary)
 	case errors.Is(err, context.Canceled):
