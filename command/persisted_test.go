@@ -53,7 +53,7 @@ func TestRefusedManifests(t *testing.T) {
 		want      string
 	}{
 		{[]string{"--trusted-documents", manifest}, manifest + `: the document "ours" cannot be served: `},
-		{[]string{"--trusted-documents", manifest + ".old"}, manifest + ".old: no such file"},
+		{[]string{"--trusted-documents", manifest + ".old"}, manifest + ".old cannot be read (no such file"},
 		{[]string{"--trusted-only"}, "--trusted-only needs --trusted-documents"},
 	} {
 		arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", "http://127.0.0.1:1"}, row.arguments...)

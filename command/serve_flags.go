@@ -67,10 +67,12 @@ func (f *PersistedFlags) open(ctx context.Context, check func(text string) error
 	return trusted, automatic, stop, nil
 }
 
-// onHangup calls a function at each SIGHUP, until stop is called.
+// onHangup calls a function at each SIGHUP, which then does not end the context of Signals, until
+// stop is called.
 func onHangup(call func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGHUP) // takes it from Signals
 	signal.Notify(caught, syscall.SIGHUP)
 	go func() {
 		for {

@@ -90,7 +90,7 @@ func writing() string {
 }
 
 // SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not ready at once. It
-// accepts connections for as long as a load balancer may need to notice, and gives up its leases.
+// accepts connections for as long as a load balancer may need to notice, and gives up its leases. SIGHUP is as good.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := selfSigned(t)
@@ -98,9 +98,11 @@ func TestStopUnderLoad(t *testing.T) {
 	for name, row := range map[string]struct {
 		arguments []string
 		http2     func(*http.Protocols)
+		signal    syscall.Signal
 	}{
-		"plain": {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }},
-		"TLS":   {[]string{"--tls-cert", certificate, "--tls-key", key}, func(p *http.Protocols) { p.SetHTTP2(true) }},
+		"plain":  {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, syscall.SIGTERM},
+		"SIGHUP": {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, syscall.SIGHUP},
+		"TLS":    {[]string{"--tls-cert", certificate, "--tls-key", key}, func(p *http.Protocols) { p.SetHTTP2(true) }, syscall.SIGTERM},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(t, dynamotest.Dynoxide(t))
@@ -114,7 +116,7 @@ func TestStopUnderLoad(t *testing.T) {
 				c.join(protocol, trusted, writing)
 			}
 			eventually(t, "all are served", func() bool { return c.answered.Load() > 100 })
-			s.signal(syscall.SIGTERM)
+			s.signal(row.signal)
 			c.expectUnready(trusted)
 			before := c.answered.Load()
 			c.group.Wait()
@@ -155,6 +157,27 @@ func (c *audience) expectUnready(trusted *x509.CertPool) {
 		}
 		return unready
 	})
+}
+
+// Under nohup, a server outlives the terminal.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := follow(t, exec.Command("nohup", program, "serve", "--listen", "127.0.0.1:0", "--no-count", "--drain-delay", "0s", "--endpoint", a.session.Address, "--table", a.session.Table))
+	s.signal(syscall.SIGHUP)
+	for range 100 {
+		if answer := s.ask(`{ __typename }`); !strings.Contains(answer, "Query") {
+			t.Fatal(answer)
+		}
+	}
+	s.signal(syscall.SIGTERM)
+	if status, said := s.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, said)
+	}
 }
 
 // A second signal ends the server at once, even with requests in progress.

@@ -89,20 +89,25 @@ func usage(err error) error {
 	return &usageError{err}
 }
 
-// errTerminated is the cause of a context that SIGTERM ended. Supervisors stop a process with it.
-var errTerminated = errors.New("asked to stop by SIGTERM")
+// errTerminated is the cause of a context that SIGTERM or SIGHUP ended. Supervisors stop a process
+// with the one, a terminal that closes with the other.
+var errTerminated = errors.New("asked to stop by SIGTERM or SIGHUP")
 
-// Signals returns a context that ends at the first SIGINT or SIGTERM. A second signal kills the
-// program at once. stop releases the resources.
+// Signals returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal kills
+// the program at once. It leaves SIGHUP ignored under nohup, and to onHangup. stop releases the
+// resources.
 func Signals() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(caught, syscall.SIGHUP)
+	}
 	go func() {
 		select {
 		case first := <-caught:
 			signal.Stop(caught)
-			if first == syscall.SIGTERM {
+			if first != os.Interrupt {
 				cancel(errTerminated)
 			}
 			cancel(context.Canceled) // no effect after errTerminated
