@@ -113,8 +113,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Keep finishes writing, syncs the file to disk, and moves it to its destination. It does nothing
-// if the context has ended.
+// Keep finishes writing, moves the file to its destination, and syncs it and its folder to disk. It
+// does nothing if the context has ended.
 func (f *File) Keep(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,15 @@ func (f *File) finish() error {
 	if _, err := os.Lstat(f.path); err == nil && !f.force {
 		return errors.New("another program has created it meanwhile")
 	}
-	return os.Rename(f.part.Name(), f.path)
+	if err := os.Rename(f.part.Name(), f.path); err != nil {
+		return err
+	}
+	// A crash could undo the renaming until the folder is synced, too. Where folders cannot be synced,
+	// as on Windows, there is nothing else to do.
+	if folder, err := os.Open(filepath.Dir(f.path)); err == nil {
+		_ = errors.Join(folder.Sync(), folder.Close())
+	}
+	return nil
 }
 
 // Drop deletes the temporary file, unless the file was kept. It cannot undo direct writes.
