@@ -306,7 +306,7 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}
-	if err := checkCalls(c.Calls); err != nil {
+	if err := cmp.Or(checkCalls(c.Calls), checkShopName(c.ShopName)); err != nil {
 		return o, err
 	}
 	if c.Restore && (c.Customers || c.HashAuthors || c.Update || o.From+c.TimeZone+c.Language+c.Detect != "" || len(c.Map)+len(c.LanguageOf) > 0) {

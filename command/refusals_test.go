@@ -125,6 +125,7 @@ func TestRefusals(t *testing.T) {
 		"serve --shared-cache=-1s",
 		"serve --operation-timeout 0s",
 		"serve --shop-name " + strings.Repeat("x", 101),
+		"import reviews.csv --shop-name " + strings.Repeat("x", 101),
 		"serve --tls-cert cert.pem",
 	} {
 		arguments := strings.Fields(strings.ReplaceAll(line, "ALONE", alone))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
@@ -127,7 +128,19 @@ func (c *Serve) Validate() error {
 	if c.MinInFlight > c.MaxInFlight {
 		return fmt.Errorf("--min-in-flight %d is above --max-in-flight %d: lower the one, or raise the other", c.MinInFlight, c.MaxInFlight)
 	}
-	if problems := (comment.Reply{Text: "Thanks", Name: c.ShopName}).Problems(); strings.TrimSpace(c.ShopName) != "" && len(problems) > 0 {
+	return checkShopName(c.ShopName)
+}
+
+// checkShopName returns an error if no reply can have a name. Empty means that there is none; a
+// blank one is refused like other blank values.
+func checkShopName(name string) error {
+	problems := (comment.Reply{Text: "Thanks", Name: name}).Problems()
+	switch {
+	case strings.TrimSpace(name) == "":
+		return nil
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("--shop-name holds a line break or another control character: give a name of one line")
+	case len(problems) > 0:
 		return fmt.Errorf("--shop-name: no reply can have this name: %s", problems[0].Message)
 	}
 	return nil

@@ -66,6 +66,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "no such port", arguments: []string{"--listen", "127.0.0.1:80x"}},
 		{why: "an address with a line break, as echo adds it", arguments: []string{"--listen", "127.0.0.1:8080\n"}},
 		{why: "an address with a space", arguments: []string{"--listen", " 127.0.0.1:8080"}},
+		{why: "a shop's name with a line break, as echo adds it", arguments: []string{"--shop-name", "Cups\n"}},
 		{why: "the local engine is not installed", arguments: []string{"--data", t.TempDir()}},
 		{why: "the engine named is not there", arguments: []string{"--data", t.TempDir(), "--engine", "/nowhere/dynoxide"}},
 		{why: "the engine named is another program", arguments: []string{"--data", filepath.Join(t.TempDir(), "data"), "--engine", "/bin/true"}},
