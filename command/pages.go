@@ -177,6 +177,15 @@ func (p *pages) Close() error {
 	return p.store.Close()
 }
 
+// explain adds the cure to the error of a database that does not answer. S3 and files name their own.
+func (p *pages) explain(err error) error {
+	kind := comment.KindOf(err)
+	if p.target.Outside() && !p.target.Kind.Local && len(failedCalls(err)) == 0 && (kind == comment.Unavailable || kind == comment.Timeout) {
+		return fmt.Errorf("%w: see that the database of --pages answers, or name another store", err)
+	}
+	return err
+}
+
 // whileLate returns an index that answers however late counting is. What is not counted yet shows
 // as a drift.
 func (p *pages) whileLate() pageindex.Index {

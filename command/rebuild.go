@@ -113,7 +113,7 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case comment.KindOf(err) == comment.Conflict:
 		return errors.New(comment.MessageOf(err))
 	case err != nil:
-		return fmt.Errorf("building the page index stopped (%w); run it again", err)
+		return fmt.Errorf("building the page index stopped (%w); run it again", pages.explain(err))
 	}
 	text := output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(pages.target.Name), entries, took.Seconds())
 	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))

@@ -98,7 +98,12 @@ func TestRefusals(t *testing.T) {
 		"cost /dev/zero",
 		"pages build --from nothing.jsonl --to pages",
 		"pages build --from empty --to pages",
+		// Stores that are away.
+		"verify --pages redis://127.0.0.1:1 --endpoint ALONE",
+		"rebuild --pages redis://127.0.0.1:1 --endpoint ALONE",
+		"rebuild --pages sqlite:/nowhere/pages.db --endpoint ALONE",
 		// Values that cannot be.
+		"hooks add https://shop.example/hooks --endpoint ALONE",
 		"explain --product c_x",
 		"explain --product cup --first many",
 		"explain --product cup --first 101",

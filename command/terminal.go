@@ -211,13 +211,17 @@ func isRefusal(call *smithy.OperationError) bool {
 
 // callText explains why a call failed. known is false if the full error says more.
 func callText(call *smithy.OperationError) (text string, known bool) {
+	engine, kind := "the engine", "a DynamoDB-compatible engine"
+	if call.Service() == "S3" {
+		engine, kind = "S3", "an S3-compatible store"
+	}
 	var api smithy.APIError
 	var response *smithyhttp.ResponseError
 	switch {
 	case isRefusal(call):
 		errors.As(call, &api)
 	case errors.As(call, &response) && response.HTTPStatusCode() != 0:
-		return fmt.Sprintf("the server there is not a DynamoDB-compatible engine, HTTP status %d", response.HTTPStatusCode()), true
+		return fmt.Sprintf("the server there is not %s, HTTP status %d", kind, response.HTTPStatusCode()), true
 	default:
 		return innermost(call).Error(), true
 	}
@@ -226,7 +230,7 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 			return fmt.Sprintf("%s (%s of %s)", refusal.text, api.ErrorCode(), call.Operation()), true
 		}
 	}
-	return fmt.Sprintf("the engine refused %s: %s", call.Operation(), api.ErrorCode()), false
+	return fmt.Sprintf("%s refused %s: %s", engine, call.Operation(), api.ErrorCode()), false
 }
 
 // innermost returns the innermost wrapped error, of joined ones that of the first: the SDK joins the

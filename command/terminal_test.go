@@ -3,6 +3,7 @@ package command
 import (
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -11,7 +12,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
+
+// A call to S3 is not told as one to an engine.
+func TestCallsToS3(t *testing.T) {
+	for want, err := range map[string]error{
+		"the server there is not an S3-compatible store, HTTP status 403": &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: http.StatusForbidden}}},
+		"S3 refused ListObjectsV2: NoSuchBucket":                          &smithy.GenericAPIError{Code: "NoSuchBucket"},
+	} {
+		err = &smithy.OperationError{ServiceID: "S3", OperationName: "ListObjectsV2", Err: err}
+		if said := plainly(err, slog.New(slog.DiscardHandler)); said != want {
+			t.Errorf("the error is %q, want %q", said, want)
+		}
+	}
+}
 
 // Once an engine has been away for some calls, the SDK no longer tries again, and says so beside the failure of the call.
 // People get the failure alone.

@@ -213,7 +213,7 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	case errors.Is(err, context.Canceled):
 		return errors.New("the verification was interrupted; run it again")
 	case comment.KindOf(err) == comment.Unavailable:
-		return err
+		return pages.explain(err)
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}

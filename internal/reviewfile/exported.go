@@ -91,7 +91,7 @@ type restorer struct {
 
 func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if rec.exported == nil {
-		return comment.Comment{}, errors.New("not written by talkback export: import it without --restore")
+		return comment.Comment{}, errors.New("not written by talkback export: give a file that it wrote, or import this one without --restore")
 	}
 	if r.whole && isPartial(rec) {
 		return comment.Comment{}, errPartial

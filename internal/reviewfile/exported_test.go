@@ -158,7 +158,7 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`&amp;<br`, `&amp;\u0085<br`, "text holds the control character U+0085", "a control character beyond ASCII"},
 		{`"title":"A`, `"title":"\rA`, "title holds the control character U+000D", "a title that begins its line anew"},
 		{`"product":"p"`, `"product":"author:p"`, "a product id cannot start", "a product that would pass for an author"},
-		{`"talkback":2,`, ``, "import it without --restore", "a line that says nothing of an export"},
+		{`"talkback":2,`, ``, "import this one without --restore", "a line that says nothing of an export"},
 		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
 		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
 		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},

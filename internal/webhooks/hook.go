@@ -64,7 +64,7 @@ func (h Hook) Check() error {
 	case !reaches(address.Hostname(), h.AllowPrivate):
 		return comment.Errorf(comment.BadInput, "nothing is delivered to %s: give an address that is public, or with --allow-private one inside your own network", address.Hostname())
 	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
-		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret, not the secret")
+		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret by --secret-env, not the secret itself")
 	case h.Purge != "" && cdns[h.Purge] == nil:
 		return comment.Errorf(comment.BadInput, "%.40q is not a CDN that hooks can purge: give one of %v, or leave --purge out and have the receiver purge the product of each event", h.Purge, slices.Sorted(maps.Keys(cdns)))
 	case h.GiveUp < time.Minute || h.GiveUp > outbox.Keep/2:
