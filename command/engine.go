@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -146,8 +147,10 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 // unreached explains why a table cannot be reached.
 func unreached(err error, session *Session) error {
 	var call *smithy.OperationError
+	var answer *smithyhttp.ResponseError // with a status, of a server that may be no engine
 	kind := comment.KindOf(err)
-	if kind != comment.Unavailable && kind != comment.Timeout || !errors.As(err, &call) {
+	answered := errors.As(err, &answer) && answer.HTTPStatusCode() != 0
+	if !errors.As(err, &call) || kind != comment.Unavailable && kind != comment.Timeout && !answered {
 		return err
 	}
 	if isRefusal(call) {
