@@ -132,6 +132,9 @@ func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64,
 	client := fetch.New(metricsTimeout, metricsBytes, nil)
 	for _, address := range c.Metrics {
 		answer, err := client.Get(ctx, address, nil)
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
 		if err != nil {
 			return fmt.Errorf("--metrics %s: %w: is the server running with --admin-listen, and this its address with /metrics?", withoutPassword(address), err)
 		}

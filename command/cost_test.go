@@ -79,7 +79,8 @@ func TestCostOfMetrics(t *testing.T) {
 	}
 }
 
-// A workload may be a pipe that nobody writes to. The command can still be interrupted.
+// A workload may be a pipe that nobody writes to, and a server may not answer. The command can still
+// be interrupted.
 func TestCostInterrupted(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -88,9 +89,11 @@ func TestCostInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	status, _, said := talkback(ctx, "cost", pipe)
-	if status != 1 || said != "talkback: interrupted; run it again\n" {
-		t.Errorf("status %d: %s", status, said)
+	for _, arguments := range [][]string{{pipe}, {"--metrics", metered(t) + "/metrics"}} {
+		status, _, said := talkback(ctx, append([]string{"cost"}, arguments...)...)
+		if status != 1 || said != "talkback: interrupted; run it again\n" {
+			t.Errorf("%v: status %d: %s", arguments, status, said)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -43,6 +44,9 @@ func (c *Health) Run(ctx context.Context, term Terminal) error {
 	// The certificate is for the name that clients use, not for this address.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	response, err := client.Do(request)
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
 	if err != nil {
 		return fmt.Errorf("no server answers at %s: start one, or give its --listen (%w)", address, err)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -36,6 +37,11 @@ func TestHealth(t *testing.T) {
 	server.Close()
 	if _, err := ask(":" + port); err == nil || !strings.Contains(err.Error(), "no server answers at 127.0.0.1:"+port) {
 		t.Errorf("without a server: %v", err)
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&Health{ListenFlags: ListenFlags{Listen: ":" + port}}).Run(interrupted, Terminal{}); err != context.Canceled {
+		t.Errorf("interrupted: %v", err)
 	}
 	for _, wrong := range []string{"8080", "127.0.0.1:80x", "127.0.0.1:-1", "127.0.0.1:99999", ":" + port + "\n"} {
 		var usage *usageError
