@@ -131,8 +131,8 @@ func (c *Serve) Validate() error {
 	return checkShopName(c.ShopName)
 }
 
-// checkShopName returns an error if no reply can have a name. Empty means that there is none; a
-// blank one is refused like other blank values.
+// checkShopName returns an error if no reply can have a name. An empty name is no name, and a
+// blank one is refused as other blank values are.
 func checkShopName(name string) error {
 	problems := (comment.Reply{Text: "Thanks", Name: name}).Problems()
 	switch {
