@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -41,7 +42,14 @@ func TestAppendAfterAllHasExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	gone := ends[lane]
+	if _, err := old.Read(t.Context(), lane, gone-1, 10); !errors.Is(err, outbox.ErrGone) {
+		t.Errorf("in an item that is gone, and no other is left: %v", err)
+	}
 	appends(outbox.New(client, table), 1)
+	if _, err := old.Read(t.Context(), lane, gone, 10); !errors.Is(err, outbox.ErrGone) {
+		t.Errorf("behind all events of a lane that began anew: %v", err)
+	}
 	if ends, err = old.Ends(t.Context()); err != nil {
 		t.Fatal(err)
 	}

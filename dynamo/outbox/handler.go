@@ -77,8 +77,7 @@ func oneOfImports(all []entry) (out []entry) {
 	stands, counted := map[string]int{}, map[string]bool{}
 	for i, e := range all {
 		if e.has(letterImported) {
-			before, known := stands[e.product]
-			if !known || e.shown || e.wasShown || !all[before].shown && !all[before].wasShown {
+			if _, known := stands[e.product]; !known || e.shown || e.wasShown {
 				stands[e.product] = i
 			}
 			counted[e.product] = counted[e.product] || e.has(letterCounted)

@@ -43,53 +43,49 @@ type lane struct {
 
 // append appends the entries that are not in the lane yet, in their order.
 func (l *lane) append(ctx context.Context, entries []entry) error {
-	return l.use(ctx, func() (progress bool, err error) {
+	return l.use(ctx, func() error {
 		for rest := l.news(entries); len(rest) > 0; rest = l.news(rest) {
 			n := fit(rest)
 			if err := l.put(ctx, itemOf(l.end+1, rest[:n], l.store.now())); err != nil {
-				return progress, err
+				return err
 			}
 			l.note(rest[:n])
-			progress = true
 		}
-		return progress, nil
+		return nil
 	})
 }
 
 // mark appends an item without events.
 func (l *lane) mark(ctx context.Context, missing bool) error {
-	return l.use(ctx, func() (bool, error) {
+	return l.use(ctx, func() error {
 		item := itemOf(l.end+1, nil, l.store.now())
 		item.Missing = missing
-		return false, l.put(ctx, item)
+		return l.put(ctx, item)
 	})
 }
 
 // use calls do with exclusive use of the lane in this process, and with its end known, until do
 // succeeds. It calls do again at once if another process came first.
-func (l *lane) use(ctx context.Context, do func() (progress bool, err error)) error {
+func (l *lane) use(ctx context.Context, do func() error) error {
 	select {
 	case l.busy <- struct{}{}:
 	case <-ctx.Done():
 		return call.Wrap(ctx.Err(), "wait for lane %d of the outbox", l.number)
 	}
 	defer func() { <-l.busy }()
-	return call.Retry(ctx, func() (progress bool, err error) {
+	return call.Retry(ctx, func() (bool, error) {
 		for {
 			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once that item is gone, others begin anew
 				if err := l.begin(ctx); err != nil {
-					return progress, err
+					return false, err
 				}
 			}
-			further, err := do()
-			progress = progress || further
-			if !errors.Is(err, errTaken) {
-				return progress, err
+			if err := do(); !errors.Is(err, errTaken) {
+				return false, err
 			}
 			if err := l.follow(ctx); err != nil {
-				return progress, err
+				return false, err
 			}
-			progress = true
 		}
 	})
 }
@@ -128,20 +124,13 @@ func (l *lane) begin(ctx context.Context) error {
 	return nil
 }
 
-// follow reads what other processes appended.
+// follow reads what other processes appended next: lookBack items of it at most.
 func (l *lane) follow(ctx context.Context) error {
-	for {
-		items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			l.learn(item)
-		}
-		if len(items) < lookBack {
-			return nil
-		}
+	items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
+	for _, item := range items {
+		l.learn(item)
 	}
+	return err
 }
 
 func (l *lane) learn(item layout.Outbox) {

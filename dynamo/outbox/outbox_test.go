@@ -104,7 +104,8 @@ type history struct {
 	want   map[comment.ID][]outbox.Event
 }
 
-// newHistory makes edits of comments. Each comment is in one shard.
+// newHistory makes edits of comments. Each comment is in one shard. If there are several, the
+// table's stream is switched off and on again in between.
 func newHistory(r *rand.Rand, shards, comments, changes int) history {
 	h := history{shards: make([][]stream.Record, shards), want: map[comment.ID][]outbox.Event{}}
 	items, all := map[comment.ID]layout.Item{}, commenttest.Many(r, "espresso", comments)
@@ -112,8 +113,12 @@ func newHistory(r *rand.Rand, shards, comments, changes int) history {
 		k := r.IntN(comments)
 		c := all[k]
 		c.Version = len(h.want[c.ID]) + 2 // so that each change is an event
+		label := "2026-11-26T00:00:00.000"
+		if shards > 1 && i > changes/2 {
+			label = "2026-11-27T00:00:00.000"
+		}
 		record := stream.Record{
-			Position: stream.PositionOf("2026-11-26T00:00:00.000", fmt.Sprint(i+1)), Created: time.Unix(int64(i), 0), Keys: layout.CommentKey(c.ID),
+			Position: stream.PositionOf(label, fmt.Sprint(i+1)), Created: time.Unix(int64(i), 0), Keys: layout.CommentKey(c.ID),
 			Old: items[c.ID], New: layout.Encode(c),
 		}
 		items[c.ID] = record.New
@@ -123,19 +128,30 @@ func newHistory(r *rand.Rand, shards, comments, changes int) history {
 	return h
 }
 
-// counter is a handler that counts nothing. With a source of random numbers, it sometimes fails as
-// counting does.
-type counter struct{ *rand.Rand }
+// counter is a handler that notes what it counts, if it has a map for that. With a source of random
+// numbers, it sometimes fails as counting does.
+type counter struct {
+	*rand.Rand
+	counted map[stream.Position]bool
+}
 
 func (c counter) Handle(_ context.Context, records []stream.Record) error {
-	if c.Rand == nil {
-		return nil
+	failed := stream.RecordErrors{}
+	if c.Rand != nil {
+		switch c.IntN(6) {
+		case 0:
+			return comment.Errorf(comment.Throttled, "busy")
+		case 1:
+			failed[c.IntN(len(records))] = comment.Errorf(comment.Throttled, "busy")
+		}
 	}
-	switch c.IntN(6) {
-	case 0:
-		return comment.Errorf(comment.Throttled, "busy")
-	case 1:
-		return stream.RecordErrors{c.IntN(len(records)): comment.Errorf(comment.Throttled, "busy")}
+	for i, record := range records {
+		if c.counted != nil && failed[i] == nil {
+			c.counted[record.Position] = true
+		}
+	}
+	if len(failed) > 0 {
+		return failed
 	}
 	return nil
 }
@@ -143,13 +159,55 @@ func (c counter) Handle(_ context.Context, records []stream.Record) error {
 // process handles a shard's records as a reader of the stream does. Sometimes it starts again from
 // an earlier checkpoint, like another process that takes the shard over.
 func process(t *testing.T, r *rand.Rand, open func() *outbox.Outbox, shard []stream.Record) {
-	handler := open().After(counter{r})
+	count := counter{r, map[stream.Position]bool{}}
+	handler := open().After(count)
 	for next := 0; next < len(shard) && t.Context().Err() == nil; {
 		batch := shard[next:min(next+1+r.IntN(30), len(shard))]
 		_, done, _ := stream.Deliver(t.Context(), handler, batch)
 		next += done // waiting records come again, and so do those done after them
 		if r.IntN(5) == 0 {
-			handler, next = open().After(counter{r}), max(0, next-r.IntN(40))
+			handler, next = open().After(count), max(0, next-r.IntN(40))
+		}
+	}
+	if len(count.counted) != len(shard) {
+		t.Errorf("%d of %d records are counted", len(count.counted), len(shard))
+	}
+}
+
+// failing is a handler that fails for some records.
+type failing stream.RecordErrors
+
+func (f failing) Handle(context.Context, []stream.Record) error { return stream.RecordErrors(f) }
+
+// A record that can never be counted has no events, and later ones of its comment have theirs. A
+// record that has to wait makes those wait too.
+func TestFailedRecords(t *testing.T) {
+	client, table := newTable(t)
+	out, h := outbox.New(client, table), newHistory(commenttest.Rand(t), 1, 1, 3)
+	if err := out.Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		kind           comment.Kind
+		failed, events int
+	}{{comment.Throttled, 3, 0}, {comment.BadInput, 1, 2}} {
+		var failed stream.RecordErrors
+		err := out.After(failing{0: comment.Errorf(row.kind, "no")}).Handle(t.Context(), h.shards[0])
+		if !errors.As(err, &failed) || len(failed) != row.failed {
+			t.Errorf("%v: %v", row.kind, err)
+		}
+		changes := map[time.Time]bool{}
+		for lane := range outbox.Lanes {
+			batch, err := out.Read(t.Context(), lane, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range batch.Events {
+				changes[e.At] = true
+			}
+		}
+		if len(changes) != row.events {
+			t.Errorf("%v: events of %d changes, want %d", row.kind, len(changes), row.events)
 		}
 	}
 }
@@ -225,7 +283,14 @@ func TestPositions(t *testing.T) {
 			t.Fatal(diff, err)
 		}
 	}
+	late := outbox.New(lagging{client}, table)
+	if rest, err := late.Read(t.Context(), lane, all[34].Number, 100); err != nil || len(rest.Events) != 1 {
+		t.Errorf("behind an event that a replica lacks: %+v, %v", rest.Events, err)
+	}
 	at := began
+	if at[lane] = batch.Last; late.Check(t.Context(), at) != nil {
+		t.Error("a position that a replica lacks is refused")
+	}
 	if at[lane] = all[7].Number; out.Check(t.Context(), at) != nil {
 		t.Error("a position in the log is refused")
 	}
@@ -256,6 +321,22 @@ func TestPositions(t *testing.T) {
 	if rest, err := out.Read(t.Context(), lane, 0, 100); err != nil || len(rest.Events) == 0 {
 		t.Error("the first kept event cannot be read", err)
 	}
+}
+
+// lagging answers eventually consistent reads of lanes without the newest item.
+type lagging struct{ outbox.Client }
+
+func (l lagging) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out, err := l.Client.Query(ctx, in, o...)
+	if err != nil || *in.ConsistentRead || len(out.Items) == 0 {
+		return out, err
+	}
+	if *in.ScanIndexForward {
+		out.Items = out.Items[:len(out.Items)-1]
+	} else {
+		out.Items = out.Items[1:]
+	}
+	return out, nil
 }
 
 // writes counts the reads and writes of a client.
@@ -311,6 +392,22 @@ func TestCost(t *testing.T) {
 	counted.units = 0 // of a process that continues where another ended
 	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
 		t.Errorf("%v write units of a process that begins, want 1; %v", counted.units, err)
+	}
+	many := stream.Record{Created: time.Now()}
+	var records []stream.Record
+	for i, c := range commenttest.Many(commenttest.Rand(t), strings.Repeat("p", comment.MaxIDBytes), 30_000) { // of a product with a long name
+		if outbox.LaneOf(c.ID) == 0 {
+			many.Position, many.Keys, many.New = stream.PositionOf("2026-11-28T00:00:00.000", fmt.Sprint(i+1)), layout.CommentKey(c.ID), layout.Encode(c)
+			records = append(records, many)
+		}
+	}
+	counted.units, counted.writes = 0, 0
+	if err := handler.Handle(t.Context(), records); err != nil || counted.units == 0 || counted.units != float64(counted.writes) {
+		t.Errorf("%d items take %v write units; %v", counted.writes, counted.units, err)
+	}
+	counted.units = 0
+	if err := handler.Handle(t.Context(), records[len(records)-2000:]); err != nil || counted.units > 0 {
+		t.Errorf("%v write units of records that come again; %v", counted.units, err)
 	}
 	account := usage.NewPool(1).Open(1)
 	for lane := range outbox.Lanes {
@@ -382,8 +479,49 @@ func TestOff(t *testing.T) {
 	if wanted, err := out.Wanted(t.Context()); missing != outbox.Lanes || len(wanted) != 1 || err != nil {
 		t.Error(missing, wanted, err)
 	}
+	outbox.SetClock(out, func() time.Time { return time.Now().Add(2 * time.Hour) })
+	if wanted, err := out.Wanted(t.Context()); len(wanted) > 0 || err != nil { // before the table deletes the item
+		t.Error(wanted, err)
+	}
 	if err := out.Unwant(t.Context(), "a"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// firstOther lets another process want events just before this one puts the first start of a lane.
+type firstOther struct {
+	outbox.Client
+	once  *sync.Once
+	other func()
+}
+
+func (f firstOther) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if in.Item[layout.AttrOutboxStart] != nil {
+		f.once.Do(f.other)
+	}
+	return f.Client.PutItem(ctx, in, o...)
+}
+
+// Two processes that begin a lane at once continue each other's numbers.
+func TestTwoBegin(t *testing.T) {
+	client, table := newTable(t)
+	late := outbox.New(firstOther{client, new(sync.Once), func() {
+		if err := outbox.New(client, table).Want(t.Context(), "other", 0); err != nil {
+			t.Error(err)
+		}
+	}}, table)
+	outbox.SetClock(late, func() time.Time { return time.Now().Add(time.Minute) })
+	if err := late.Want(t.Context(), "late", 0); err != nil {
+		t.Fatal(err)
+	}
+	for lane := range outbox.Lanes {
+		first, err := late.Read(t.Context(), lane, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := late.Read(t.Context(), lane, first.Last, 10); err != nil {
+			t.Errorf("lane %d: %v", lane, err)
+		}
 	}
 }
 
@@ -412,6 +550,30 @@ func TestImports(t *testing.T) {
 		want[product] = []outbox.Kind{outbox.Added, outbox.Imported, outbox.StatisticsChanged, outbox.StatisticsChanged}
 	}
 	want["hidden"] = []outbox.Kind{outbox.Added, outbox.Imported}
+	// One comment moves to another cell, the last change of one that is shown changes no count, and
+	// one is nowhere; or an import is undone.
+	for product, all := range map[string][]comment.Comment{"mended": commenttest.Many(r, "mended", 3), "undone": commenttest.Many(r, "undone", 2)} {
+		for i, c := range all {
+			c.Status, c.Moderation = comment.Approved, nil
+			if i == len(all)-1 {
+				c.Status = comment.Rejected
+			}
+			old := layout.Encode(c)
+			old[layout.AttrImport] = layout.Text("7:1:0:")
+			now := layout.Tombstone(c.ID, "mark", time.Now())
+			if product == "mended" {
+				if i == 0 {
+					c.Rating = c.Rating%5 + 1
+				}
+				now = layout.Encode(c)
+				now[layout.AttrImport] = layout.Text("8:1:0:")
+			} else {
+				now[layout.AttrImport] = layout.Text("7:1:0:")
+			}
+			records = append(records, stream.Record{Position: stream.PositionOf("l", fmt.Sprint(len(records)+1)), Keys: layout.CommentKey(c.ID), Old: old, New: now})
+		}
+		want[product] = []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}
+	}
 	if err := out.After(counter{}).Handle(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +585,7 @@ func TestImports(t *testing.T) {
 		}
 		for _, e := range batch.Events {
 			got[e.Product] = append(got[e.Product], e.Kind)
-			if e.Shown == (e.Product == "hidden") {
+			if (e.Shown || e.WasShown) == (e.Product == "hidden") {
 				t.Errorf("%+v is of a comment that is in lists: %v", e, e.Shown)
 			}
 		}
