@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -78,51 +78,28 @@ func isPlainHeader(header map[string]any) bool {
 	return !there || slices.Contains(types, strings.TrimPrefix(strings.ToUpper(name), "APPLICATION/"))
 }
 
-// isUnambiguous reports whether a text is one JSON value in UTF-8 with nothing after it, and no
-// object in it has a name twice.
-func isUnambiguous(text []byte) bool {
-	if !utf8.Valid(text) {
-		return false
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if !readValue(decoder, 0) {
-		return false
-	}
-	_, err := decoder.Token()
-	return errors.Is(err, io.EOF)
-}
-
 // maxDepth bounds how deep values may be nested. Claims of identity providers have some four
 // levels.
 const maxDepth = 32
 
-// readValue reads a value with everything in it. The name of a member must be unique in its object,
-// and have no replaced characters.
-func readValue(decoder *json.Decoder, depth int) (ok bool) {
-	opening, err := decoder.Token()
-	if err != nil || depth > maxDepth {
+// isUnambiguous reports whether a text is one JSON value in UTF-8 with nothing after it, and no
+// object in it has a name twice, or a name with half of a surrogate pair.
+func isUnambiguous(text []byte) bool {
+	halves := jsontext.AllowInvalidUTF8(true) // of pairs, in values
+	if !utf8.Valid(text) || !jsontext.Value(text).IsValid(halves) {
 		return false
 	}
-	if opening != json.Delim('{') && opening != json.Delim('[') {
-		return true
-	}
-	names := map[string]bool{}
-	for decoder.More() {
-		if opening == json.Delim('{') {
-			token, err := decoder.Token()
-			name, _ := token.(string) // in an object, whatever is no string is an error already
-			if err != nil || names[name] || strings.ContainsRune(name, utf8.RuneError) {
-				return false
-			}
-			names[name] = true
+	for in := jsontext.NewDecoder(bytes.NewReader(text), halves); in.StackDepth() <= maxDepth; {
+		token, err := in.ReadToken()
+		if err != nil {
+			return true // the text has ended
 		}
-		if !readValue(decoder, depth+1) {
+		kind, read := in.StackIndex(in.StackDepth())
+		if isName := kind == '{' && read%2 == 1; isName && strings.ContainsRune(token.String(), utf8.RuneError) {
 			return false
 		}
 	}
-	_, err = decoder.Token() // the closing one
-	return err == nil
+	return false
 }
 
 // roleNames maps the names in a claim to roles. They are case-sensitive.

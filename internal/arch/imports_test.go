@@ -217,7 +217,7 @@ var restricted = []struct {
 	{"github.com/coder/websocket", []string{"httpapi/streams"}, "a socket is a matter of its protocol"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"dynamo/layout/deflate", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},
-	{"github.com/go-json-experiment/json/", []string{"httpapi", "httpapi/persisted", "httpapi/streams", "internal/cost", "internal/reviewfile", "moderation"}, "JSON is read strictly where it comes from outside"},
+	{"github.com/go-json-experiment/json/", []string{"auth", "httpapi", "httpapi/persisted", "httpapi/streams", "internal/cost", "internal/reviewfile", "moderation"}, "JSON is read strictly where it comes from outside"},
 	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},
 	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"github.com/redis/go-redis/", []string{"httpapi/persisted", "internal/redisdial", "pageindex/redis", "quota"}, "what is kept in Redis is known in few places"},
