@@ -91,15 +91,8 @@ func (r *remoteKeys) renewed(before *keySet) bool {
 
 // refresh fetches the keys at an interval until the context ends.
 func (r *remoteKeys) refresh() {
-	ticker := time.NewTicker(refreshEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-r.ctx.Done():
-			return
-		case <-ticker.C:
-			r.refetch(0)
-		}
+	for task.Wait(r.ctx, refreshEvery) == nil {
+		r.refetch(0)
 	}
 }
 
