@@ -40,12 +40,7 @@ func (r *Runner) Run(ctx context.Context) {
 
 // Beside counts while work runs, and returns the error of work. It only logs failures of counting.
 func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) error {
-	count, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var running sync.WaitGroup
-	running.Go(func() { r.Run(count) })
-	defer running.Wait()
-	defer stop()
-	return work(ctx)
+	return task.Beside(context.WithoutCancel(ctx), r.Run, func(context.Context) error { return work(ctx) })
 }
 
 // UpTo returns a function that reports the time up to which every change is counted: from memory
