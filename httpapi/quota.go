@@ -86,7 +86,7 @@ func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror
 	if v.refused = v.charge(ctx, units, writes); v.refused == nil {
 		return nil
 	}
-	return &gqlerror.Error{Message: v.refused.message, Extensions: map[string]any{"code": v.refused.code}}
+	return v.refused.graphQL()
 }
 
 // Left implements limits.Quota. An answer that its client may cache leaves the balance out, since

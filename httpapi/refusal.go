@@ -1,12 +1,13 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // refusal is the answer to a request that never becomes an operation. It has the form of a GraphQL
@@ -89,28 +90,18 @@ func (f *refusal) after(wait time.Duration, values ...any) *refusal {
 	return filled
 }
 
+// graphQL returns the refusal as an error of GraphQL.
+func (f *refusal) graphQL() *gqlerror.Error { return fresh(coded(f.code, f.message)) }
+
 // seconds rounds a time up to whole seconds, 1 at least.
 func seconds(t time.Duration) int { return max(1, int(math.Ceil(t.Seconds()))) }
 
 // write answers with the refusal, in the content type that was set before.
 func (f *refusal) write(w http.ResponseWriter) {
-	type (
-		extensions struct {
-			Code string `json:"code"`
-		}
-		refused struct {
-			Message    string     `json:"message"`
-			Extensions extensions `json:"extensions"`
-		}
-	)
-	body, err := json.Marshal(map[string][]refused{"errors": {{f.message, extensions{f.code}}}})
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
 	if f.header != "" {
 		w.Header().Set(f.header, f.value)
 	}
 	noteRefusal(w, f.code, f.reason)
 	w.WriteHeader(f.status)
-	_, _ = w.Write(body) // a client that went away needs no answer
+	_, _ = w.Write(mustJSON(map[string]gqlerror.List{"errors": {f.graphQL()}})) // a client that went away needs no answer
 }
