@@ -403,10 +403,7 @@ func (s *Socket) next(id string, a Answer) bool {
 		if err != nil {
 			return err
 		}
-		_, err = w.Write([]byte(`{"id":` + string(quoted(id)) + `,"type":"next","payload":`))
-		err = errors.Join(err, a.writeTo(w))
-		_, err2 := w.Write([]byte(`}`))
-		return errors.Join(err, err2, w.Close())
+		return errors.Join(a.writeTo(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}"), w.Close())
 	})
 }
 

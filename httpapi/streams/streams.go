@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -31,27 +32,23 @@ type Answer struct {
 	Position     string
 }
 
-// writeTo writes the answer in JSON.
-func (a Answer) writeTo(w io.Writer) error {
-	separator := "{"
-	var failed error
-	add := func(name string, value []byte, after string) {
-		if len(value) == 0 {
-			return
+// writeTo writes the answer in JSON between two texts. It does not copy the answer.
+func (a Answer) writeTo(w io.Writer, before, after string) error {
+	parts, separator := net.Buffers{[]byte(before)}, "{"
+	add := func(name string, value []byte) {
+		if len(value) > 0 {
+			parts = append(parts, []byte(separator+`"`+name+`":`), value)
+			separator = ","
 		}
-		_, err := io.WriteString(w, separator+`"`+name+`":`)
-		_, err2 := w.Write(value)
-		_, err3 := io.WriteString(w, after)
-		failed = errors.Join(failed, err, err2, err3)
-		separator = ","
 	}
-	add("errors", a.Errors, "")
-	add("data", a.Data, "")
+	add("errors", a.Errors)
+	add("data", a.Data)
 	if a.Position != "" {
-		add("extensions", []byte(`{"position":"`+a.Position+`"`), "}")
+		add("extensions", []byte(`{"position":"`+a.Position+`"}`))
 	}
-	_, err := io.WriteString(w, "}")
-	return errors.Join(failed, err)
+	parts = append(parts, []byte("}"+after))
+	_, err := parts.WriteTo(w)
+	return err
 }
 
 // End is why the server ends a subscription. Errors are sent to the client, in JSON.
@@ -85,12 +82,13 @@ type Form struct {
 	begin       string
 	heartbeat   string
 	// at is a heartbeat with a position; nil for a form that has none.
-	at     func(position string) string
-	answer func(w io.Writer, a Answer) error
-	// broken sends the last errors, and ends the stream. A stream of events just ends: its client reconnects with the id
-	// of the last event.
-	broken func(w io.Writer, a Answer) error
-	end    string
+	at func(position string) string
+	// before and after stand around an answer.
+	before func(Answer) string
+	after  string
+	// broken returns the last errors, and the end of the stream. A stream of events just ends: its client reconnects with the
+	// id of the last event.
+	broken func(errors []byte) string
 }
 
 // FormOf returns the form that a request accepts for a stream, nil if it accepts none. A multipart answer
@@ -118,16 +116,13 @@ var Events = Form{
 	begin:       ":\n\n",
 	heartbeat:   ":\n\n",
 	at:          func(position string) string { return "id: " + position + "\n\n" }, // clients ignore an event without data
-	answer: func(w io.Writer, a Answer) error {
-		head := "event: next\n"
-		if a.Position != "" {
-			head += "id: " + a.Position + "\n"
+	before: func(a Answer) string {
+		if a.Position == "" {
+			return "event: next\ndata: "
 		}
-		_, err := io.WriteString(w, head+"data: ")
-		err = errors.Join(err, a.writeTo(w))
-		_, err2 := io.WriteString(w, "\n\n")
-		return errors.Join(err, err2)
+		return "event: next\nid: " + a.Position + "\ndata: "
 	},
+	after: "\n\n",
 }
 
 // Complete is the event that ends a stream whose operation is over.
@@ -145,19 +140,11 @@ var multipart = Form{
 	ContentType: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
 	begin:       delimiter + partHead + "{}" + delimiter,
 	heartbeat:   partHead + "{}" + delimiter,
-	answer: func(w io.Writer, a Answer) error {
-		_, err := io.WriteString(w, partHead+`{"payload":`)
-		err = errors.Join(err, a.writeTo(w))
-		_, err2 := io.WriteString(w, "}"+delimiter)
-		return errors.Join(err, err2)
+	before:      func(Answer) string { return partHead + `{"payload":` },
+	after:       "}" + delimiter,
+	broken: func(errors []byte) string {
+		return partHead + `{"payload":null,"errors":` + string(errors) + "}" + delimiter + "--\r\n"
 	},
-	broken: func(w io.Writer, a Answer) error {
-		_, err := io.WriteString(w, partHead+`{"payload":null,"errors":`)
-		_, err2 := w.Write(a.Errors)
-		_, err3 := io.WriteString(w, "}"+delimiter)
-		return errors.Join(err, err2, err3)
-	},
-	end: "--\r\n",
 }
 
 // Send sends the answers of a source until the context ends, the client goes away, or the source ends. At each
@@ -175,10 +162,13 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		}
 		return control.Flush()
 	}
-	text := func(s string) func() error {
-		return func() error { _, err := io.WriteString(w, s); return err }
+	send := func(a Answer) error {
+		return write(func() error { return a.writeTo(w, f.before(a), f.after) })
 	}
-	if write(text(f.sign(source, f.begin))) != nil {
+	text := func(s string) error {
+		return write(func() error { _, err := io.WriteString(w, s); return err })
+	}
+	if text(f.sign(source, f.begin)) != nil {
 		return
 	}
 	next, cancel := context.WithCancel(ctx)
@@ -192,7 +182,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		var end *End
 		switch {
 		case err == nil:
-			if write(func() error { return f.answer(w, answer) }) != nil {
+			if send(answer) != nil {
 				return
 			}
 			if time.Now().Before(due) {
@@ -202,7 +192,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		case ctx.Err() != nil:
 			return
 		case !errors.As(err, &end):
-			if end = ended(stopping); end == nil && write(text(f.sign(source, f.heartbeat))) != nil {
+			if end = ended(stopping); end == nil && text(f.sign(source, f.heartbeat)) != nil {
 				return
 			}
 		}
@@ -211,10 +201,10 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 			continue
 		}
 		if f.broken == nil {
-			_ = write(func() error { return f.answer(w, Answer{Errors: end.Errors}) })
+			_ = send(Answer{Errors: end.Errors})
 			return
 		}
-		_ = write(func() error { return errors.Join(f.broken(w, Answer{Errors: end.Errors}), text(f.end)()) })
+		_ = text(f.broken(end.Errors))
 		return
 	}
 }
