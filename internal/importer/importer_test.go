@@ -163,9 +163,8 @@ func TestChunkOfLongTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	total := 0
-	for more := true; more; {
-		var next chunk
-		next, more = in.chunk(1_000_000)
+	for next := (chunk{}); !next.last; {
+		next = in.chunk(1_000_000)
 		size := 0
 		for _, c := range next.comments {
 			size += len(c.Text)

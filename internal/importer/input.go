@@ -62,9 +62,9 @@ type chunk struct {
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read
-	for more := true; more; {
-		var next chunk
-		next, more = in.chunk(rows)
+	for last := false; !last; {
+		next := in.chunk(rows)
+		last = next.last
 		select {
 		case chunks <- next:
 		case <-ctx.Done():
@@ -81,32 +81,24 @@ func (in *Input) Preview() *Preview {
 // Peek returns a preview of the first chunk of rows. It keeps them for the import, since standard
 // input can be read only once.
 func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
-	type first struct {
-		chunk
-		more bool
+	first, err := task.Await(ctx, func() (chunk, error) { return in.chunk(rows), nil })
+	if err != nil || reviewfile.EndsReading(first.err) {
+		return nil, errors.Join(err, first.err)
 	}
-	read, err := task.Await(ctx, func() (first, error) {
-		next, more := in.chunk(rows)
-		return first{next, more}, nil
-	})
-	if err != nil || reviewfile.EndsReading(read.err) {
-		return nil, errors.Join(err, read.err)
-	}
-	in.first = &read.chunk
-	in.first.last = !read.more
+	in.first = &first
 	p := in.Preview()
-	p.Partial = read.more
-	p.add(read.comments, read.bad)
+	p.Partial = !first.last
+	p.add(first.comments, first.bad)
 	return p, nil
 }
 
-// chunk reads the next chunk, and reports whether there may be another.
-func (in *Input) chunk(rows int) (next chunk, more bool) {
+// chunk reads the next chunk.
+func (in *Input) chunk(rows int) (next chunk) {
 	if in.first != nil {
 		next, in.first = *in.first, nil
-		return next, !next.last
+		return next
 	}
-	for bytes := 0; len(next.comments)+len(next.bad) < rows && bytes < chunkBytes; {
+	for bytes := 0; !next.last && len(next.comments)+len(next.bad) < rows && bytes < chunkBytes; {
 		row, err := in.reader.Next()
 		var bad *reviewfile.RowError
 		switch {
@@ -119,13 +111,12 @@ func (in *Input) chunk(rows int) (next chunk, more bool) {
 			next.line = row.Line
 			bytes += len(row.Comment.Text)
 		default:
+			next.last = true
 			if err != io.EOF {
 				next.err = err
 			}
-			next.taken = in.source.Taken()
-			return next, false
 		}
 	}
 	next.taken = in.source.Taken()
-	return next, true
+	return next
 }

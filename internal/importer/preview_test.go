@@ -38,9 +38,8 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%d rows: %v, %d samples", row.rows, top, len(p.Samples))
 		}
 		total := 0
-		for more := true; more; {
-			var next chunk
-			next, more = in.chunk(100)
+		for next := (chunk{}); !next.last; {
+			next = in.chunk(100)
 			total += len(next.comments) + len(next.bad)
 		}
 		if total != 6 {
