@@ -47,8 +47,6 @@ func (p Policy) timeOf(units float64) time.Duration {
 type Balance struct {
 	// Units is the number of units left. A client with a negative balance is in debt.
 	Units float64
-	// Full is the time until the whole burst is available again, if the client uses nothing.
-	Full time.Duration
 	// Wait is the time until the requested units are available, 0 if they were granted.
 	Wait time.Duration
 }
@@ -56,7 +54,7 @@ type Balance struct {
 // balance describes an account by the time that it owes: after that time, the whole burst is
 // available again.
 func (p Policy) balance(owed time.Duration) Balance {
-	return Balance{Units: p.Burst - owed.Seconds()*p.Rate, Full: owed}
+	return Balance{Units: p.Burst - owed.Seconds()*p.Rate}
 }
 
 // take takes units from an account, and returns what it owes then. It takes none if fewer are left.
