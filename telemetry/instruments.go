@@ -33,8 +33,6 @@ type Instrument struct {
 	Name, Unit, Description string
 	// Kind is its kind.
 	Kind Kind
-	// Whole says that its values are whole numbers.
-	Whole bool
 	// Buckets are the bounds of a histogram.
 	Buckets []float64
 	// Attributes tell its series apart.
@@ -106,7 +104,7 @@ var instruments = []Instrument{
 		},
 	},
 	{
-		Name: "http.server.active_requests", Unit: "{request}", Kind: UpDown, Whole: true,
+		Name: "http.server.active_requests", Unit: "{request}", Kind: UpDown,
 		Description: "HTTP requests whose answers are not sent completely.",
 		Attributes:  []Attribute{method, scheme},
 	},
@@ -116,7 +114,7 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{operation, outcome},
 	},
 	{
-		Name: "talkback.operations", Unit: "{operation}", Kind: Counter, Whole: true,
+		Name: "talkback.operations", Unit: "{operation}", Kind: Counter,
 		Description: "Requests to the API by the code of their first error, if any.",
 		Attributes:  []Attribute{operation, outcome, {"error.type", append([]string{"none"}, codes...)}},
 	},
@@ -131,29 +129,29 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{operation},
 	},
 	{
-		Name: "talkback.refusals", Unit: "{request}", Kind: Counter, Whole: true,
+		Name: "talkback.refusals", Unit: "{request}", Kind: Counter,
 		Description: "Requests to the API that a limit of the server refused.",
 		Attributes:  []Attribute{{"talkback.reason", []string{"limit", "queue", "arriving", "unread", "client-reads", "client-writes", "subscriptions", "client-subscriptions"}}},
 	},
 	{
-		Name: "talkback.api.limit", Unit: "{request}", Kind: Gauge, Whole: true,
+		Name: "talkback.api.limit", Unit: "{request}", Kind: Gauge,
 		Description: "Requests to the API that are let in at a time, as the adaptive limit has it now.",
 	},
 	{
-		Name: "talkback.api.in_flight", Unit: "{request}", Kind: Gauge, Whole: true,
+		Name: "talkback.api.in_flight", Unit: "{request}", Kind: Gauge,
 		Description: "Requests to the API that are being processed.",
 	},
 	{
-		Name: "talkback.api.queued", Unit: "{request}", Kind: Gauge, Whole: true,
+		Name: "talkback.api.queued", Unit: "{request}", Kind: Gauge,
 		Description: "Requests to the API that wait for a place.",
 	},
 	{
-		Name: "talkback.client_limits.clients", Unit: "{client}", Kind: Gauge, Whole: true,
+		Name: "talkback.client_limits.clients", Unit: "{client}", Kind: Gauge,
 		Description: "Clients that used some of their limits lately, as this server counts them.",
 		Attributes:  []Attribute{{"talkback.policy", []string{"read-units", "writes"}}},
 	},
 	{
-		Name: "talkback.client_limits.store_available", Unit: "{store}", Kind: Gauge, Whole: true,
+		Name: "talkback.client_limits.store_available", Unit: "{store}", Kind: Gauge,
 		Description: "1 while the Redis of client limits answers, 0 while this server limits clients by itself.",
 	},
 	{
@@ -164,17 +162,17 @@ var instruments = []Instrument{
 		}}},
 	},
 	{
-		Name: "talkback.table.retries", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Name: "talkback.table.retries", Unit: "{attempt}", Kind: Counter,
 		Description: "Attempts of calls after the first.",
 		Attributes:  []Attribute{call},
 	},
 	{
-		Name: "talkback.table.throttles", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Name: "talkback.table.throttles", Unit: "{attempt}", Kind: Counter,
 		Description: "Attempts that DynamoDB throttled: it refused them, or left a part unprocessed.",
 		Attributes:  []Attribute{call},
 	},
 	{
-		Name: "talkback.table.hedges", Unit: "{read}", Kind: Counter, Whole: true,
+		Name: "talkback.table.hedges", Unit: "{read}", Kind: Counter,
 		Description: "Slow reads that were made twice, by which call answered first.",
 		Attributes:  []Attribute{{"talkback.winner", []string{"first", "second"}}},
 	},
@@ -204,7 +202,7 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{knowledge},
 	},
 	{
-		Name: "talkback.cache.lookups", Unit: "{lookup}", Kind: Counter, Whole: true,
+		Name: "talkback.cache.lookups", Unit: "{lookup}", Kind: Counter,
 		Description: "Lookups in the page cache, and in the statistics that a server remembers.",
 		Attributes:  []Attribute{{"talkback.cache", []string{"pages", "statistics"}}, {"talkback.result", []string{"hit", "miss"}}},
 	},
@@ -218,32 +216,32 @@ var instruments = []Instrument{
 		Description: "How far the statistics are behind the comments, while they are complete.",
 	},
 	{
-		Name: "talkback.stream.complete", Unit: "{table}", Kind: Gauge, Whole: true,
+		Name: "talkback.stream.complete", Unit: "{table}", Kind: Gauge,
 		Description: "1 if counts are right up to the lag, 0 while they may be wrong or their state is unknown.",
 	},
 	{
-		Name: "talkback.stream.shards", Unit: "{shard}", Kind: Gauge, Whole: true,
+		Name: "talkback.stream.shards", Unit: "{shard}", Kind: Gauge,
 		Description: "Shards of the stream that this process reads.",
 	},
 	{
-		Name: "talkback.stream.records", Unit: "{record}", Kind: Counter, Whole: true,
+		Name: "talkback.stream.records", Unit: "{record}", Kind: Counter,
 		Description: "Records of the stream that were processed.",
 	},
 	{
-		Name: "talkback.stream.heartbeats", Unit: "{heartbeat}", Kind: Counter, Whole: true,
+		Name: "talkback.stream.heartbeats", Unit: "{heartbeat}", Kind: Counter,
 		Description: "Heartbeats that were sent, and that came through the stream, also those of other processes.",
 		Attributes:  []Attribute{{"talkback.direction", []string{"sent", "received"}}},
 	},
 	{
-		Name: "talkback.stream.dead_letters", Unit: "{record}", Kind: Counter, Whole: true,
+		Name: "talkback.stream.dead_letters", Unit: "{record}", Kind: Counter,
 		Description: "Records that were dead-lettered.",
 	},
 	{
-		Name: "talkback.stream.gaps", Unit: "{gap}", Kind: Counter, Whole: true,
+		Name: "talkback.stream.gaps", Unit: "{gap}", Kind: Counter,
 		Description: "Gaps that were found: records lost unread, or dead-lettered.",
 	},
 	{
-		Name: "talkback.hook.deliveries", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Name: "talkback.hook.deliveries", Unit: "{attempt}", Kind: Counter,
 		Description: "Tries of this process to deliver an event to a hook.",
 		Attributes:  []Attribute{{Key: "talkback.hook"}, {"talkback.outcome", deliveryOutcomes}},
 	},
@@ -253,25 +251,25 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{{Key: "talkback.hook"}},
 	},
 	{
-		Name: "talkback.hook.paused", Unit: "{hook}", Kind: Gauge, Whole: true,
+		Name: "talkback.hook.paused", Unit: "{hook}", Kind: Gauge,
 		Description: "1 while a hook is paused.",
 		Attributes:  []Attribute{{Key: "talkback.hook"}},
 	},
 	{
-		Name: "talkback.subscriptions.open", Unit: "{subscription}", Kind: Gauge, Whole: true,
+		Name: "talkback.subscriptions.open", Unit: "{subscription}", Kind: Gauge,
 		Description: "Open subscriptions.",
 		Attributes:  []Attribute{{"talkback.transport", []string{"websocket", "sse", "multipart"}}},
 	},
 	{
-		Name: "talkback.subscriptions.connections", Unit: "{connection}", Kind: Gauge, Whole: true,
+		Name: "talkback.subscriptions.connections", Unit: "{connection}", Kind: Gauge,
 		Description: "WebSockets, and streams of events over HTTP.",
 	},
 	{
-		Name: "talkback.subscriptions.sent", Unit: "{event}", Kind: Counter, Whole: true,
+		Name: "talkback.subscriptions.sent", Unit: "{event}", Kind: Counter,
 		Description: "Events that were sent to subscribers.",
 	},
 	{
-		Name: "talkback.subscriptions.dropped", Unit: "{subscription}", Kind: Counter, Whole: true,
+		Name: "talkback.subscriptions.dropped", Unit: "{subscription}", Kind: Counter,
 		Description: "Subscriptions that were ended, since their clients read too slowly.",
 	},
 	{
@@ -283,7 +281,7 @@ var instruments = []Instrument{
 		Description: "How far the index of page numbers is behind the comments.",
 	},
 	{
-		Name: "talkback.page_index.available", Unit: "{index}", Kind: Gauge, Whole: true,
+		Name: "talkback.page_index.available", Unit: "{index}", Kind: Gauge,
 		Description: "1 while page numbers are answered, 0 while they are UNAVAILABLE.",
 	},
 	{
