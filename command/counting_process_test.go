@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -80,7 +81,8 @@ func (a *api) leases() []stream.Lease {
 	return list
 }
 
-// After records were lost, a process that counts counts everything again.
+// After records were lost, a process that counts counts everything again. Whoever follows the events
+// learns that some are missing.
 func TestGapIsClosed(t *testing.T) {
 	t.Parallel()
 	a, comments := uncounted(t)
@@ -89,8 +91,22 @@ func TestGapIsClosed(t *testing.T) {
 	if err := leases.SwapState(t.Context(), stream.State{}, lost); err != nil {
 		t.Fatal(err)
 	}
+	events := outbox.New(a.session.Client, a.session.Table)
+	if err := events.Want(t.Context(), "a test", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	ends, err := events.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := startCounter(t, a, inTable)
 	a.drained(time.Now())
+	for lane, end := range ends {
+		eventually(t, "each lane says that events are missing", func() bool {
+			batch, err := events.Read(t.Context(), lane, end, 100)
+			return err == nil && batch.Missing
+		})
+	}
 	eventually(t, "the log says that the gap is closed", func() bool { return strings.Contains(c.said.String(), "all comments are counted") })
 	c.stop()
 	for _, part := range []string{"all comments are being counted", "the test says so", "all comments are counted"} {

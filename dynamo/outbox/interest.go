@@ -33,10 +33,8 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 			return false, err
 		}
 		if !before.Any() { // marked first: if the process ends after the item is put, the next one marks none
-			for _, lane := range o.lanes {
-				if err := lane.mark(ctx, true); err != nil {
-					return false, err
-				}
+			if err := o.markMissing(ctx); err != nil {
+				return false, err
 			}
 		}
 		item := layout.OutboxKey(layout.OutboxWantPrefix + name)
@@ -51,6 +49,25 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		o.mu.Unlock()
 		return false, nil
 	})
+}
+
+// Lost notes that the stream lost records, so that events are missing. Readers learn it from
+// Batch.Missing. While nobody wants events, it only reads.
+func (o *Outbox) Lost(ctx context.Context) error {
+	wanted, err := o.Wanted(ctx)
+	if err != nil || !wanted.Any() {
+		return err
+	}
+	return o.markMissing(ctx)
+}
+
+func (o *Outbox) markMissing(ctx context.Context) error {
+	for _, lane := range o.lanes {
+		if err := lane.mark(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Unwant ends a Want that had no time limit.

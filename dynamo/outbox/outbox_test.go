@@ -448,6 +448,9 @@ func TestOff(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := out.Lost(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if counted.writes > 0 || counted.reads >= len(h.shards[0]) {
 		t.Errorf("%d reads and %d writes of an outbox that nobody wants", counted.reads, counted.writes)
 	}

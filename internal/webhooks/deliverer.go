@@ -224,6 +224,9 @@ func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 	var once sync.Once
 	take := func(ctx context.Context, lane int, batch outbox.Batch) error {
 		d.unread.Report(batch.Improper...)
+		if batch.Missing && len(batch.Improper) == 0 {
+			d.options.Logger.Error("events of a hook may be missing: have its receiver read again what it shows", "hook", own.hook.ID)
+		}
 		return own.take(ctx, lane, batch)
 	}
 	err := d.options.Store.out.Tail(ctx, from, take, func(err error) {

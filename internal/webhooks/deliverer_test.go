@@ -51,3 +51,22 @@ func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 	second.away.Store(true)
 	tab.await("the second process says that it cannot look", func() bool { return strings.Contains(logged.String(), failed) })
 }
+
+// If the stream lost changes, the log says that events of a hook may be missing. Later events arrive.
+func TestHookOfALossyStream(t *testing.T) {
+	tab, logged := newTable(t), &said{}
+	r := newReceiver(t, nil)
+	tab.add(r.URL)
+	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(logged, nil)) })
+	first := tab.edit(1, 1, time.Now())
+	tab.await("it delivers", func() bool { return r.has(first) })
+	const missing = "events of a hook may be missing"
+	if strings.Contains(logged.String(), missing) {
+		t.Errorf("nothing is missing yet:\n%s", logged)
+	}
+	if err := tab.out.Lost(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	later := tab.edit(2, 1, time.Now()) // one may be the same as before
+	tab.await("it says so, and goes on", func() bool { return r.has(later) && strings.Contains(logged.String(), missing) })
+}
