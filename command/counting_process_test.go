@@ -81,8 +81,8 @@ func (a *api) leases() []stream.Lease {
 	return list
 }
 
-// After records were lost, a process that counts counts everything again. Whoever follows the events
-// learns that some are missing.
+// After records were lost, a process that counts counts everything again. Readers of the events
+// learn that some are missing.
 func TestGapIsClosed(t *testing.T) {
 	t.Parallel()
 	a, comments := uncounted(t)
