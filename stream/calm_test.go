@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -178,6 +179,55 @@ func TestReadsPerSecond(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refusing refuses heartbeats for a while, and counts those that it takes.
+type refusing struct {
+	*process
+	refuses atomic.Bool
+	taken   atomic.Int64
+}
+
+// SendHeartbeat implements Heartbeats.
+func (r *refusing) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error {
+	if r.refuses.Load() {
+		return errContended
+	}
+	r.taken.Add(1)
+	return r.process.SendHeartbeat(ctx, heartbeat)
+}
+
+// A busy table that refuses heartbeats gets no more of them afterwards: their key leads to the shard
+// as before. Meanwhile a shard at rest is read once a second.
+func TestHeartbeatsThatAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(0)
+		w.faulty = false
+		p := &process{world: w, name: "alone", calls: map[string]int{}}
+		r := &refusing{process: p}
+		c := &Consumer{Source: p, Leases: r, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		time.Sleep(time.Minute)
+		r.refuses.Store(true)
+		if _, reads := w.tally(func() { time.Sleep(time.Minute) }); reads > 80 {
+			t.Errorf("in a minute %d reads", reads)
+		}
+		r.refuses.Store(false)
+		before := r.taken.Load()
+		time.Sleep(10 * time.Second)
+		if sent := r.taken.Load() - before; sent < 3 || sent > 8 {
+			t.Errorf("in 10 seconds %d heartbeats", sent)
+		}
+		if lag, known := c.Status()[0].Lag(time.Now()); !known || lag > longestLag {
+			t.Errorf("it lags by %s (known: %v)", lag, known)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Under load, leases are written no more often than at rest.

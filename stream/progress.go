@@ -158,6 +158,13 @@ func (p progress) sent() progress {
 	return p
 }
 
+// unsent returns the progress after sending failed: the key leads where it did. A heartbeat that was
+// written all the same is no less heard.
+func (p progress) unsent() progress {
+	p.overdue = max(0, p.overdue-1)
+	return p
+}
+
 // heard returns the progress after a heartbeat came through, once all records before it are
 // processed. Any heartbeat shows a key of the shard. Only the shard's own heartbeats move the
 // watermark, since others have the clock and the lease of another sender.

@@ -437,6 +437,7 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 	r.mu.Unlock()
 	for _, heartbeat := range heartbeats {
 		if err := r.leases.SendHeartbeat(ctx, heartbeat); err != nil {
+			r.advance(progress.unsent)
 			return err
 		}
 	}
