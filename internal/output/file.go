@@ -202,6 +202,8 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("the reader of %s closed it: the output is incomplete", name)
 	case errors.Is(e.err, syscall.ENOSPC):
 		return fmt.Sprintf("%s cannot be written (%v): make room, or name a file on another disk", name, cause)
+	case errors.Is(e.err, fs.ErrNotExist):
+		return fmt.Sprintf("%s cannot be written (%v): make its folder, or name another file", name, cause)
 	default:
 		return fmt.Sprintf("%s cannot be written (%v): name another file", name, cause)
 	}

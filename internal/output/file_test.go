@@ -142,7 +142,7 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := output.Open(t.Context(), filepath.Join(folder, "missing", "out"), false, nil)
-	if err == nil || !strings.HasSuffix(err.Error(), "cannot be written (no such file or directory): name another file") {
+	if err == nil || !strings.HasSuffix(err.Error(), "cannot be written (no such file or directory): make its folder, or name another file") {
 		t.Error(err)
 	}
 	reader, writer := io.Pipe()
