@@ -104,15 +104,9 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 			return false, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
 		}
 	}
-	if len(m.until) == 0 {
-		return false, nil
-	}
-	author := c.Author
-	if author.Imported && m.blocks(author, c.CreatedAt()) {
-		return true, nil
-	}
-	author.Imported = false
-	return m.blocks(author, c.CreatedAt()), nil
+	customer := c.Author
+	customer.Imported = false
+	return m.blocks(c.Author, c.CreatedAt()) || m.blocks(customer, c.CreatedAt()), nil
 }
 
 // elapsed returns the time since a time, by whichever clock shows more. The monotonic clock may

@@ -3,7 +3,9 @@ package erasure_test
 import (
 	"context"
 	"maps"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -80,5 +82,35 @@ func TestKeyOfAnotherCommentByNow(t *testing.T) {
 	want := map[string]int{"C/tombstone": 1, "KEY/K": 1, "ERASED/": 1}
 	if diff := cmp.Diff(want, x.kinds()); replaced != 1 || done.Keys != 0 || done.Comments != 1 || diff != "" {
 		t.Errorf("after %d replacements, %+v: %s", replaced, done, diff)
+	}
+}
+
+// voting casts a vote of ada before each pass of her erasure, as long as some are left.
+type voting struct {
+	*dynamodb.Client
+	x             *table
+	passes, votes int
+}
+
+func (v *voting) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if reflect.DeepEqual(in.ExpressionAttributeValues[":writer"], layout.WriterOfComment(ada.ID)) {
+		if v.passes++; v.passes <= v.votes {
+			v.x.put(layout.VoteItem(v.x.comment(ada).ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: time.Now().UTC()}))
+		}
+	}
+	return v.Client.Query(ctx, in, options...)
+}
+
+// Passes go on until one finds nothing, but an author who keeps voting does not keep an erasure
+// from ending.
+func TestPasses(t *testing.T) {
+	for votes, want := range map[int]int{0: 2, 3: 4, 100: 5} {
+		x := newTable(t)
+		client := &voting{Client: x.client, x: x, votes: votes}
+		done, err := x.eraser(client).Run(t.Context(), ada, none)
+		x.must(err)
+		if client.passes != want || done.Votes != min(votes, want) {
+			t.Errorf("of %d votes, %d are erased in %d passes, want %d", votes, done.Votes, client.passes, want)
+		}
 	}
 }

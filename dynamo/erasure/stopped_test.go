@@ -2,6 +2,7 @@ package erasure_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -178,5 +179,58 @@ func TestErasureIsStopped(t *testing.T) {
 		if kinds := x.kinds(); kinds["C/V"] != 1 {
 			t.Errorf("%s: a vote that was cast since is gone: %v", author.Name, kinds)
 		}
+	}
+}
+
+// slow takes longer to read marks than they may be old.
+type slow struct{ *dynamodb.Client }
+
+func (s slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	time.Sleep(60 * time.Millisecond)
+	return s.Client.Query(ctx, in, options...)
+}
+
+// Marks that were read too slowly are not used.
+func TestMarksReadSlowly(t *testing.T) {
+	x := newTable(t)
+	_, err := erasure.HastenMarks(erasure.NewMarks(slow{x.client}, x.name)).Erased(t.Context(), x.comment(ada))
+	if comment.KindOf(err) != comment.Unavailable {
+		t.Error(err)
+	}
+}
+
+// A write has a deadline. If its author was erased meanwhile, it is taken back, even if its caller
+// has left.
+func TestWriteTakesTooLong(t *testing.T) {
+	x := newTable(t)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	takenBack := false
+	err := erasure.HastenPuts(erasure.NewMarks(x.client, x.name)).Write(ctx, x.comment(ada), func(ctx context.Context) error {
+		if _, bounded := ctx.Deadline(); !bounded {
+			t.Fatal("the write has no deadline")
+		}
+		_, err := x.eraser(x.client).Run(t.Context(), ada, none)
+		x.must(err)
+		<-ctx.Done()
+		leave()
+		return ctx.Err()
+	}, func(ctx context.Context) error {
+		takenBack = ctx.Err() == nil
+		return ctx.Err()
+	})
+	if !errors.Is(err, erasure.ErrErased) || !takenBack {
+		t.Errorf("taken back is %v: %v", takenBack, err)
+	}
+}
+
+// Bury leaves a comment that is another author's by now.
+func TestBuryCommentOfAnotherAuthor(t *testing.T) {
+	x := newTable(t)
+	c := x.add(comment.Author{ID: "bo", Name: "Bo"}, "")
+	c.Author = ada
+	x.must(erasure.NewMarks(x.client, x.name).Bury(t.Context(), c))
+	if kinds := x.kinds(); kinds["C/C"] != 1 {
+		t.Error(kinds)
 	}
 }
