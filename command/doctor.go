@@ -326,6 +326,8 @@ func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (al
 	switch {
 	case h.Hook.Paused:
 		add(doctor.Warning, "talkback hooks resume "+id+"; events are kept for 14 days", "is paused, and %v behind", lag)
+	case h.Progress.Who == "" && h.Oldest.IsZero(): // processes look for hooks when comments change
+		add(doctor.Warning, "nothing if talkback serve or talkback stream runs with "+h.Hook.SecretEnv+" in its environment: it begins with the next change; else start one", "is delivered by no process, and no event waits")
 	case h.Progress.Who == "":
 		add(doctor.Problem, "start talkback serve or talkback stream with "+h.Hook.SecretEnv+" in its environment", "is delivered by no process, and %v behind", lag)
 	case sum.Attempts > 0:

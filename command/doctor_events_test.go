@@ -27,6 +27,7 @@ func TestHookFindings(t *testing.T) {
 		{why: "all is well", found: "has 7 events delivered"},
 		{"paused", func(s *webhooks.State) { s.Hook.Paused, s.Progress.Who = true, "" }, nil, false, "is paused, and 20m0s behind", "hooks resume k3"},
 		{"nobody delivers", func(s *webhooks.State) { s.Progress.Who = "" }, nil, false, "by no process", "with SHOP_HOOK in"},
+		{"nothing has changed since it was added", func(s *webhooks.State) { s.Progress.Who, s.Oldest = "", time.Time{} }, nil, false, "no event waits", "nothing if"},
 		{"it fails", func(s *webhooks.State) {
 			s.Progress.Lanes[2].Attempts, s.Progress.Lanes[2].LastError = 3, "it answers 410 Gone"
 		}, nil, false, "410 Gone", "hooks test k3"},

@@ -169,6 +169,8 @@ func hookText(s webhooks.State) string {
 	switch {
 	case h.Paused:
 		state = "paused"
+	case p.Who == "" && s.Oldest.IsZero():
+		state = "delivered by no process; a talkback serve or talkback stream with " + h.SecretEnv + " set begins with the next change"
 	case p.Who == "":
 		state = "delivered by no process: start talkback serve or talkback stream, with " + h.SecretEnv + " set"
 	}
