@@ -82,6 +82,10 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	}
 	s.fail(fault)
 	begun := time.Now()
+	shared.Take(ctx, quota.Customer("cy"), 1) // notices that the store is away
+	if got := shared.Peek(ada, 1); got.Wait == 0 {
+		t.Error("a client that the store refused is let in, because this server has not refused it yet")
+	}
 	if got := take(5); got != 5 {
 		t.Errorf("a server of four granted %d times 5, want 5", got)
 	}
@@ -99,8 +103,8 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	if got := shared.Peek(bob, 1); got.Wait == 0 {
 		t.Error("a client that this server refuses by itself is let in")
 	}
-	if got := shared.Clients(); got != 2 {
-		t.Errorf("%d clients are known, want 2", got)
+	if got := shared.Clients(); got != 3 {
+		t.Errorf("%d clients are known, want 3", got)
 	}
 	before := s.calls.Load()
 	time.Sleep(5*time.Second + 10*time.Millisecond)
@@ -112,6 +116,10 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	time.Sleep(1100 * time.Millisecond)
 	if got := take(20); got != 5 {
 		t.Errorf("the store granted %d times 20 after it was away, want 5", got)
+	}
+	shared.Take(ctx, bob, 1)
+	if got := shared.Peek(bob, 1); got.Wait == 0 {
+		t.Error("a client that the store refuses is let in: other servers let it use everything")
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "is away") || !strings.Contains(lines[1], "answers again") {
@@ -153,6 +161,7 @@ func TestHangingUpIsNoFault(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	charge := shared.Take(ctx, quota.Customer("ada"), 50)
 	cancel()
+	s.fail(func(ctx context.Context) error { return ctx.Err() })
 	if left := shared.Settle(ctx, quota.Customer("ada"), charge, 10); left.Units < 89 || link.Away() {
 		t.Errorf("%v units are left, want 90; away: %v", left.Units, link.Away())
 	}
