@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -74,6 +76,42 @@ func TestReceiversThatAskToWait(t *testing.T) {
 				}
 				if waited := time.Since(begin); waited < row.shortest || waited > row.longest {
 					t.Errorf("it waited for %v", waited)
+				}
+			})
+		})
+	}
+}
+
+// A failed event becomes a dead letter once the hook gives up, counted from the last replay. A
+// dead letter that cannot be stored is not passed over.
+func TestGiveUp(t *testing.T) {
+	full := errors.New("the table is full")
+	for name, row := range map[string]struct {
+		replayed time.Duration // before now; 0 for never
+		stored   error
+		want     error
+		position uint64
+	}{
+		"too old":                       {0, nil, nil, 7},
+		"replayed just now":             {time.Second, nil, context.DeadlineExceeded, 0},
+		"replayed long ago":             {2 * time.Hour, nil, nil, 7},
+		"the dead letter is not stored": {0, full, full, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				d := &delivery{
+					hook: Hook{GiveUp: time.Hour}, pace: DefaultPace, tried: func(Outcome) {},
+					send: func(context.Context, Hook, ...outbox.Event) error { return errors.New("refused") },
+					dead: func(context.Context, outbox.Event, error) error { return row.stored },
+				}
+				if row.replayed > 0 {
+					d.hook.Replayed = time.Now().Add(-row.replayed)
+				}
+				err := d.deliver(ctx, 0, []outbox.Event{{ID: "evt_1", At: time.Now().Add(-3 * time.Hour), Number: 7}})
+				if got := d.snapshot().Lanes[0].Position; !errors.Is(err, row.want) || got != row.position {
+					t.Errorf("its position is %d, %v", got, err)
 				}
 			})
 		})
