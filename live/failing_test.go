@@ -155,6 +155,30 @@ func TestUnreadCommentsAreNotGone(t *testing.T) {
 	}
 }
 
+// Statistics that the table was too busy to read are read again.
+func TestUnreadStatisticsAreReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &troubled{table: newTable(t)}
+		hub, _ := b.hub()
+		defer hub.Close()
+		inlet := &live.Inlet{}
+		if _, err := hub.Stats(live.With(t.Context(), inlet), "p"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
+			t.Fatal(err)
+		}
+		busy := once(errBusy)
+		b.counts = func(string) error { return busy() }
+		b.happens(outbox.StatisticsChanged, b.random("p"), false, false)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if _, err := inlet.Subscription.Next(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Damaged statistics of one product do not delay other events, and subscriptions to them are refused.
 func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

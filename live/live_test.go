@@ -187,6 +187,7 @@ func (b *table) random(product string) comment.Comment {
 func TestEvents(t *testing.T) {
 	b := newTable(t)
 	c := b.random("p")
+	c.Moderation = &comment.Moderation{Reports: 1} // which subscribers do not get
 	held, none, one := c, c, c
 	held.Status, none.Version, one.Rating = comment.Pending, 0, 1
 	last := b.random("p")
@@ -235,6 +236,9 @@ func TestEvents(t *testing.T) {
 				event, _ := s.next(t)
 				for want.kind == "" && event.CommentID == c.ID || want.kind != "" && event.CommentID != c.ID {
 					t.Fatalf("%v to a follower of %v", event, want.filter)
+				}
+				if event.Comment != nil && event.Comment.Moderation != nil {
+					t.Errorf("a subscriber gets %+v", event.Comment.Moderation)
 				}
 				if want.kind != "" && (event.Kind != want.kind || (event.Comment == nil) != (want.kind == comment.Gone)) {
 					t.Errorf("%v instead of %v to a follower of %v", event, want.kind, want.filter)
@@ -414,6 +418,13 @@ func TestPositions(t *testing.T) {
 	b.gone = true
 	if _, err := follow(t, hub, "another", comment.Filter{}, "1.0.0.0"); !errors.Is(err, outbox.ErrGone) {
 		t.Error(err)
+	}
+	b = newTable(t)
+	for range 5000 { // a subscriber to a third product has missed nothing, but finding that out takes too long
+		b.happens(outbox.Added, b.random("another"), false, true)
+	}
+	if _, err := follow(t, newHub(t, b), "third", comment.Filter{}, "1.1.1.1"); comment.KindOf(err) != comment.BadInput {
+		t.Errorf("behind 5000 events of another product: %v", err)
 	}
 }
 
