@@ -33,10 +33,7 @@ const (
 // if another change came first, or the comment was deleted.
 func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error {
 	item := s.decisionItem(d)
-	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: &types.Put{
-		TableName: aws.String(s.table), Item: item,
-		ConditionExpression: aws.String(layout.IfAbsent),
-	}}}
+	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: s.putNew(item)}}
 	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
 		if call.Refused(err) {
@@ -126,11 +123,7 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 	s.writing(ctx, before.ID)
 	item := layout.ReportItem(before.ID, digestOfAll("report", r.By), r)
 	writes := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: &types.Put{
-			TableName: aws.String(s.table), Item: item,
-			ConditionExpression: aws.String(layout.IfAbsent),
-		}},
-		{Update: s.updateOf(before, after, "")},
+		{Put: s.putNew(item)}, {Update: s.updateOf(before, after, "")},
 	}}
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, writes, call.NoRetries)

@@ -84,7 +84,7 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
 	it := layout.OneKey(about)
 	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
-	put := &types.Put{TableName: aws.String(s.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent)}
+	put := s.putNew(it)
 	if gone != "" {
 		put.ConditionExpression = aws.String(*put.ConditionExpression + " OR " + layout.AttrFirst + " = :gone")
 		put.ExpressionAttributeValues = layout.Item{":gone": layout.Text(string(gone))}
@@ -110,14 +110,12 @@ const attrDigest = "d"
 // addTransaction returns the transaction that writes a comment, and the item that allows it only
 // once.
 func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.TransactWriteItemsInput {
-	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: &types.Put{
-			TableName:           aws.String(s.table),
-			Item:                item,
-			ConditionExpression: aws.String(layout.IfAbsent),
-		}},
-		{Put: once},
-	}}
+	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: s.putNew(item)}, {Put: once}}}
+}
+
+// putNew returns the put of an item, which fails if there is one with its key.
+func (s *Store) putNew(item layout.Item) *types.Put {
+	return &types.Put{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(layout.IfAbsent)}
 }
 
 // first identifies the comment that was added together with an item: its ID, and a hash of its
