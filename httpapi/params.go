@@ -249,12 +249,3 @@ func (r jsonReader) value() (any, error) {
 	}
 	return nil, nil
 }
-
-// mustJSON encodes a value of this service, which JSON can always hold.
-func mustJSON(value any) []byte {
-	out, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return out
-}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -91,7 +92,9 @@ func (f *refusal) after(wait time.Duration, values ...any) *refusal {
 }
 
 // graphQL returns the refusal as an error of GraphQL.
-func (f *refusal) graphQL() *gqlerror.Error { return fresh(coded(f.code, f.message)) }
+func (f *refusal) graphQL() *gqlerror.Error {
+	return &gqlerror.Error{Message: f.message, Extensions: map[string]any{"code": f.code}}
+}
 
 // seconds rounds a time up to whole seconds, 1 at least.
 func seconds(t time.Duration) int { return max(1, int(math.Ceil(t.Seconds()))) }
@@ -104,4 +107,13 @@ func (f *refusal) write(w http.ResponseWriter) {
 	noteRefusal(w, f.code, f.reason)
 	w.WriteHeader(f.status)
 	_, _ = w.Write(mustJSON(map[string]gqlerror.List{"errors": {f.graphQL()}})) // a client that went away needs no answer
+}
+
+// mustJSON encodes a value of this service, which JSON can always hold.
+func mustJSON(value any) []byte {
+	out, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return out
 }
