@@ -27,20 +27,14 @@ func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there b
 		if onAWS {
 			missing.Region = e.Client.Options().Region
 		}
-		text := missing.Error()
-		at := strings.LastIndex(text, ": ") // the existing tables may follow an earlier colon
-		return []Finding{New("table", Problem, "%s", text[:at]).Cured("%s", text[at+2:])}, false
+		return []Finding{problem("table", missing, ": ")}, false // the existing tables may follow an earlier colon
 	case err != nil:
 		return []Finding{e.refused("DescribeTable", Problem, err)}, false
 	}
 	all = append(all, permitted("DescribeTable"), clockOf(output.ResultMetadata))
 	all = append(all, State(output.Table)...)
 	if err := dynamo.CheckTable(ctx, e.Client, e.Table); err != nil {
-		found, cure := err.Error(), "see to this first, then run talkback doctor again"
-		if at := strings.LastIndex(found, "; "); at >= 0 {
-			found, cure = found[:at], found[at+2:]
-		}
-		return append(all, New("table", Problem, "%s", found).Cured("%s", cure)), false
+		return append(all, problem("table", err, "; ")), false
 	}
 	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
 	if onAWS && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
@@ -61,9 +55,14 @@ func (e Examiner) layout(ctx context.Context) Finding {
 	case denied(err):
 		return e.refused("GetItem", Problem, err)
 	}
+	return problem(check, err, ": ")
+}
+
+// problem returns an error as a problem. Its cure is what follows the last separator.
+func problem(check string, err error, separator string) Finding {
 	found, cure := err.Error(), "see to this first, then run talkback doctor again"
-	if at := strings.LastIndex(found, ": "); at >= 0 {
-		found, cure = found[:at], found[at+2:]
+	if at := strings.LastIndex(found, separator); at >= 0 {
+		found, cure = found[:at], found[at+len(separator):]
 	}
 	return New(check, Problem, "%s", found).Cured("%s", cure)
 }
