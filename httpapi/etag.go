@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -85,7 +83,7 @@ func (s *sharedAnswers) record(r *http.Request, operation *graphql.OperationCont
 	asked := &sharedAnswer{of: s, key: sharedKey{request: sha256.Sum256(request)}, began: began}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, tag := range tagsIn(r.Header.Values("If-None-Match")) {
+	for _, tag := range edge.ETags(r.Header.Values("If-None-Match")) {
 		answer, found := s.kept.Get(sharedKey{asked.key.request, tag})
 		if found && s.unchanged(answer.products, answer.began) {
 			return &answer
@@ -138,17 +136,5 @@ func setETag(answer http.Header, body []byte, ifNoneMatch []string) (match bool)
 	sum.Write(body)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
 	answer.Set("ETag", tag)
-	// By the weak comparison of RFC 9110, 13.1.2.
-	named := tagsIn(ifNoneMatch)
-	return slices.Contains(named, "*") || slices.Contains(named, tag)
-}
-
-// tagsIn returns the tags in If-None-Match headers, as strong tags. Tags of this server hold no
-// comma, so it does no harm to cut a foreign tag in two.
-func tagsIn(ifNoneMatch []string) []string {
-	tags := strings.Split(strings.Join(ifNoneMatch, ","), ",")
-	for i, tag := range tags {
-		tags[i] = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-	}
-	return tags
+	return edge.Matches(ifNoneMatch, tag)
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/talkback/talkback/internal/edge"
 )
 
 // contentTypes are the content types by file extension. The system's own table is not used, since
@@ -110,7 +112,7 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Access-Control-Allow-Origin", "*")
 		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
-	if matches(r.Header.Values("If-None-Match"), a.etag) {
+	if edge.Matches(r.Header.Values("If-None-Match"), a.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -134,18 +136,6 @@ func writePolicies(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
-}
-
-// matches reports whether an If-None-Match header names the tag. Weak comparison: the W/ of either
-// side is ignored.
-func matches(ifNoneMatch []string, etag string) bool {
-	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
-		tag = strings.TrimSpace(tag)
-		if tag == "*" || strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
-			return true
-		}
-	}
-	return false
 }
 
 // acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, or by "*" when the

@@ -37,7 +37,7 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 			header.Set("Cache-Control", mustAsk)
 		}
 		header.Set("ETag", `W/"`+page.Version+`"`)
-		if matches(r.Header.Values("If-None-Match"), header.Get("ETag")) {
+		if edge.Matches(r.Header.Values("If-None-Match"), header.Get("ETag")) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

@@ -1,5 +1,5 @@
-// Package edge decides which answers shared caches such as CDNs may keep, and the tags by which
-// they are purged.
+// Package edge decides which answers shared caches such as CDNs may keep, the tags by which they
+// are purged, and which answers a client has already.
 package edge
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,4 +55,21 @@ func OneVary(header http.Header) {
 	if lines := header.Values("Vary"); len(lines) > 1 {
 		header.Set("Vary", strings.Join(lines, ", "))
 	}
+}
+
+// Matches reports whether If-None-Match headers name an answer's ETag, by the weak comparison of
+// RFC 9110, 13.1.2: the W/ of either side is ignored.
+func Matches(ifNoneMatch []string, etag string) bool {
+	named := ETags(ifNoneMatch)
+	return slices.Contains(named, "*") || slices.Contains(named, strings.TrimPrefix(etag, "W/"))
+}
+
+// ETags returns the tags in If-None-Match headers, as strong tags. Tags of this server hold no
+// comma, so it does no harm to cut a foreign tag in two.
+func ETags(ifNoneMatch []string) []string {
+	tags := strings.Split(strings.Join(ifNoneMatch, ","), ",")
+	for i, tag := range tags {
+		tags[i] = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+	}
+	return tags
 }
