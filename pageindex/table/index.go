@@ -206,7 +206,7 @@ func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 		markers, err = l.markers(ctx, runs.Range{Last: comment.MaxPosition}, readThrough)
 		return err
 	})
-	if err == nil && len(markers) > readThrough || errors.Is(err, errTooMany) {
+	if errors.Is(err, errTooMany) {
 		return pageindex.Found{}, comment.Errorf(comment.Unavailable,
 			"product %q has no page numbers yet: they are built once one of its comments changes, or by talkback rebuild --pages; cursors work meanwhile", l.product)
 	}
