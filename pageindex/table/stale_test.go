@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,20 +14,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/table"
 )
 
-// replicas answers eventually consistent reads like a table whose replicas lag: often with an
-// earlier answer to the same read.
+// replicas answers eventually consistent reads like a table whose replicas lag: some with an earlier
+// answer to the same read.
 type replicas struct {
 	*dynamodb.Client
 	r *rand.Rand
+	// lags decides whether a read gets an earlier answer.
+	lags func(read string) bool
 
 	mu     sync.Mutex
 	before map[string][]any
+}
+
+// lagging returns an index that reads from replicas.
+func (c *countedIndex) lagging(r *rand.Rand, lags func(read string) bool) *table.Index {
+	return table.New(&replicas{Client: c.client, r: r, lags: lags, before: map[string][]any{}}, c.table)
 }
 
 // stale returns an earlier answer to a read, or reads now.
@@ -33,7 +43,7 @@ func stale[T any](s *replicas, input any, read func() (T, error)) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := fmt.Sprintf("%+v", input)
-	if earlier := s.before[key]; len(earlier) > 0 && s.r.IntN(2) == 0 {
+	if earlier := s.before[key]; len(earlier) > 0 && s.lags(key) {
 		return earlier[s.r.IntN(len(earlier))].(T), nil
 	}
 	answer, err := read()
@@ -100,7 +110,7 @@ func (s state) fits(ratings []int, targets []pageindex.Target, found pageindex.F
 func TestStaleReadsAreNotMixed(t *testing.T) {
 	r := commenttest.Rand(t)
 	c := newCounted(t, dynamotest.Dynoxide(t))
-	lagging := table.New(&replicas{Client: c.client, r: r, before: map[string][]any{}}, c.table)
+	lagging := c.lagging(r, func(string) bool { return r.IntN(2) == 0 })
 	now, past := state{}, []state{}
 	for n := range 70 {
 		var batch []pageindex.Entry
@@ -137,6 +147,95 @@ func TestStaleReadsAreNotMixed(t *testing.T) {
 			if !slices.ContainsFunc(past, func(s state) bool { return s.fits(ratings, targets, found) }) {
 				t.Fatalf("after %d batches, %+v of ratings %v: %+v is no answer of any moment", n+1, targets, ratings, found)
 			}
+		}
+	}
+}
+
+// A read of exact places takes all markers and, at the end, the head from the newest state. So
+// changes that cancel out in the counts of a run do not make a mixture of two moments.
+func TestExactPlacesAreOfOneMoment(t *testing.T) {
+	everything := func(string) bool { return true }
+	markers := func(read string) bool { return strings.Contains(read, "BETWEEN") }
+	at := place(50)
+	since := at.Time()
+	for _, test := range []struct {
+		name   string
+		lags   func(read string) bool
+		filter comment.Filter
+		target pageindex.Target
+		// merged means that no entry of the log corrects the markers.
+		merged bool
+	}{
+		{name: "position, all lags", lags: everything, target: pageindex.Target{At: &at}},
+		{name: "position, markers lag", lags: markers, target: pageindex.Target{At: &at}, merged: true},
+		{name: "rank, all lags", lags: everything, target: pageindex.Target{Rank: 25, Exact: true}},
+		{name: "rank, markers lag", lags: markers, target: pageindex.Target{Rank: 25, Exact: true}, merged: true},
+		// The run of the date is read before the run of the rank.
+		{name: "rank from a date on, all lags", lags: everything, filter: comment.Filter{CreatedAfter: &since}, target: pageindex.Target{Rank: 300, Exact: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCounted(t, dynamotest.Dynoxide(t))
+			five := &comment.Cell{Language: "en", Rating: 5}
+			var added []pageindex.Entry
+			for i := range 700 {
+				added = append(added, pageindex.Entry{Product: "p", Position: place(2 * i), Follows: follows(i), Cell: five})
+			}
+			list, targets := pageindex.List{Product: "p", Filter: test.filter, Order: comment.OldestFirst}, []pageindex.Target{test.target}
+			lagging := c.lagging(commenttest.Rand(t), test.lags)
+			var moments []pageindex.Found
+			for _, batch := range [][]pageindex.Entry{added, {
+				// One comment less before the place, one more after it in the same run, one more in the head.
+				{Product: "p", Position: place(40), Follows: follows(1000)},
+				{Product: "p", Position: place(61), Follows: follows(1000), Cell: five},
+				{Product: "p", Position: place(2000), Follows: follows(1000), Cell: five},
+			}} {
+				if err := c.Apply(t.Context(), batch); err != nil {
+					t.Fatal(err)
+				}
+				if test.merged {
+					if err := c.Merge(t.Context(), "p"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := c.Find(t.Context(), list, targets)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.Cost = pageindex.Cost{}
+				moments = append(moments, want)
+				got, err := lagging.Find(t.Context(), list, targets)
+				got.Cost = pageindex.Cost{}
+				if err != nil || !slices.ContainsFunc(moments, func(f pageindex.Found) bool { return reflect.DeepEqual(f, got) }) {
+					t.Errorf("got %+v, %v; want one of %+v", got, err, moments)
+				}
+			}
+			if reflect.DeepEqual(moments[0], moments[1]) {
+				t.Error("the change changes no answer")
+			}
+		})
+	}
+}
+
+// Merge and Runs need the newest state, however far replicas lag.
+func TestMergeAndRunsReadNoReplicas(t *testing.T) {
+	c := newCounted(t, dynamotest.Dynoxide(t))
+	lagging := c.lagging(commenttest.Rand(t), func(string) bool { return true })
+	for _, batch := range [][]pageindex.Entry{entries("p", 0, 300), {{Product: "p", Position: place(7), Follows: follows(400)}}} {
+		if err := c.Apply(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		want, err := c.Runs(t.Context(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := lagging.Runs(t.Context(), "p"); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got runs %+v, %v; want %+v", got, err, want)
+		}
+		if err := lagging.Merge(t.Context(), "p"); err != nil {
+			t.Fatal(err)
+		}
+		if held := c.held(t, "p"); !slices.Equal(held, []string{layout.DirectorySK}) {
+			t.Errorf("after the merge: %q", held)
 		}
 	}
 }
