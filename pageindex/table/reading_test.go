@@ -1,0 +1,57 @@
+package table_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/table"
+)
+
+// busy leaves all keys unprocessed, as a throttled table does.
+type busy struct{ *dynamodb.Client }
+
+func (busy) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems, Responses: map[string][]map[string]types.AttributeValue{}}, nil
+}
+
+// A throttled read is not taken for a product without an index. For 200 comments that would answer
+// from all markers, for more advise to rebuild the index.
+func TestThrottledReadFails(t *testing.T) {
+	c := newCounted(t, dynamotest.Dynoxide(t))
+	if err := c.Apply(t.Context(), entries("p", 0, 300)); err != nil {
+		t.Fatal(err)
+	}
+	throttled := table.New(busy{c.client}, c.table)
+	_, errFind := throttled.Find(t.Context(), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 5}})
+	_, errRuns := throttled.Runs(t.Context(), "p")
+	for _, err := range []error{errFind, errRuns, throttled.Merge(t.Context(), "p")} {
+		if comment.KindOf(err) != comment.Throttled {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// The reads of a lookup count for the operation that needs it.
+func TestLookupIsCharged(t *testing.T) {
+	c := newCounted(t, dynamotest.Dynoxide(t))
+	if err := c.Apply(t.Context(), entries("p", 0, 300)); err != nil {
+		t.Fatal(err)
+	}
+	operation := usage.NewPool(1).Open(1)
+	defer operation.Close()
+	found, err := c.Find(usage.With(t.Context(), operation), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 5, Exact: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := operation.Reads(), found.Cost
+	if want.Waves != 3 || want.Calls != 4 || want.ReadUnits == 0 || got != (usage.Reads{Units: want.ReadUnits, Calls: want.Calls, Waves: want.Waves}) {
+		t.Errorf("charged %+v for a lookup that cost %+v", got, want)
+	}
+}
