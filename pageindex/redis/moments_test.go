@@ -1,0 +1,91 @@
+package redis
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// removals returns entries that delete the first n comments.
+func removals(n int) (out []pageindex.Entry) {
+	for i := range n {
+		e := entry(i, 1000+i)
+		e.Cell = nil
+		out = append(out, e)
+	}
+	return out
+}
+
+// A lookup notices that all comments of its product went, and also if others came after that.
+// Entries without a change do not make it start again.
+func TestProductIsReplacedBetweenWaves(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := openStore(t, server.URL()), openStore(t, server.URL())
+	m := &meddler{}
+	s.client.AddHook(m)
+	for _, test := range []struct {
+		name   string
+		change func()
+		total  int
+		idle   bool // changes nothing
+	}{
+		{"later changes to the same cells", func() {
+			same := entries(200)
+			for i := range same {
+				same[i].Follows = follow(1000 + i)
+			}
+			check(t, other.Apply(t.Context(), same))
+		}, 200, true},
+		{"all go", func() { check(t, other.Apply(t.Context(), removals(200))) }, 0, false},
+		{"others come", func() {
+			check(t, other.Apply(t.Context(), removals(200)))
+			check(t, other.Apply(t.Context(), versions(150, 30)))
+		}, 150, false},
+	} {
+		server.Must(t, "FLUSHALL")
+		check(t, s.Apply(t.Context(), entries(200)))
+		targets := []pageindex.Target{{Rank: 120, Exact: true}}
+		still := must(s.Find(t.Context(), all, targets))(t)
+		m.times, m.change = 1, test.change
+		found, err := s.Find(t.Context(), all, targets)
+		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
+			t.Errorf("%s: got %+v, %v", test.name, found, err)
+		}
+	}
+}
+
+// A sorted set that lacks a comment makes a lookup fail rather than answer wrongly.
+func TestSetIsDamaged(t *testing.T) {
+	server := redistest.Start(t)
+	s := builtStore(t, server.URL())
+	g := must(s.generations(t.Context()))(t)
+	e := entry(0, 0)
+	check(t, s.client.Del(t.Context(), s.keys.of(product, g.current)+cellText(e.Cell)).Err())
+	if _, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 50, Exact: true}}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A build's products are not listed before its end, and its name is not kept after it. The next
+// build deletes what an unfinished one left.
+func TestBuildsLeaveNothing(t *testing.T) {
+	server := redistest.Start(t)
+	s := builtStore(t, server.URL())
+	if g := must(s.generations(t.Context()))(t); g.building != "" {
+		t.Errorf("after a build: %+v", g)
+	}
+	other := entry(1, 1)
+	other.Product = "other"
+	check(t, must(s.Build(t.Context()))(t).Add(t.Context(), []pageindex.Entry{other}))
+	check(t, s.Products(t.Context(), func(listed string) {
+		if listed != product {
+			t.Errorf("product %q is listed", listed)
+		}
+	}))
+	must(s.Build(t.Context()))(t)
+	if keys := held(t, server.URL(), "comments", "other"); len(keys) > 0 {
+		t.Errorf("left: %q", keys)
+	}
+}
