@@ -1,8 +1,11 @@
 package redis
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
@@ -88,4 +91,26 @@ func TestBuildsLeaveNothing(t *testing.T) {
 	if keys := held(t, server.URL(), "comments", "other"); len(keys) > 0 {
 		t.Errorf("left: %q", keys)
 	}
+}
+
+// preceded makes a change before the first command that writes a field of a hash.
+type preceded struct{ meddler }
+
+func (p *preceded) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, command goredis.Cmder) error {
+		if strings.HasPrefix(command.Name(), "hset") && p.times > 0 {
+			p.times--
+			p.change()
+		}
+		return next(ctx, command)
+	}
+}
+
+// Two processes that find an empty store, as after a failover, write into the same content.
+func TestTwoBeginAnEmptyStore(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := openStore(t, server.URL()), openStore(t, server.URL())
+	s.client.AddHook(&preceded{meddler{times: 1, change: func() { check(t, other.Apply(t.Context(), entries(5))) }}})
+	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(7, 7)}))
+	checkTotal(t, s, 6)
 }
