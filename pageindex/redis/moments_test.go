@@ -2,7 +2,9 @@ package redis
 
 import (
 	"context"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -113,4 +115,46 @@ func TestTwoBeginAnEmptyStore(t *testing.T) {
 	s.client.AddHook(&preceded{meddler{times: 1, change: func() { check(t, other.Apply(t.Context(), entries(5))) }}})
 	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(7, 7)}))
 	checkTotal(t, s, 6)
+}
+
+// lossy loses an answer when lose is set, so the call times out.
+type lossy struct {
+	meddler
+	lose *atomic.Bool
+}
+
+func (l *lossy) DialHook(next goredis.DialHook) goredis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := next(ctx, network, address)
+		return &lossyConn{conn, l.lose}, err
+	}
+}
+
+type lossyConn struct {
+	net.Conn
+	lose *atomic.Bool
+}
+
+func (c *lossyConn) Read(into []byte) (int, error) {
+	n, err := c.Conn.Read(into)
+	if err == nil && c.lose.CompareAndSwap(true, false) {
+		return c.Conn.Read(into)
+	}
+	return n, err
+}
+
+// A script whose answer is lost is sent again, which changes nothing more.
+func TestAnswerIsLost(t *testing.T) {
+	server := redistest.Start(t)
+	s := openStore(t, server.URL())
+	lose := &atomic.Bool{}
+	hook := &lossy{lose: lose, meddler: meddler{change: func() { lose.Store(true) }}}
+	s.client.AddHook(hook)
+	check(t, s.Apply(t.Context(), entries(100)))
+	hook.times = 1
+	check(t, s.Apply(t.Context(), versions(100, 1)))
+	if lose.Load() || hook.times > 0 {
+		t.Error("no answer was lost")
+	}
+	checkHolds(t, s, versions(100, 1))
 }
