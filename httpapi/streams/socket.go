@@ -145,14 +145,11 @@ func (s *Socket) serve() {
 	}
 }
 
-// end stops the timer and all operations.
+// end stops the timer.
 func (s *Socket) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timer.Stop()
-	for _, cancel := range s.operations {
-		cancel()
-	}
 }
 
 // close closes the socket with a code and a sentence.

@@ -127,6 +127,7 @@ func TestProtocol(t *testing.T) {
 		"subscribe before ack":           {[]string{`{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, nil, 4401},
 		"ping before ack":                {[]string{`{"type":"ping","payload":{"a":1}}`}, []string{`{"type":"pong","payload":{"a":1}}`}, 0},
 		"ping without payload":           {[]string{initiate, `{"type":"ping"}`}, []string{acknowledged, `{"type":"pong"}`}, 0},
+		"ping with a null":               {[]string{`{"type":"ping","payload":null}`}, []string{`{"type":"pong"}`}, 0},
 		"pong before ack":                {[]string{`{"type":"pong"}`, initiate}, []string{acknowledged}, 0},
 		"no JSON":                        {[]string{`{`}, nil, 4400},
 		"no object":                      {[]string{`[]`}, nil, 4400},

@@ -1,6 +1,7 @@
 package streams_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -33,7 +34,7 @@ func TestForms(t *testing.T) {
 			s := source{make(chan any, 2)}
 			s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
 			s.answers <- streams.Answer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
-			pauses := 0
+			began, pauses := time.Now(), 0
 			w := httptest.NewRecorder()
 			streams.FormOf(http.Header{"Accept": {accept}}).Send(t.Context(), t.Context(), w, s, streams.Timing{},
 				func(context.Context) *streams.End {
@@ -44,6 +45,9 @@ func TestForms(t *testing.T) {
 				})
 			if got := w.Body.String(); got != want || !w.Flushed {
 				t.Errorf("%s\n%q instead of\n%q, sent at once: %v", accept, got, want, w.Flushed)
+			}
+			if took := time.Since(began); took != 30*time.Second {
+				t.Errorf("%s: two pauses took %v", accept, took)
 			}
 		})
 	}
@@ -111,11 +115,13 @@ func (large) Position() string { return "" }
 
 func (large) Close() {}
 
+// masked returns a short message of a client, with a mask of zeros.
+func masked(text string) string {
+	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+}
+
 // A client that never reads is dropped, over any transport.
 func TestClientsThatNeverRead(t *testing.T) {
-	masked := func(text string) string { // mask of zeros
-		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
-	}
 	for name, head := range map[string]string{
 		"events":    "Accept: text/event-stream\r\n\r\n",
 		"multipart": "Accept: multipart/mixed;subscriptionSpec=1.0\r\n\r\n",
@@ -149,4 +155,45 @@ func TestClientsThatNeverRead(t *testing.T) {
 			<-dropped
 		})
 	}
+}
+
+// A client that no longer answers is dropped at a heartbeat, though it takes what is sent. Until
+// then, a client that has begun stays.
+func TestClientsThatNeverAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		for name, value := range map[string]string{
+			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+			"Sec-WebSocket-Protocol": streams.Protocol, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+		} {
+			r.Header.Set(name, value)
+		}
+		began, dropped := time.Now(), make(chan struct{})
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+		(&streams.Socket{
+			Check:    func(string) error { return nil },
+			Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
+			Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
+		}).Upgrade(piped{httptest.NewRecorder(), server}, r)
+		if _, err := io.WriteString(client, masked(initiate)); err != nil {
+			t.Fatal(err)
+		}
+		<-dropped
+		if took := time.Since(began); took != 35*time.Second {
+			t.Errorf("it was dropped after %v", took)
+		}
+	})
+}
+
+// piped is an answer over one end of a pipe.
+type piped struct {
+	*httptest.ResponseRecorder
+	conn net.Conn
+}
+
+// Hijack implements [http.Hijacker].
+func (p piped) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return p.conn, bufio.NewReadWriter(bufio.NewReader(p.conn), bufio.NewWriter(p.conn)), nil
 }
