@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
@@ -106,5 +107,46 @@ func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 func leaveAll(h *Hub) {
 	for s := range maps.Clone(h.users) {
 		h.leave(s)
+	}
+}
+
+// A subscriber that resumes ahead of the hub gets only the events after its position, and no
+// position before it. The hub moves on to the end of the batch, though its last event is of nobody.
+func TestResumedAheadOfTheHub(t *testing.T) {
+	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
+	f := new(following)
+	s := h.newSubscription("p")
+	s.events, s.from = make(chan *comment.Event, 1), outbox.Position{7, 9}
+	h.following, h.users[s], h.products["p"] = f, f, map[*Subscription]struct{}{s: {}}
+	if at := s.Position(); at != s.from.String() {
+		t.Errorf("it starts at %s", at)
+	}
+	id := comment.ID("c")
+	for number := uint64(7); number <= 8; number++ {
+		changes := []change{{product: "p", id: id, number: number, shown: true, edited: true}}
+		h.deliver(f, 0, number+2, changes, nil, findings{comments: map[comment.ID]*comment.Comment{id: {ID: id}}})
+	}
+	if len(s.queue) != 1 || s.queue[0].Position != (outbox.Position{8, 9}).String() {
+		t.Errorf("it got %v", s.queue)
+	}
+	if h.at != (outbox.Position{10}) {
+		t.Errorf("the hub is at %s", h.at)
+	}
+}
+
+// A subscriber is dropped at the first delivery beyond its queue, and keeps the reason.
+func TestFullQueues(t *testing.T) {
+	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
+	s := h.newSubscription("p")
+	for range queueSize {
+		s.push(Delivery{})
+	}
+	if s.err != nil {
+		t.Error("it was dropped too early")
+	}
+	s.push(Delivery{})
+	s.push(Delivery{})
+	if s.err != ErrSlow || len(s.queue) != 0 || h.Dropped() != 1 {
+		t.Errorf("%v, %d deliveries wait, %d were dropped", s.err, len(s.queue), h.Dropped())
 	}
 }
