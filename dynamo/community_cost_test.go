@@ -253,6 +253,11 @@ func TestCostOfVotes(t *testing.T) {
 			t.Errorf("%s: %v write units, want %v", row.deed, client.writes, row.want)
 		}
 	}
+	account := usage.NewPool(1).Open(1)
+	found, _, err := store.VotesBy(usage.With(t.Context(), account), []comment.VoteKey{{Comment: c.ID, Customer: "bo"}, {Comment: c.ID, Customer: "nobody"}})
+	if reads := account.Reads(); err != nil || len(found) != 1 || reads.Calls != 1 || reads.Units != 2 {
+		t.Errorf("%v read for %d calls and %v read units, want 1 and 2; %v", found, reads.Calls, reads.Units, err)
+	}
 }
 
 // merchant is a caller with the role.

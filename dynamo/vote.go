@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // hashDigits is the length of a customer's hash in the key of a vote: 128 bits. It is short because
@@ -69,7 +68,6 @@ func (s *Store) VotesBy(ctx context.Context, keys []comment.VoteKey) (found map[
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of %d votes", len(keys))
 	}
-	usage.From(ctx).Consume(1, got.Units)
 	found, failed = map[comment.VoteKey]comment.CastVote{}, map[comment.VoteKey]error{}
 	for _, it := range got.Items {
 		if _, vote, err := layout.DecodeVote(it); s.proper(it, err) {

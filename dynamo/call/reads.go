@@ -123,8 +123,8 @@ type Got struct {
 	Units float64
 }
 
-// GetItems fetches items by key and retries those that DynamoDB left unprocessed. With an error, it
-// returns only Calls and Units.
+// GetItems fetches items by key and retries those that DynamoDB left unprocessed. It accounts for its
+// calls in the operation of the context. With an error, it returns only Calls and Units.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
@@ -134,13 +134,13 @@ func GetItems(ctx context.Context, client BatchGetter, table string, want types.
 		if err != nil {
 			return Got{Calls: got.Calls, Units: got.Units}, err
 		}
-		got.Calls++
-		got.Units += unitsOf(output.ConsumedCapacity)
+		units := unitsOf(output.ConsumedCapacity)
+		usage.From(ctx).Consume(1, units)
+		got.Calls, got.Units = got.Calls+1, got.Units+units
 		got.Items = append(got.Items, output.Responses[table]...)
 		want.Keys = output.UnprocessedKeys[table].Keys
 		if len(want.Keys) == 0 || try == getTries-1 {
 			got.Left = want.Keys
-			usage.From(ctx).Consume(got.Calls, got.Units)
 			return got, nil
 		}
 		if err := pause(ctx, getFirstWait<<try); err != nil {

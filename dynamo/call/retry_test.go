@@ -8,11 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Bulk work goes on through temporary errors for as long as it makes progress, and gives up in the
@@ -100,7 +102,10 @@ func TestRetryWrite(t *testing.T) {
 type busyTable struct{ left, calls int }
 
 func (b *busyTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}, UnprocessedKeys: map[string]types.KeysAndAttributes{}}
+	out := &dynamodb.BatchGetItemOutput{
+		Responses: map[string][]map[string]types.AttributeValue{}, UnprocessedKeys: map[string]types.KeysAndAttributes{},
+		ConsumedCapacity: []types.ConsumedCapacity{{CapacityUnits: aws.Float64(2)}},
+	}
 	b.calls++
 	for table, want := range in.RequestItems {
 		if b.left > 0 {
@@ -118,15 +123,29 @@ func TestGetItemsAsksForWhatIsLeft(t *testing.T) {
 	keys := []layout.Item{layout.StreamKey("a", "1"), layout.StreamKey("a", "2"), layout.StreamKey("a", "3")}
 	for _, row := range []struct{ busy, calls, left int }{{0, 1, 0}, {1, 2, 0}, {getTries - 1, getTries, 0}, {getTries, getTries, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			client, began := &busyTable{left: row.busy}, time.Now()
-			got, err := GetItems(t.Context(), client, "t", types.KeysAndAttributes{Keys: keys})
+			client, account, began := &busyTable{left: row.busy}, usage.NewPool(1).Open(1), time.Now()
+			got, err := GetItems(usage.With(t.Context(), account), client, "t", types.KeysAndAttributes{Keys: keys})
 			if err != nil || len(got.Items) != len(keys)-row.left || len(got.Left) != row.left || got.Calls != row.calls || client.calls != row.calls {
 				t.Errorf("a table that is busy %d times: %+v, %v after %d calls; want %+v", row.busy, got, err, client.calls, row)
 			}
 			if waited := time.Since(began); waited > getFirstWait<<row.calls {
 				t.Errorf("a table that is busy %d times: it waits %v", row.busy, waited)
 			}
+			if reads := account.Reads(); reads.Calls != row.calls || reads.Units != 2*float64(row.calls) {
+				t.Errorf("a table that is busy %d times: %+v is charged for %d calls", row.busy, reads, row.calls)
+			}
 		})
+	}
+}
+
+// The calls before a failure are charged, too.
+func TestGetItemsChargesWhatFails(t *testing.T) {
+	account := usage.NewPool(1).Open(1)
+	ctx, cancel := context.WithCancel(usage.With(t.Context(), account))
+	cancel() // which the table does not notice, but the wait
+	keys := types.KeysAndAttributes{Keys: []layout.Item{layout.StreamKey("a", "1")}}
+	if _, err := GetItems(ctx, &busyTable{left: 1}, "t", keys); !errors.Is(err, context.Canceled) || account.Units() != 2 {
+		t.Errorf("%v units are charged: %v", account.Units(), err)
 	}
 }
 
