@@ -41,7 +41,7 @@ const stylesAsText = (text) => ({
   },
 });
 
-// An operation without the comments and the indentation that only its readers need.
+// An operation without the comments and the white space that only its readers need.
 const operationAsText = {
   name: 'operation-as-text',
   setup(build) {
