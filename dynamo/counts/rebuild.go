@@ -170,17 +170,12 @@ type RebuildResult struct {
 // Run rebuilds, and calls progress now and then. After an error, another Run continues where this
 // one stopped. It returns a Conflict error while another rebuild is under way.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
-	counting := CounterOptions{Logger: r.Logger}
-	if r.Pages != nil {
-		counting.Pages = r.Pages
-	}
+	counter := NewCounter(r.client, r.table, CounterOptions{Logger: r.Logger, Pages: r.Pages})
 	run := &rebuilding{
 		Rebuilder: r,
-		client:    r.client,
-		table:     r.table,
 		recounter: recounter{
 			examiner:   examiner{client: r.client, table: r.table, runs: r.Pages},
-			transactor: r.client, counter: NewCounter(r.client, r.table, counting), feed: r.Feed, pages: r.Pages, owner: rand.Text(),
+			transactor: r.client, counter: counter, feed: r.Feed, pages: r.Pages, owner: rand.Text(),
 		},
 		lease:    newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
 		progress: progress,
@@ -200,8 +195,6 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 type rebuilding struct {
 	*Rebuilder
 	recounter
-	client   rebuildClient
-	table    string
 	lease    *rebuildLease
 	resumed  bool
 	complete bool
