@@ -179,7 +179,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		},
 		lease:    newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
 		progress: progress,
-		seen:     productSet{claims: map[string]*claim{}},
+		seen:     productSet{claims: map[string]claim{}},
 	}
 	if err := run.lease.acquire(ctx); err != nil {
 		return RebuildResult{}, err
@@ -264,7 +264,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 				if err := r.bringAll(ctx, fresh); err != nil {
 					return err
 				}
-				ours.end()
+				close(ours)
 				if err := await(ctx, others); err != nil {
 					return err
 				}

@@ -92,7 +92,7 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	if err != nil {
 		return Verified{}, err
 	}
-	run := &verifying{Verifier: v, settings: settings, seen: productSet{claims: map[string]*claim{}}}
+	run := &verifying{Verifier: v, settings: settings, seen: productSet{claims: map[string]claim{}}}
 	if err := run.scan(ctx, progress); err != nil {
 		return Verified{}, err
 	}
@@ -133,7 +133,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 		group.Go(task.Guarded(func() error {
 			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
 				fresh, ours, _ := v.seen.fresh(page.products)
-				defer ours.end()
+				defer close(ours)
 				for _, product := range fresh {
 					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
 						return err

@@ -116,51 +116,36 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 // productSet has the products that a scan has met. It is safe for concurrent use.
 type productSet struct {
 	mu     sync.Mutex
-	claims map[string]*claim
+	claims map[string]claim
 }
 
-// claim belongs to the page on which products were first met, until they are done.
-type claim struct{ done chan struct{} }
+// claim belongs to the page on which products were first met, and is closed when they are done.
+type claim chan struct{}
 
 // fresh claims the products that no page has met before. others are the claims of other pages on
-// products that are not done yet: this page must wait for them.
-func (s *productSet) fresh(products []string) (fresh []string, ours *claim, others []*claim) {
-	ours = &claim{done: make(chan struct{})}
+// products: this page must wait for them.
+func (s *productSet) fresh(products []string) (fresh []string, ours claim, others []claim) {
+	ours = make(claim)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, product := range products {
-		theirs, taken := s.claims[product]
-		switch {
-		case !taken:
-			s.claims[product] = ours
-			fresh = append(fresh, product)
-		case !theirs.ended():
+		if theirs, taken := s.claims[product]; taken {
 			others = append(others, theirs)
+			continue
 		}
+		s.claims[product] = ours
+		fresh = append(fresh, product)
 	}
 	return fresh, ours, others
 }
 
-// ended reports whether all products of a claim are done.
-func (c *claim) ended() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// end notes that all products of a claim are done.
-func (c *claim) end() { close(c.done) }
-
 // await waits until all products of the claims are done.
-func await(ctx context.Context, claims []*claim) error {
+func await(ctx context.Context, claims []claim) error {
 	for _, c := range claims {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-c.done:
+		case <-c:
 		}
 	}
 	return nil
