@@ -217,9 +217,7 @@ func TestCostOfVotes(t *testing.T) {
 		*metered
 		call.BatchWriter
 	}{client, direct}, table, 0)
-	recount := func(slices votes.Slices) func() error {
-		return func() error { return recounter.Recount(t.Context(), c.ID, slices) }
-	}
+	recount := func() error { return recounter.Recount(t.Context(), c.ID) }
 	var hundred, thousand []string
 	for i := range 1000 {
 		thousand = append(thousand, fmt.Sprint("customer ", i))
@@ -232,18 +230,18 @@ func TestCostOfVotes(t *testing.T) {
 	}{
 		{"a vote", vote(comment.NotHelpful, "bo"), 2},
 		{"the same again", vote(comment.NotHelpful, "bo"), 0},
-		{"the count of a first vote that calls it not helpful", recount(1), 5},
+		{"the count of a first vote that calls it not helpful", recount, 5},
 		{"a change", vote(comment.Helpful, "bo"), 1},
-		{"the count of a first helpful vote", recount(1), 6},
-		{"the count again", recount(1), 0},
+		{"the count of a first helpful vote", recount, 6},
+		{"the count again", recount, 0},
 		{"a hundred votes", vote(comment.Helpful, hundred...), 200},
-		{"the count of a hundred", recount(votes.AllSlices), 7},
+		{"the count of a hundred", recount, 7},
 		{"a vote is taken back", vote(comment.NoVote, "bo"), 1},
-		{"the count of that", recount(1), 7},
+		{"the count of that", recount, 7},
 		{"900 votes", vote(comment.Helpful, thousand...), 1800},
-		{"the count of 900, which keeps the counts of slices", recount(votes.AllSlices), 9},
+		{"the count of 900, which keeps the counts of slices", recount, 9},
 		{"a vote after that", vote(comment.Helpful, "bo"), 1},
-		{"the count of that", recount(votes.AllSlices), 8},
+		{"the count of that", recount, 8},
 	} {
 		client.writes = 0
 		if err := row.do(); err != nil {

@@ -73,7 +73,7 @@ func (c *crowd) change() {
 		vote := comment.CastVote{By: key.Customer, Vote: []comment.Vote{comment.Helpful, comment.Helpful, comment.NotHelpful, comment.NoVote}[c.random.IntN(4)], At: time.Now()}
 		if err = c.store.SetVote(c.Context(), one.ID, c.cast[key], vote); err == nil {
 			c.cast[key] = vote
-			err = c.recounter.Recount(c.Context(), one.ID, votes.AllSlices)
+			err = c.recounter.Recount(c.Context(), one.ID)
 		}
 		after.Votes = one.ImportedVotes
 		for key, vote := range c.cast {

@@ -393,7 +393,7 @@ func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
 		if wrong.Detail == "" {
 			continue
 		}
-		if err := r.counter.votes.Recount(ctx, id, votes.AllSlices); err != nil {
+		if err := r.counter.votes.Recount(ctx, id); err != nil {
 			return err
 		}
 		r.recounted.Add(1)

@@ -43,17 +43,10 @@ const votesOfADelete = 16
 // errWaits is for votes that still have to be counted or deleted.
 var errWaits = comment.Errorf(comment.Throttled, "a comment has more votes than are handled at once; try again")
 
-// Slices is a set of slices of a comment's votes.
-type Slices uint32
-
-// AllSlices has every slice.
-const AllSlices Slices = 1<<layout.VoteSlices - 1
-
-func (s Slices) list() (all []int) {
+// allSlices lists the slices of a comment's votes.
+func allSlices() (all []int) {
 	for slice := range layout.VoteSlices {
-		if s&(1<<slice) != 0 {
-			all = append(all, slice)
-		}
+		all = append(all, slice)
 	}
 	return all
 }
@@ -82,10 +75,10 @@ func NewRecounter(client Writer, table string, atOnce int) *Recounter {
 	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: cmp.Or(atOnce, math.MaxInt)}
 }
 
-// Recount counts the votes of a comment and corrects its total. If the comment has many votes, it
-// counts only the given slices. It deletes the votes of a comment that does not exist.
-func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
-	left := &counting{id: id, changed: changed.list(), votes: math.MaxInt}
+// Recount counts all votes of a comment and corrects its total. It deletes the votes of a comment
+// that does not exist.
+func (r *Recounter) Recount(ctx context.Context, id comment.ID) error {
+	left := &counting{id: id, changed: allSlices(), votes: math.MaxInt}
 	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, left) })
 }
 
@@ -120,7 +113,7 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 		return false, err
 	}
 	if now.sums.Changes == 1 { // counts lack votes that came since, and other processes may have handled their records
-		left.changed, left.votes = AllSlices.list(), math.MaxInt
+		left.changed, left.votes = allSlices(), math.MaxInt
 	}
 	switch {
 	case now.gone:

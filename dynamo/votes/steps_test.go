@@ -58,7 +58,7 @@ func (h *history) voted(n int) comment.Comment {
 
 func (h *history) recount(client votes.Writer, c comment.Comment, few int) {
 	h.Helper()
-	if err := votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID, votes.AllSlices); err != nil {
+	if err := votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID); err != nil {
 		h.Fatal(err)
 	}
 }

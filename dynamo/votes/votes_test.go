@@ -252,7 +252,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := recounter.Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+			if err := recounter.Recount(t.Context(), c.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -343,7 +343,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		if i == 0 || i == last {
 			continue
 		}
-		if err := votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+		if err := votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Recount(t.Context(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 		switch i {
@@ -442,7 +442,7 @@ func TestDamagedVote(t *testing.T) {
 		}
 		vote(comment.Helpful)
 		vote(comment.NotHelpful)
-		if err := votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+		if err := votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 		h.check(c.ID, comment.VoteCounts{NotHelpful: 1})

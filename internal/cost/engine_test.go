@@ -307,9 +307,9 @@ func TestTheEngineBillsVotes(t *testing.T) {
 		s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: fmt.Sprint(i), Vote: comment.Helpful, At: moment}))
 	}
 	recounter := votes.NewRecounter(s.client, s.table, 0)
-	s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices))
+	s.must(recounter.Recount(t.Context(), c.ID))
 	s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
-	reads, writes := s.consumed(func() { s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices)) })
+	reads, writes := s.consumed(func() { s.must(recounter.Recount(t.Context(), c.ID)) })
 	near(t, "write units of counting a vote", writes, votingCost(c).writes.Total(), 0)
 	near(t, "read units of counting a vote", reads, votingCost(c).reads, .05)
 }
