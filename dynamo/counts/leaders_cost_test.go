@@ -82,7 +82,7 @@ func TestLeadersStayWithinTheirBound(t *testing.T) {
 		for i := range 3200 {
 			product := strings.Repeat("p", width-6) + fmt.Sprintf("%06d", i)
 			leader := comment.Leader{Product: product, Count: 1 + i%97}
-			if leaderShard(product, shards) < crowded {
+			if layout.ShardOf(product, shards) < crowded {
 				leader.Count += 1000
 			}
 			all = append(all, leader)

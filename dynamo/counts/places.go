@@ -3,7 +3,6 @@ package counts
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 
@@ -47,7 +46,7 @@ func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	if p.count <= 0 {
 		return
 	}
-	it[layout.AttrBoard] = layout.Text(leaderPartition(p.language, leaderShard(p.product, shards)))
+	it[layout.AttrBoard] = layout.Text(leaderPartition(p.language, layout.ShardOf(p.product, shards)))
 	it[layout.AttrPlace] = layout.Text(fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product))
 }
 
@@ -68,12 +67,6 @@ func leaderPartition(language comment.Language, shard int) string {
 		return leadersPrefix + string(language) + "#" + strconv.Itoa(shard)
 	}
 	return leadersPrefix + strconv.Itoa(shard)
-}
-
-func leaderShard(product string, shards int) int {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(product)) // it never fails
-	return int(hash.Sum32() % uint32(shards))
 }
 
 // languageKey returns the primary key of a language's item: its entry on the leaderboard of the

@@ -131,7 +131,7 @@ func (s leaderSettings) notNewer() (condition string, values layout.Item) {
 func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	condition, values := s.notNewer()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: aws.String(table), Key: guardKeyAt(leaderShard(product, settingsGuards)),
+		TableName: aws.String(table), Key: guardKeyAt(layout.ShardOf(product, settingsGuards)),
 		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	}}
 }

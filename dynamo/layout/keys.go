@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash/fnv"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -65,6 +66,13 @@ func KeyOfHash(hash []byte) Item {
 // StreamKey returns the primary key of an item about the stream, or of settings.
 func StreamKey(partition, sort string) Item {
 	return Item{AttrPK: Text(partition), AttrSK: Text(sort)}
+}
+
+// ShardOf returns the shard, from 0 to shards-1, that holds what is named by a text.
+func ShardOf(name string, shards int) int {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name)) // never fails: see its documentation
+	return int(hash.Sum32() % uint32(shards))
 }
 
 // ProductKey returns the primary key of an item about a product, such as its statistics.

@@ -3,7 +3,6 @@ package layout
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,7 +148,7 @@ func encodeModeration(out Item, c comment.Comment) {
 		out[AttrReports] = Number(int64(c.Moderation.Reports))
 	}
 	if len(c.Moderation.Held) > 0 {
-		out[AttrBoard] = Text(QueueKey(queueShard(c.ID)))
+		out[AttrBoard] = Text(QueueKey(ShardOf(string(c.ID), QueueShards)))
 		out[AttrPlace] = Text(place(comment.Waiting{ID: c.ID, ProductID: c.ProductID, Language: c.Language, Reasons: c.Moderation.Held, Since: c.Moderation.Since}))
 	}
 }
@@ -182,13 +181,6 @@ const QueueShards = 4
 // QueueKey returns the partition key of a shard of the queue in the index Boards; shard is 0 to
 // QueueShards-1.
 func QueueKey(shard int) string { return "QUEUE#" + strconv.Itoa(shard) }
-
-// queueShard returns the shard of the queue in which a comment waits.
-func queueShard(id comment.ID) int {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(id)) // never fails: see its documentation
-	return int(hash.Sum32() % QueueShards)
-}
 
 // place returns the sort key of a place in the queue. Places sort by time. The product comes last,
 // since it may contain the separator.

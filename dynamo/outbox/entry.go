@@ -3,7 +3,6 @@ package outbox
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"time"
@@ -25,11 +24,7 @@ const (
 )
 
 // LaneOf returns the lane of a comment.
-func LaneOf(id comment.ID) int {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(id)) // never fails: see its documentation
-	return int(hash.Sum32() % Lanes)
-}
+func LaneOf(id comment.ID) int { return layout.ShardOf(string(id), Lanes) }
 
 // Letters that follow those of kinds, for a comment that is in lists and for one that was.
 const (
