@@ -29,7 +29,7 @@ func TestDamagedImports(t *testing.T) {
 		"large":    {"n": layout.Number(8), "b": layout.Text(strings.Repeat(address, 300<<10/len(address)))},
 	}
 	for name, item := range damaged {
-		for attribute, value := range layout.StreamKey("IMPORTS", "N#"+name) {
+		for attribute, value := range layout.Key("IMPORTS", "N#"+name) {
 			item[attribute] = value
 		}
 		if _, err := a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: item}); err != nil {

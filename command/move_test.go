@@ -389,7 +389,7 @@ func TestTableIsRestored(t *testing.T) {
 
 // importItem returns the item of an import, the first one of its table.
 func importItem(sort string) layout.Item {
-	it := layout.StreamKey("IMPORTS", sort)
+	it := layout.Key("IMPORTS", sort)
 	it["n"], it["b"] = layout.Number(1), layout.Time(time.Now())
 	return it
 }
@@ -413,7 +413,7 @@ func TestReplaceKeeps(t *testing.T) {
 		}
 	}
 	older := dynamotest.WriteExport(t, filepath.Join(folder, "older"), "", e.table, dynamotest.Scan(t, client, e.table))
-	mark := layout.StreamKey("ERASED", "digest")
+	mark := layout.Key("ERASED", "digest")
 	mark["un"] = layout.Time(time.Now())
 	put(t, client, e.table, mark)
 	before := restorable(t, client, e.table)

@@ -283,7 +283,7 @@ const (
 // accepts a table without a layout version, which is new.
 func CheckLayout(ctx context.Context, client manager, table string) error {
 	it, err := call.Retried(ctx, func() (layout.Item, error) {
-		return call.Item(ctx, client, table, layout.StreamKey(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
+		return call.Item(ctx, client, table, layout.Key(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
 	})
 	if err != nil || len(it) == 0 {
 		return err
@@ -302,7 +302,7 @@ func CheckLayout(ctx context.Context, client manager, table string) error {
 
 // NoteLayout stores LayoutVersion in a table, unless the table has a layout version already.
 func NoteLayout(ctx context.Context, client manager, table string) error {
-	it := layout.StreamKey(layoutPK, layoutSK)
+	it := layout.Key(layoutPK, layoutSK)
 	it[attrVersion] = layout.Number(LayoutVersion)
 	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),

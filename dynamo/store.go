@@ -184,7 +184,7 @@ func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string
 // operation of the context.
 func (s *Store) get(ctx context.Context, it layout.Item, options ...func(*dynamodb.Options)) (layout.Item, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.table), Key: layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]},
+		TableName: aws.String(s.table), Key: layout.KeyOf(it),
 		ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}, options...)
 	if err != nil {

@@ -387,7 +387,7 @@ func (b *bench) damage(attrs layout.Item) {
 		}
 		for _, lease := range b.list() {
 			if _, err := b.client.UpdateItem(b.t.Context(), &dynamodb.UpdateItemInput{
-				TableName: aws.String(b.table), Key: layout.StreamKey("STREAM#"+state.Label, lease.Shard),
+				TableName: aws.String(b.table), Key: layout.Key("STREAM#"+state.Label, lease.Shard),
 				UpdateExpression: aws.String("SET " + attr + " = :v"), ExpressionAttributeValues: layout.Item{":v": value},
 			}); err != nil {
 				b.t.Fatal(err)

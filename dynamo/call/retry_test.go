@@ -120,7 +120,7 @@ func (b *busyTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInp
 
 // Keys that DynamoDB leaves unprocessed are requested again, a few times, with growing waits.
 func TestGetItemsAsksForWhatIsLeft(t *testing.T) {
-	keys := []layout.Item{layout.StreamKey("a", "1"), layout.StreamKey("a", "2"), layout.StreamKey("a", "3")}
+	keys := []layout.Item{layout.Key("a", "1"), layout.Key("a", "2"), layout.Key("a", "3")}
 	for _, row := range []struct{ busy, calls, left int }{{0, 1, 0}, {1, 2, 0}, {getTries - 1, getTries, 0}, {getTries, getTries, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			client, account, began := &busyTable{left: row.busy}, usage.NewPool(1).Open(1), time.Now()
@@ -143,7 +143,7 @@ func TestGetItemsChargesWhatFails(t *testing.T) {
 	account := usage.NewPool(1).Open(1)
 	ctx, cancel := context.WithCancel(usage.With(t.Context(), account))
 	cancel() // which the table does not notice, but the wait
-	keys := types.KeysAndAttributes{Keys: []layout.Item{layout.StreamKey("a", "1")}}
+	keys := types.KeysAndAttributes{Keys: []layout.Item{layout.Key("a", "1")}}
 	if _, err := GetItems(ctx, &busyTable{left: 1}, "t", keys); !errors.Is(err, context.Canceled) || account.Units() != 2 {
 		t.Errorf("%v units are charged: %v", account.Units(), err)
 	}

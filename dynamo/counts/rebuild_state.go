@@ -25,7 +25,7 @@ type rebuildLease struct {
 func newRebuildLease(client leases.WorkClient, table, who, engine string, heartbeat time.Duration) *rebuildLease {
 	l := &rebuildLease{}
 	l.Work = leases.NewWork(leases.WorkOptions{
-		Client: client, Table: table, Key: layout.Item{layout.AttrPK: layout.Text(settingsPK), layout.AttrSK: layout.Text(rebuildSK)},
+		Client: client, Table: table, Key: layout.Key(settingsPK, rebuildSK),
 		Name: "a rebuild", Who: who, Engine: engine, Heartbeat: heartbeat,
 		Progress: func() layout.Item { return l.snapshot().attributes() },
 	})

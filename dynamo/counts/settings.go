@@ -51,10 +51,10 @@ type leaderSettings struct {
 	damaged layout.Item
 }
 
-func settingsKey() layout.Item { return layout.StreamKey(settingsPK, settingsSK) }
+func settingsKey() layout.Item { return layout.Key(settingsPK, settingsSK) }
 
 func guardKeyAt(guard int) layout.Item {
-	return layout.StreamKey(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
+	return layout.Key(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
 }
 
 // decodeSettings decodes the settings. An empty item means the defaults. If the item is unreadable,

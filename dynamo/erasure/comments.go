@@ -125,7 +125,7 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	for _, it := range items {
 		switch {
 		case layout.NewReader(it).Text(layout.AttrSK) != layout.CommentSK:
-			beside = append(beside, layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]})
+			beside = append(beside, layout.KeyOf(it))
 		case !layout.NoComment(it):
 			return nil // it is another author's now
 		}

@@ -490,9 +490,9 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	x.fill(ada)
 	bob := comment.Author{ID: "customer-bob", Name: "Bob-Name"}
 	x.add(bob, "")
-	misfiled := layout.StreamKey("ERASING", "1")
+	misfiled := layout.Key("ERASING", "1")
 	misfiled["id"] = layout.Text(bob.ID)
-	for _, it := range []layout.Item{layout.StreamKey("ERASING", "0"), misfiled} {
+	for _, it := range []layout.Item{layout.Key("ERASING", "0"), misfiled} {
 		_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
 		x.must(err)
 	}

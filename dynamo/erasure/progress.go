@@ -43,8 +43,8 @@ type progress struct {
 	start layout.Item
 }
 
-func markKey(author comment.Author) layout.Item { return layout.StreamKey(markPK, digestOf(author)) }
-func jobKey(author comment.Author) layout.Item  { return layout.StreamKey(jobPK, digestOf(author)) }
+func markKey(author comment.Author) layout.Item { return layout.Key(markPK, digestOf(author)) }
+func jobKey(author comment.Author) layout.Item  { return layout.Key(jobPK, digestOf(author)) }
 
 // attributes encodes the progress as attributes of the item.
 func (p progress) attributes() layout.Item {

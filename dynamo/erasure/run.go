@@ -149,7 +149,7 @@ func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, condition 
 			comments = append(comments, id)
 			continue
 		}
-		others = append(others, layout.Item{layout.AttrPK: key[layout.AttrPK], layout.AttrSK: key[layout.AttrSK]})
+		others = append(others, layout.KeyOf(key))
 	}
 	if err := r.eraseAll(ctx, comments); err != nil {
 		return err

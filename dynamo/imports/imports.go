@@ -152,7 +152,7 @@ func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Imp
 // get returns the import with a name. If there is none, its number is 0.
 func (r *Registry) get(ctx context.Context, name string) (Import, error) {
 	it, err := call.Retried(ctx, func() (layout.Item, error) {
-		return call.Item(ctx, r.client, r.table, layout.StreamKey(partition, namePrefix+name), "GetItem of import %q", name)
+		return call.Item(ctx, r.client, r.table, layout.Key(partition, namePrefix+name), "GetItem of import %q", name)
 	})
 	if err != nil || len(it) == 0 {
 		return Import{Name: name}, err
@@ -206,7 +206,7 @@ func (r *Registry) count(ctx context.Context, more int64) (latest int64, err err
 func (r *Registry) update(ctx context.Context, sort, expression string, values layout.Item) (layout.Item, error) {
 	output, err := call.Retried(ctx, func() (*dynamodb.UpdateItemOutput, error) {
 		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: aws.String(r.table), Key: layout.StreamKey(partition, sort),
+			TableName: aws.String(r.table), Key: layout.Key(partition, sort),
 			UpdateExpression: aws.String(expression), ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
 			ConditionExpression: aws.String(layout.IfAbsent + " OR attribute_exists(" + attrNumber + ")"),
 		}, call.NoRetries)

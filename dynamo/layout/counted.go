@@ -66,9 +66,7 @@ const (
 )
 
 // PagesKey returns the primary key of an item of a product's page index.
-func PagesKey(product, sortKey string) Item {
-	return Item{AttrPK: Text(pagesPKPrefix + product), AttrSK: Text(sortKey)}
-}
+func PagesKey(product, sortKey string) Item { return Key(pagesPKPrefix+product, sortKey) }
 
 // LogEntrySK returns the sort key of an entry of the log. Keys sort as their numbers do.
 func LogEntrySK(number uint64) string { return fmt.Sprintf("%s%016x", logEntryPrefix, number) }

@@ -40,12 +40,18 @@ const (
 	keySK       = "K"
 )
 
+// Key returns a primary key.
+func Key(partition, sort string) Item { return Item{AttrPK: Text(partition), AttrSK: Text(sort)} }
+
+// KeyOf returns the primary key of an item.
+func KeyOf(it Item) Item { return Item{AttrPK: it[AttrPK], AttrSK: it[AttrSK]} }
+
 // CommentKey returns the primary key of a comment.
-func CommentKey(id comment.ID) Item {
-	return Item{
-		AttrPK: Text(CommentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)),
-		AttrSK: Text(CommentSK),
-	}
+func CommentKey(id comment.ID) Item { return Key(commentPK(id), CommentSK) }
+
+// commentPK returns the partition key of a comment and of the items beside it.
+func commentPK(id comment.ID) string {
+	return CommentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)
 }
 
 // SortKeyOf returns the sort key of a position, the same in every list index.
@@ -59,14 +65,7 @@ func PositionOfKey(pk string) (comment.Position, error) {
 
 // KeyOfHash returns the primary key of the item of an idempotency key, from the hash of that key
 // and its author.
-func KeyOfHash(hash []byte) Item {
-	return Item{AttrPK: Text(keyPKPrefix + hex.EncodeToString(hash)), AttrSK: Text(keySK)}
-}
-
-// StreamKey returns the primary key of an item about the stream, or of settings.
-func StreamKey(partition, sort string) Item {
-	return Item{AttrPK: Text(partition), AttrSK: Text(sort)}
-}
+func KeyOfHash(hash []byte) Item { return Key(keyPKPrefix+hex.EncodeToString(hash), keySK) }
 
 // ShardOf returns the shard, from 0 to shards-1, that holds what is named by a text.
 func ShardOf(name string, shards int) int {
@@ -76,12 +75,7 @@ func ShardOf(name string, shards int) int {
 }
 
 // ProductKey returns the primary key of an item about a product, such as its statistics.
-func ProductKey(product, sortKey string) Item {
-	return Item{
-		AttrPK: Text(productPK(product)),
-		AttrSK: Text(sortKey),
-	}
-}
+func ProductKey(product, sortKey string) Item { return Key(productPK(product), sortKey) }
 
 // ProductOfKey returns the product of an item about a product, from its primary key.
 func ProductOfKey(key Item) string {
@@ -106,5 +100,5 @@ func OneKey(of comment.CustomerProduct) Item {
 		panic("layout: " + err.Error()) // texts only
 	}
 	hash := sha256.Sum256(text)
-	return Item{AttrPK: Text(onePKPrefix + hex.EncodeToString(hash[:])), AttrSK: Text(oneSK)}
+	return Key(onePKPrefix+hex.EncodeToString(hash[:]), oneSK)
 }

@@ -65,7 +65,7 @@ const (
 )
 
 // OutboxKey returns the primary key of an item about the whole outbox.
-func OutboxKey(sortKey string) Item { return Item{AttrPK: Text(outboxPK), AttrSK: Text(sortKey)} }
+func OutboxKey(sortKey string) Item { return Key(outboxPK, sortKey) }
 
 // OutboxLanePK returns the partition key of a lane.
 func OutboxLanePK(lane int) *types.AttributeValueMemberS {
@@ -149,15 +149,11 @@ const (
 )
 
 // HookKey returns the primary key of a hook. All hooks are in one partition.
-func HookKey(id string) Item { return Item{AttrPK: Text(hooksPK), AttrSK: Text(id)} }
+func HookKey(id string) Item { return Key(hooksPK, id) }
 
 // HookProgressKey returns the primary key of the item with the progress of a hook, and with the
 // process that delivers to it.
-func HookProgressKey(id string) Item {
-	return Item{AttrPK: Text(HookPKPrefix + id), AttrSK: Text(hookProgressSK)}
-}
+func HookProgressKey(id string) Item { return Key(HookPKPrefix+id, hookProgressSK) }
 
 // DeadEventKey returns the primary key of an event that could not be delivered to a hook.
-func DeadEventKey(hook, event string) Item {
-	return Item{AttrPK: Text(HookPKPrefix + hook), AttrSK: Text(DeadEventPrefix + event)}
-}
+func DeadEventKey(hook, event string) Item { return Key(HookPKPrefix+hook, DeadEventPrefix+event) }

@@ -17,8 +17,7 @@ const (
 // ReportItem returns the item of a report. By AttrWriter, the export and the erasure of the
 // customer find it.
 func ReportItem(id comment.ID, hash string, r comment.Report) Item {
-	out := CommentKey(id)
-	out[AttrSK] = Text(ReportSKPrefix + hash)
+	out := Key(commentPK(id), ReportSKPrefix+hash)
 	out[AttrWriter] = WriterOfReport(r.By)
 	out[attrReportReason] = Text(string(r.Reason))
 	out[attrWritten] = Time(r.At)

@@ -27,11 +27,7 @@ const (
 const VoteSlices = 16
 
 // VoteKey returns the primary key of a vote, from a hash of the customer in lower-case hexadecimal.
-func VoteKey(id comment.ID, hash string) Item {
-	out := CommentKey(id)
-	out[AttrSK] = Text(VoteSKPrefix + hash)
-	return out
-}
+func VoteKey(id comment.ID, hash string) Item { return Key(commentPK(id), VoteSKPrefix+hash) }
 
 // voteLetters has the letters of votes. A withdrawn vote leaves an item for keepUndone, by which a
 // late write of the vote is refused.
@@ -111,11 +107,7 @@ type VoteSums struct {
 }
 
 // VoteSumsKey returns the primary key of the sums of a comment.
-func VoteSumsKey(id comment.ID) Item {
-	out := CommentKey(id)
-	out[AttrSK] = Text(VoteSumsSK)
-	return out
-}
+func VoteSumsKey(id comment.ID) Item { return Key(commentPK(id), VoteSumsSK) }
 
 // Total returns the sum of all slices.
 func (s VoteSums) Total() (total comment.VoteCounts) {

@@ -52,7 +52,7 @@ func TestDamagedLease(t *testing.T) {
 			if err := l.Swap(t.Context(), leaseLabel, stream.Lease{}, begun); err != nil {
 				t.Fatal(err)
 			}
-			spoil(t, client, table, layout.StreamKey("STREAM#"+leaseLabel, shard), attr, value)
+			spoil(t, client, table, layout.Key("STREAM#"+leaseLabel, shard), attr, value)
 			old := leaseOf(t, l, shard)
 			mine := old
 			mine.Owner, mine.Counter = "you", old.Counter+1
@@ -97,7 +97,7 @@ func TestDamagedWork(t *testing.T) {
 	defer cancel()
 	for _, attr := range []string{"ow", "bt"} {
 		for _, value := range damages() {
-			key := layout.StreamKey("WORK", time.Now().String())
+			key := layout.Key("WORK", time.Now().String())
 			work := func() *leases.Work {
 				return leases.NewWork(leases.WorkOptions{
 					Client: client, Table: table, Key: key, Name: "a test", Who: "me", Heartbeat: time.Millisecond,

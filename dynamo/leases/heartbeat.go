@@ -58,7 +58,7 @@ func (l *Leases) Own(record stream.Record) bool {
 }
 
 func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
-	it := layout.StreamKey(heartbeatPKPrefix+heartbeat.Key, heartbeatSK)
+	it := layout.Key(heartbeatPKPrefix+heartbeat.Key, heartbeatSK)
 	it[attrHeartbeatLabel] = layout.Text(heartbeat.Label)
 	it[attrHeartbeatShard] = layout.Text(heartbeat.Shard)
 	it[attrCounter] = layout.Number(heartbeat.Counter)

@@ -45,7 +45,7 @@ func TestHold(t *testing.T) {
 		client := &takeover{}
 		client.after.Store(11) // one write that acquires, and ten heartbeats
 		work := leases.NewWork(leases.WorkOptions{
-			Client: client, Table: "t", Key: layout.StreamKey("WORK", "w"), Name: "a rebuild", Who: "test",
+			Client: client, Table: "t", Key: layout.Key("WORK", "w"), Name: "a rebuild", Who: "test",
 			Heartbeat: time.Second, Progress: func() layout.Item { return layout.Item{} },
 		})
 		if _, err := work.Acquire(t.Context()); err != nil {

@@ -42,7 +42,7 @@ const deadLetterLifetime = 30 * 24 * time.Hour
 func leasePK(label string) string { return streamPK + "#" + label }
 
 func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
-	it := layout.StreamKey(leasePK(label), lease.Shard)
+	it := layout.Key(leasePK(label), lease.Shard)
 	it[attrLeaseParent] = layout.Text(lease.Parent)
 	it[attrLeaseOwner] = layout.Text(lease.Owner)
 	it[attrLeaseEngine] = layout.Text(lease.Engine)
@@ -93,7 +93,7 @@ const (
 )
 
 func stateItem(state stream.State) layout.Item {
-	it := layout.StreamKey(streamPK, streamStateSK)
+	it := layout.Key(streamPK, streamStateSK)
 	it[attrCounter] = layout.Number(state.Version)
 	it[attrStateLabel] = layout.Text(state.Label)
 	it[attrStateComplete] = layout.Flag(state.Complete)
@@ -128,7 +128,7 @@ func stateOf(it layout.Item) stream.State {
 func deadLetterPK(label string) string { return leasePK(label) + "#ASIDE" }
 
 func deadLetterItem(label string, letter stream.DeadLetter) layout.Item {
-	it := layout.StreamKey(deadLetterPK(label), string(letter.Position))
+	it := layout.Key(deadLetterPK(label), string(letter.Position))
 	it[attrDeadLetterShard] = layout.Text(letter.Shard)
 	it[attrDeadLetterKey] = layout.Text(letter.Key)
 	it[attrDeadLetterReason] = layout.Text(letter.Reason)

@@ -73,7 +73,7 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 
 // State reads the state, consistently.
 func (l *Leases) State(ctx context.Context) (stream.State, error) {
-	it, err := call.Item(ctx, l.client, l.table, layout.StreamKey(streamPK, streamStateSK), "state of the stream")
+	it, err := call.Item(ctx, l.client, l.table, layout.Key(streamPK, streamStateSK), "state of the stream")
 	if err != nil {
 		return stream.State{}, err
 	}

@@ -173,7 +173,7 @@ func TestDamagedState(t *testing.T) {
 	}
 	l := leases.NewLeases(client, table)
 	for why, version := range map[string]types.AttributeValue{"no version": nil, "a version that is none": layout.Text("x"), "a flag": layout.Flag(true)} {
-		damaged := layout.StreamKey("STREAM", "STATE")
+		damaged := layout.Key("STREAM", "STATE")
 		if damaged["c"] = layout.Flag(true); version != nil {
 			damaged["n"] = version
 		}

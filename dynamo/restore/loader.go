@@ -84,10 +84,6 @@ func NewLoader(client Client, table string, calls int) *Loader {
 	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}, erased: map[comment.ID]struct{}{}}
 }
 
-func keyOf(it layout.Item) layout.Item {
-	return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
-}
-
 // digest returns a hash of an item's key: 16 bytes, however long the key is.
 func digest(it layout.Item) [16]byte {
 	r := layout.NewReader(it)
@@ -140,7 +136,7 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 	for part := range slices.Chunk(items, call.MaxKeysPerGet) {
 		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 		for _, it := range part {
-			want.Keys = append(want.Keys, keyOf(it))
+			want.Keys = append(want.Keys, layout.KeyOf(it))
 		}
 		if !l.Replace {
 			want.ProjectionExpression = aws.String(layout.AttrPK + "," + layout.AttrSK)
@@ -241,7 +237,7 @@ func (l *Loader) writeUnlessErased(ctx context.Context, it layout.Item, write fu
 		if KindOf(it) == Comment {
 			return l.Marks.Bury(ctx, author)
 		}
-		_, err := l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: keyOf(it)}) // a vote or a report
+		_, err := l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: layout.KeyOf(it)}) // a vote or a report
 		return call.Wrap(err, "DeleteItem")
 	})
 }
@@ -296,7 +292,7 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 				return false, err
 			}
 			if there = found[digest(it)]; there == nil {
-				there = keyOf(it)
+				there = layout.KeyOf(it)
 			}
 		}
 		want := it
@@ -360,7 +356,7 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 		expression = append(expression, "REMOVE "+strings.Join(remove, ", "))
 	}
 	input := &dynamodb.UpdateItemInput{
-		TableName: aws.String(l.table), Key: keyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
+		TableName: aws.String(l.table), Key: layout.KeyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
 		ConditionExpression: aws.String(strings.Join(same, " AND ")), ExpressionAttributeNames: names,
 		ExpressionAttributeValues: layout.OrNone(values),
 	}
@@ -413,7 +409,7 @@ func (l *Loader) remove(ctx context.Context, it layout.Item, kind Kind) error {
 			_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: layout.Tombstone(layout.IDOfKey(it), rand.Text(), time.Now())})
 			return false, call.Wrap(err, "PutItem of a tombstone")
 		}
-		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: keyOf(it)})
+		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: layout.KeyOf(it)})
 		return false, call.Wrap(err, "DeleteItem")
 	})
 }

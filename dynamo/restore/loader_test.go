@@ -21,7 +21,7 @@ func TestAuthorOf(t *testing.T) {
 			t.Errorf("%s: %v by %q at %v", name, known, c.Author.ID, c.CreatedAt())
 		}
 	}
-	if _, known := authorOf(layout.StreamKey("IMPORTS", "NUMBERS")); known {
+	if _, known := authorOf(layout.Key("IMPORTS", "NUMBERS")); known {
 		t.Error("an item of an import has an author")
 	}
 }
@@ -29,21 +29,21 @@ func TestAuthorOf(t *testing.T) {
 // The later of two marks of an erased author stays, and so does a mark that the copy lacks.
 func TestOutlasts(t *testing.T) {
 	mark := func(until int64) layout.Item {
-		it := layout.StreamKey("ERASED", "digest")
+		it := layout.Key("ERASED", "digest")
 		it["rq"] = layout.Number(1)
 		if until > 0 {
 			it["un"] = layout.Number(until)
 		}
 		return it
 	}
-	job := layout.StreamKey("ERASING", "digest")
+	job := layout.Key("ERASING", "digest")
 	for _, row := range []struct {
 		there, copied layout.Item
 		want          bool
 	}{
 		{mark(5), nil, true}, {mark(5), mark(4), true}, {mark(0), mark(4), true}, {job, nil, true},
-		{mark(5), mark(6), false}, {mark(5), mark(0), false}, {job, job, false}, {keyOf(mark(5)), mark(4), false},
-		{layout.StreamKey("IMPORTS", "N#a"), nil, false},
+		{mark(5), mark(6), false}, {mark(5), mark(0), false}, {job, job, false}, {layout.KeyOf(mark(5)), mark(4), false},
+		{layout.Key("IMPORTS", "N#a"), nil, false},
 	} {
 		if got := erasure.Outlasts(row.there, row.copied); got != row.want {
 			t.Errorf("%v outlasts %v: %v", row.there, row.copied, got)

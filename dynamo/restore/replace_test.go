@@ -138,7 +138,7 @@ func TestReplace(t *testing.T) {
 	tombstone := layout.Tombstone(c.ID, "a mark", c.CreatedAt())
 	c.Votes.Helpful += 2
 	voted := with(layout.Encode(c), "x", layout.Text("copied"))
-	key := layout.StreamKey("KEY#1", "K")
+	key := layout.Key("KEY#1", "K")
 	for name, row := range map[string]struct {
 		there, copied, want layout.Item
 		lines               bool
@@ -210,7 +210,7 @@ func TestRemoveOthers(t *testing.T) {
 	kept, gone, deleted := layout.Encode(all[0]), layout.Encode(all[1]), layout.Tombstone(all[2].ID, "a mark", all[2].CreatedAt())
 	vote := layout.VoteItem(all[0].ID, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: all[0].CreatedAt()})
 	for _, lines := range []bool{false, true} {
-		table := newMemory(kept, gone, deleted, vote, layout.StreamKey("STREAM", "x"), layout.StreamKey("ERASED", "digest"), layout.StreamKey("Z", "x"))
+		table := newMemory(kept, gone, deleted, vote, layout.Key("STREAM", "x"), layout.Key("ERASED", "digest"), layout.Key("Z", "x"))
 		loader := NewLoader(table, "t", 1)
 		loader.Replace, loader.Lines = true, lines
 		if removed, err := loader.RemoveOthers(t.Context()); err != ErrNoComments || removed != 0 {
@@ -240,9 +240,9 @@ func TestRemoveOthers(t *testing.T) {
 // A copy of a table without comments can be restored, and its imports are found.
 func TestCheck(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "cup")
-	imported := layout.StreamKey("IMPORTS", "N#a")
+	imported := layout.Key("IMPORTS", "N#a")
 	got := Check{}
-	for _, it := range []layout.Item{layout.Tombstone(c.ID, "a mark", c.CreatedAt()), imported, layout.StreamKey("KEY#1", "K"), layout.StreamKey("STREAM", "x")} {
+	for _, it := range []layout.Item{layout.Tombstone(c.ID, "a mark", c.CreatedAt()), imported, layout.Key("KEY#1", "K"), layout.Key("STREAM", "x")} {
 		if err := got.Add(it); err != nil {
 			t.Fatal(err)
 		}

@@ -270,7 +270,7 @@ func (s *simTable) SendHeartbeat(_ context.Context, heartbeat stream.Heartbeat) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, _ := strconv.Atoi(heartbeat.Key)
-	position := s.publish(key%len(s.shards), stream.Record{Keys: layout.StreamKey("HEARTBEAT", heartbeat.Key)})
+	position := s.publish(key%len(s.shards), stream.Record{Keys: layout.Key("HEARTBEAT", heartbeat.Key)})
 	s.heartbeats[position] = heartbeat
 	return nil
 }

@@ -54,21 +54,21 @@ func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) (size int6
 		cell := layout.CellText(*e.Cell)
 		cells[cell] = append(cells[cell], e.Position)
 	}
-	rest, states := []layout.Item{layout.StreamKey("K#"+generation, product)}, layout.Item{}
+	rest, states := []layout.Item{layout.Key("K#"+generation, product)}, layout.Item{}
 	for _, cell := range slices.Sorted(maps.Keys(cells)) {
 		items, state := stampsOf(cellPK(cell, product), cells[cell])
 		rest, states[cell] = append(rest, items...), layout.Text(state)
 	}
-	header, generations := layout.StreamKey(productPK(product), "H"), layout.StreamKey("K#", "GENERATIONS")
+	header, generations := layout.Key(productPK(product), "H"), layout.Key("K#", "GENERATIONS")
 	header["v"], header["c"] = layout.Text("1"), &types.AttributeValueMemberM{Value: states}
 	generations["current"] = layout.Text(generation)
 	rest = append(rest, header, generations)
 	b.put(t, len(rest), func(i int) layout.Item { return rest[i] })
 	member := func(i int) layout.Item {
-		return layout.StreamKey(cellPK(layout.CellText(*entries[i].Cell), product), "C#"+entries[i].Position.String())
+		return layout.Key(cellPK(layout.CellText(*entries[i].Cell), product), "C#"+entries[i].Position.String())
 	}
 	entry := func(i int) layout.Item {
-		item := layout.StreamKey(productPK(product), "E#"+entries[i].Position.String())
+		item := layout.Key(productPK(product), "E#"+entries[i].Position.String())
 		item["s"], item["p"] = layout.Text(layout.CellText(*entries[i].Cell)), layout.Text(string(entries[i].Follows))
 		return item
 	}
@@ -96,7 +96,7 @@ func stampsOf(pk string, positions []comment.Position) (items []layout.Item, sta
 		stamps = append(stamps, last[:]...)
 	}
 	for some := range slices.Chunk(stamps, stampsPerItem*len(last)) {
-		item := layout.StreamKey(pk, fmt.Sprintf("N#%08d", len(items)))
+		item := layout.Key(pk, fmt.Sprintf("N#%08d", len(items)))
 		item["b"] = layout.Binary(some)
 		items = append(items, item)
 	}

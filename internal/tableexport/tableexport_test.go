@@ -31,7 +31,7 @@ func table(t *testing.T) (items []layout.Item) {
 	for _, c := range comments {
 		items = append(items, layout.Encode(c))
 	}
-	settings := layout.StreamKey("SETTINGS", "LAYOUT")
+	settings := layout.Key("SETTINGS", "LAYOUT")
 	settings[layout.AttrVersion] = layout.Number(version)
 	id := comments[0].ID
 	return append(items, layout.VoteItem(id, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: comments[0].CreatedAt()}),
@@ -190,14 +190,14 @@ func TestDamaged(t *testing.T) {
 
 // What is no table of this release is refused, and so is a place without one export.
 func TestRefused(t *testing.T) {
-	settings := layout.StreamKey("SETTINGS", "LAYOUT")
+	settings := layout.Key("SETTINGS", "LAYOUT")
 	settings[layout.AttrVersion] = layout.Number(version + 1)
 	unreadable := layout.Encode(commenttest.Many(commenttest.Rand(t), "cup", 1)[0])
 	unreadable[layout.AttrRating] = layout.Text("five")
 	for says, items := range map[string][]layout.Item{
 		"had layout 3 when it was exported; this release knows layout 2": append(table(t)[:3], settings),
 		`"shop" is no table of Talkback`:                                 {{"id": layout.Text("1")}},
-		`such as "Z"; use the release that wrote them`:                   append(table(t), layout.StreamKey("Z#secret", "x")),
+		`such as "Z"; use the release that wrote them`:                   append(table(t), layout.Key("Z#secret", "x")),
 		"no comment of table \"shop\" can be read by this release":       {unreadable},
 	} {
 		folder := t.TempDir()

@@ -59,7 +59,7 @@ func NewTableRegistry(client Client, table string) *TableRegistry {
 // Registry implements Table. It leaves out a store whose registration cannot be read, so that the
 // store is built anew.
 func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
-	it, err := call.Item(ctx, r.client, r.table, layout.StreamKey(registryPK, registrySK), "stores of page numbers")
+	it, err := call.Item(ctx, r.client, r.table, layout.Key(registryPK, registrySK), "stores of page numbers")
 	if err != nil {
 		return Registry{}, err
 	}
@@ -113,7 +113,7 @@ func encodeRegistry(registry Registry) layout.Item {
 		layout.SetOptionalTime(store, attrSince, s.Since)
 		stores[name] = &types.AttributeValueMemberM{Value: store}
 	}
-	out := layout.StreamKey(registryPK, registrySK)
+	out := layout.Key(registryPK, registrySK)
 	out[attrVersion] = layout.Number(registry.Version)
 	out[attrStores] = &types.AttributeValueMemberM{Value: stores}
 	return out

@@ -34,7 +34,7 @@ func (g generations) used() []string {
 	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
 }
 
-func generationsKey() layout.Item { return layout.StreamKey(pkPrefix, generationsSK) }
+func generationsKey() layout.Item { return layout.Key(pkPrefix, generationsSK) }
 
 func (s *Store) generations(ctx context.Context) (generations, error) {
 	in, err := s.get(ctx, generationsKey(), nil)

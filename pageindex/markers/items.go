@@ -46,18 +46,18 @@ func (p generationProduct) pk() string { return pkPrefix + p.generation + "#/" +
 func (p generationProduct) cellPK(cell string) string {
 	return pkPrefix + p.generation + "#" + cell + "/" + p.product
 }
-func (p generationProduct) headerKey() layout.Item { return layout.StreamKey(p.pk(), headerSK) }
+func (p generationProduct) headerKey() layout.Item { return layout.Key(p.pk(), headerSK) }
 func (p generationProduct) productKey() layout.Item {
-	return layout.StreamKey(pkPrefix+p.generation, p.product)
+	return layout.Key(pkPrefix+p.generation, p.product)
 }
 func (p generationProduct) entryKey(at comment.Position) layout.Item {
-	return layout.StreamKey(p.pk(), entryPrefix+at.String())
+	return layout.Key(p.pk(), entryPrefix+at.String())
 }
 func (p generationProduct) memberKey(cell string, at comment.Position) layout.Item {
-	return layout.StreamKey(p.cellPK(cell), memberPrefix+at.String())
+	return layout.Key(p.cellPK(cell), memberPrefix+at.String())
 }
 func (p generationProduct) chunkKey(cell string, chunk int) layout.Item {
-	return layout.StreamKey(p.cellPK(cell), fmt.Sprintf("%s%08d", chunkPrefix, chunk))
+	return layout.Key(p.cellPK(cell), fmt.Sprintf("%s%08d", chunkPrefix, chunk))
 }
 
 // state is the state of a cell, in the header.
