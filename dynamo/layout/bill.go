@@ -86,6 +86,12 @@ var definedIndexes = func() (all []defined) {
 	return all
 }()
 
+// EntrySize returns the size of an item's entry in an index, in bytes.
+func EntrySize(it Item, index Index) int {
+	at := slices.IndexFunc(definedIndexes, func(d defined) bool { return d.name == index })
+	return SizeOf(it, definedIndexes[at].attrs)
+}
+
 // Indexes returns the indexes of the table.
 func Indexes() (all []Index) {
 	for _, index := range definedIndexes {

@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"slices"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -81,15 +79,3 @@ func keySchema(partitionKey, sortKey string) []types.KeySchemaElement {
 		{AttributeName: aws.String(sortKey), KeyType: types.KeyTypeRange},
 	}
 }
-
-// entryAttrs has the attributes of entries, by list index.
-var entryAttrs = func() map[Index][]string {
-	out := map[Index][]string{}
-	for _, index := range ListIndexes() {
-		out[index] = slices.Concat([]string{AttrPK, AttrSK, index.PartitionAttr()}, projected())
-	}
-	return out
-}()
-
-// EntrySize returns the size of an item's entry in a list index, in bytes.
-func EntrySize(it Item, index Index) int { return SizeOf(it, entryAttrs[index]) }
