@@ -111,12 +111,9 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 // PutIf returns the part of a transaction that puts an item on a condition; unconditionally if that
 // is empty.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
-	put := &types.Put{TableName: aws.String(table), Item: it}
+	put := &types.Put{TableName: aws.String(table), Item: it, ExpressionAttributeValues: layout.OrNone(values)}
 	if condition != "" {
 		put.ConditionExpression = aws.String(condition)
-	}
-	if len(values) > 0 {
-		put.ExpressionAttributeValues = values
 	}
 	return types.TransactWriteItem{Put: put}
 }

@@ -271,9 +271,10 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 	for _, pack := range packs {
 		group.Go(task.Guarded(func() error {
 			writes := pack.writes
-			if i := slices.IndexFunc(pack.tallies, tally.creates); i >= 0 {
-				// A rebuild that changes the number of shards rewrites every product that exists. A
-				// product created after that must not use the old number.
+			if i := slices.IndexFunc(pack.tallies, func(t tally) bool { return t.before.changes == 0 }); i >= 0 {
+				// The product was never counted before. A rebuild that changes the number of shards
+				// rewrites every product that exists. One created after that must not use the old
+				// number.
 				writes = append(writes, settings.guard(c.table, pack.tallies[i].product))
 			}
 			// If the outcome is unknown, the next round finds out.

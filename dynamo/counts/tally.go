@@ -186,9 +186,6 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 	return len(languages) - before
 }
 
-// creates reports whether the product was never counted before.
-func (t tally) creates() bool { return t.before.changes == 0 }
-
 // writes returns the items of a transaction that writes the tally, on condition that its inputs are
 // unchanged.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {

@@ -258,9 +258,6 @@ func (w *Work) Finish(ctx context.Context) error {
 			ExpressionAttributeValues: layout.Item{":me": layout.Text(w.owner)},
 		})
 		w.ended = err == nil
-		if call.Refused(err) {
-			return false, w.lost(err)
-		}
-		return false, call.Wrap(err, "DeleteItem of the progress of %s", w.Name)
+		return false, w.lost(call.Wrap(err, "DeleteItem of the progress of %s", w.Name))
 	})
 }
