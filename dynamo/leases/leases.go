@@ -36,15 +36,8 @@ func NewLeases(client LeaseClient, table string) *Leases {
 
 // List reads all leases of a stream, consistently.
 func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error) {
-	items, err := l.partition(ctx, leasePK(label))
-	if err != nil {
-		return nil, call.Wrap(err, "leases of the stream")
-	}
-	leases := make([]stream.Lease, 0, len(items))
-	for _, item := range items {
-		leases = append(leases, leaseOf(item))
-	}
-	return leases, nil
+	leases, err := partition(ctx, l, leasePK(label), leaseOf)
+	return leases, call.Wrap(err, "leases of the stream")
 }
 
 // Swap writes a lease if the stored one equals the old one. If it already equals the new one, an
@@ -106,15 +99,8 @@ func (l *Leases) PutDeadLetter(ctx context.Context, label string, letter stream.
 
 // DeadLetters lists the dead-lettered records of a stream, in the order of their positions.
 func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLetter, error) {
-	items, err := l.partition(ctx, deadLetterPK(label))
-	if err != nil {
-		return nil, call.Wrap(err, "dead letters of the stream")
-	}
-	deadLetters := make([]stream.DeadLetter, 0, len(items))
-	for _, item := range items {
-		deadLetters = append(deadLetters, deadLetterOf(item))
-	}
-	return deadLetters, nil
+	letters, err := partition(ctx, l, deadLetterPK(label), deadLetterOf)
+	return letters, call.Wrap(err, "dead letters of the stream")
 }
 
 // ProcessedUpTo returns the watermark: a time before which every change of the table was processed.
@@ -164,21 +150,24 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition express
 	return nil, err
 }
 
-func (l *Leases) partition(ctx context.Context, key string) ([]layout.Item, error) {
+// partition reads a partition consistently, and decodes its items.
+func partition[T any](ctx context.Context, l *Leases, key string, decode func(layout.Item) T) ([]T, error) {
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(l.table),
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("PK = :k"),
 		ExpressionAttributeValues: layout.Item{":k": layout.Text(key)},
 	}
-	for items := []layout.Item(nil); ; {
+	for all := []T{}; ; {
 		output, err := l.client.Query(ctx, input)
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, output.Items...)
+		for _, it := range output.Items {
+			all = append(all, decode(it))
+		}
 		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
-			return items, nil
+			return all, nil
 		}
 	}
 }
