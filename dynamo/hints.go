@@ -118,8 +118,9 @@ type lookupPrices struct {
 	place float64 // read units per place, if several comments are found by rank
 }
 
-// assumedLookup is the estimate before the first lookup: the price of the index in the table.
-var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 16}
+// TypicalLookup returns the estimate before the first lookup: what it typically costs to find a page
+// in the index of page numbers that is in the table.
+func TypicalLookup() planner.LookupPrice { return planner.LookupPrice{Units: 2, Waves: 2, Skip: 16} }
 
 // assumedPlace is the estimate for each of several places before the first lookup: the markers of a
 // run.

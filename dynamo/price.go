@@ -4,31 +4,14 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // writePrice is how many read units cost as much as one write unit:
 // https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// These functions estimate the cost of the Store's reads and writes for a product of which nothing
-// is known.
-
-// PageUnits returns the estimated read units of one page of a list. It assumes partitions of only
-// matching comments, each with enough for the whole page. Reading stops at BoundFactor times this.
-// For a page by number it includes skipping the comments before the page, but not the lookup. The
-// filter must be normalized. Its dates and the product do not matter, nor where a cursor points.
-func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
-
-// LookupUnits returns the estimated read units of looking up places of a list in the index of page
-// numbers.
-func LookupUnits(q comment.Query, places int) float64 { return planner.LookupEstimate(q, places) }
-
-// CountUnits returns the estimated read units of counting a list within a range of dates. It
-// assumes that the range holds assumedCounted comments, evenly spread over the partitions. Counting
-// stops at BoundFactor times this. The filter must be normalized. Neither its dates nor the slice
-// matter.
-func CountUnits(q comment.Query) float64 { return planner.CountEstimate(q) }
+// These functions estimate the cost of the Store's reads and writes, besides that of pages and
+// counts, for a product of which nothing is known.
 
 // StatsUnits returns the read units of fetching the statistics of one product. Even with dozens of
 // languages, its item is far below 4 KB.
@@ -89,7 +72,3 @@ func ViewerVoteUnits() float64 { return 1 }
 // WriteUnits returns the price of changing one comment, in read units: one write unit for the table
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }
-
-// TypicalLookup returns what it typically costs to find a page in the index of page numbers that is
-// in the table.
-func TypicalLookup() planner.LookupPrice { return assumedLookup }

@@ -37,7 +37,8 @@ const othersBetween = 4
 
 // PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
 // reading the page from partitions that hold nothing else. A share of the cost of skipping comments
-// before the page, or of finding comments by rank, is added. The filter must be normalized.
+// before the page, or of finding comments by rank, is added. The filter must be normalized. Reading
+// stops at layout.BoundFactor times the estimate.
 //
 // In the order of votes, comments without votes may be few among many others, and are then found by
 // rank. A first page does not reach these. The bound, eight times the estimate, has room for that.
@@ -77,7 +78,7 @@ func ListUnits(q comment.Query, want int) float64 {
 }
 
 // CountEstimate returns the estimated cost of counting a list within a range of dates, in read
-// units. The filter must be normalized.
+// units. The filter must be normalized. Counting stops at layout.BoundFactor times the estimate.
 func CountEstimate(q comment.Query) float64 {
 	list := Planner{Filter: q.Filter}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // no range is too short to be read

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
@@ -78,11 +79,11 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 		page := asked.Page(ratings)
 		sampled = sampled || page == nil && asked.Sampled()
 		if shown := page == nil && asked.Sampled() && ratings == nil || page != nil && slices.Equal(page.Page.Filter.Ratings, ratings); !shown {
-			units += dynamo.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
+			units += planner.PageEstimate(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
 		}
 	}
 	if sampled {
-		units += dynamo.PageUnits(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
+		units += planner.PageEstimate(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
 	}
 	return units
 }
@@ -214,7 +215,7 @@ func (f priced) page(inside *place) float64 {
 	if f.Page.ByCursor {
 		slice.After = new(comment.Place)
 	}
-	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Order: f.Page.Order, Slice: slice})
+	units := planner.PageEstimate(comment.Query{Filter: f.Page.Filter, Order: f.Page.Order, Slice: slice})
 	if slice.Rank() > 0 {
 		units += f.lookup(inside, 1)
 	}
@@ -224,7 +225,7 @@ func (f priced) page(inside *place) float64 {
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
-	return raise(&inside.list.places, dynamo.LookupUnits(comment.Query{
+	return raise(&inside.list.places, planner.LookupEstimate(comment.Query{
 		Filter: inside.page.Filter, Order: inside.page.Order, Slice: comment.Slice{Size: shown(inside.page), Page: inside.page.Number},
 	}, places), 1)
 }
@@ -269,9 +270,9 @@ func (f priced) stats(inside *place) float64 {
 // there is any, of the product's first page, and of a page of one with the ratings.
 func (f priced) mostHelpful(inside *place) float64 {
 	helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
-	units := f.stats(inside) + dynamo.PageUnits(helpful)
+	units := f.stats(inside) + planner.PageEstimate(helpful)
 	helpful.Filter.Ratings, helpful.Slice.Size = f.RatingsOfLatest(), 1
-	return units + dynamo.PageUnits(helpful)
+	return units + planner.PageEstimate(helpful)
 }
 
 // rows returns the highest price of looking up languages that share a row of their product's statistics.
@@ -284,7 +285,7 @@ func (f priced) count(inside *place, counting comment.Counting) float64 {
 	if inside.page.Counted {
 		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
-	return raise(&inside.list.count, dynamo.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
+	return raise(&inside.list.count, planner.CountEstimate(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
 // raise raises a shared charge to units if it is lower. It returns the difference, divided by the times that the caller

@@ -103,7 +103,7 @@ var own = map[string]struct {
 	"pageindex/runs":         {[]string{"comment", "pageindex"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"dynamo/layout/deflate":  {nil, "a text is compressed in the same way wherever it is stored"},
 	"dynamo/merge":           {nil, "merging is an algorithm, whatever is merged"},
-	"httpapi/limits":         {[]string{"comment", "dynamo", "graph/lookahead", "internal/usage"}, "bounds ask the one package that knows the table what reading costs"},
+	"httpapi/limits":         {[]string{"comment", "dynamo", "dynamo/planner", "graph/lookahead", "internal/usage"}, "bounds ask those who plan reads and know the table what reading costs"},
 	"httpapi/concurrency":    {nil, "how many requests are let in follows from how long they take, whatever they are"},
 	"httpapi/persisted":      {[]string{"internal/fetch", "internal/redisdial"}, "texts are found by their names, whatever they ask for"},
 	"httpapi/streams":        {nil, "a protocol does not depend on who makes the answers that it sends"},

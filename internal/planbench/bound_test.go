@@ -57,7 +57,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 
 // promised returns the most that a page may cost.
 func promised(q comment.Query) float64 {
-	units := layout.BoundFactor * dynamo.PageUnits(q)
+	units := layout.BoundFactor * planner.PageEstimate(q)
 	if q.Order == comment.MostHelpful && (q.Filter.Dated() || len(q.Filter.Conditions()) > 0) {
 		units += layout.LargestCall
 	}
@@ -121,7 +121,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 				units += read.ReadUnits
 			}
 		}
-		if most := layout.BoundFactor * dynamo.CountUnits(q); units > most {
+		if most := layout.BoundFactor * planner.CountEstimate(q); units > most {
 			t.Fatalf("counting cost %v units, at most %v are promised", units, most)
 		}
 		want := len(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -74,7 +73,7 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				if test.after > 0 {
 					q.Slice.After = new(q.Order.PlaceOf(commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)[test.after-1]))
 				}
-				limit := layout.BoundFactor * dynamo.PageUnits(q)
+				limit := layout.BoundFactor * planner.PageEstimate(q)
 				if test.units > 0 {
 					limit = min(limit, test.units)
 				}

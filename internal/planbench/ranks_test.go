@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
@@ -106,7 +105,7 @@ func TestPagesOfTraits(t *testing.T) {
 		options.PageNumbers = index
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		page, err := p.table.Store(options).Comments(usage.With(t.Context(), account), q)
-		most := layout.BoundFactor * dynamo.PageUnits(q)
+		most := layout.BoundFactor * planner.PageEstimate(q)
 		if !complete {
 			most += layout.LargestCall
 		}

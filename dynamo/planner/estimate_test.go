@@ -1,4 +1,4 @@
-package dynamo
+package planner
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-func TestPageUnits(t *testing.T) {
+func TestPageEstimate(t *testing.T) {
 	languages := func(n int) (out []comment.Language) {
 		for i := range n {
 			out = append(out, comment.Language([]byte{'a' + byte(i/26), 'a' + byte(i%26)}))
@@ -29,14 +29,14 @@ func TestPageUnits(t *testing.T) {
 		{"32 partitions of their own", 1, comment.Filter{Languages: languages(32)}, 16},
 		{"33 are read a few comments at a time, and some of them again", 1, comment.Filter{Languages: languages(33)}, 33*0.5 + 3*0.5},
 	} {
-		got := PageUnits(comment.Query{Filter: row.filter, Slice: comment.Slice{Size: row.size}})
+		got := PageEstimate(comment.Query{Filter: row.filter, Slice: comment.Slice{Size: row.size}})
 		if got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}
 	}
 }
 
-func TestCountUnits(t *testing.T) {
+func TestCountEstimate(t *testing.T) {
 	for _, row := range []struct {
 		why      string
 		filter   comment.Filter
@@ -48,7 +48,7 @@ func TestCountUnits(t *testing.T) {
 		{"in three partitions, 133 in each", comment.Filter{Ratings: []int{1, 2, 3}}, comment.CountTotal, 3 * 17},
 		{"in 33 languages, all of the product", comment.Filter{Languages: commenttest.ManyLanguages(33)}, comment.CountTotal, 50},
 	} {
-		got := CountUnits(comment.Query{Filter: row.filter, Count: row.counting})
+		got := CountEstimate(comment.Query{Filter: row.filter, Count: row.counting})
 		if got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}
