@@ -1,8 +1,6 @@
 package planner
 
-import (
-	"math"
-)
+import "math"
 
 // above returns the probability that a normally distributed number is above x.
 func above(x, mean, deviation float64) float64 {

@@ -1,8 +1,6 @@
 package planner
 
-import (
-	"math"
-)
+import "math"
 
 // share is how many comments of a list are in a part.
 type share struct {

@@ -1,8 +1,6 @@
 package planner
 
-import (
-	"github.com/talkback/talkback/comment"
-)
+import "github.com/talkback/talkback/comment"
 
 // Window is a range of places in a link of a list, and the direction in which it is read.
 type Window struct {
