@@ -25,13 +25,13 @@ type Check struct {
 	version int64  // of the layout; 0 if no item has it
 }
 
-// Add adds an item. Its error is nil.
-func (c *Check) Add(it layout.Item) error {
+// Add adds an item.
+func (c *Check) Add(it layout.Item) {
 	switch KindOf(it) {
 	case Comment:
 		if layout.NoComment(it) {
 			c.Deleted++
-			return nil
+			return
 		}
 		c.Comments++
 		if _, err := layout.Decode(it); err != nil && len(c.Improper) < mostImproper {
@@ -51,7 +51,6 @@ func (c *Check) Add(it layout.Item) error {
 			c.example = begins[:min(len(begins), len("STATISTICS"))] // the rest may be about a person
 		}
 	}
-	return nil
 }
 
 // Err returns why the copy cannot be restored by a program with the given layout version; nil if it

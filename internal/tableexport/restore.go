@@ -29,7 +29,8 @@ func (e *Export) Check(ctx context.Context, version int64, progress *output.Prog
 	err := e.Each(ctx, func(it layout.Item) error {
 		seen++
 		progress.Show(seen, int64(seen))
-		return check.Add(it)
+		check.Add(it)
+		return nil
 	})
 	progress.End()
 	if err == nil {
