@@ -164,26 +164,27 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 }
 
 // LatestByID fetches comments by ids from Newest, at most MaxKeysPerGet. Its reads are eventually
-// consistent, as those of lists are. found lacks comments that are in no list.
-func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+// consistent, as those of lists are. The result lacks comments that are in no list or that cannot be
+// read.
+func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
 	ids, fetched := s.named.find(ids, withoutText)
 	if len(ids) > 0 {
 		began := s.now()
 		read, err := s.StatsBeside(ctx, nil, ids, layout.TableProjection(!withoutText))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		more := s.besides(ctx, ids, read.Comments, read.Left, withoutText)
 		s.named.keep(more, withoutText, began)
 		maps.Copy(fetched, more)
 	}
-	found = make(map[comment.ID]comment.Comment, len(fetched))
+	found := make(map[comment.ID]comment.Comment, len(fetched))
 	for id, c := range fetched {
 		if c != nil {
 			found[id] = *c
 		}
 	}
-	return found, nil, nil
+	return found, nil
 }
 
 // StatsOf fetches statistics as [counts.Reader.StatsOf] does. Products that are in too many batches

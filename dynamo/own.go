@@ -48,9 +48,8 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 // OwnOfProducts returns the newest comment of a customer about each product, in any state. All keys
 // are of one customer. It looks through the newest maxOwn comments of the customer until each
 // product has one.
-func (s *Store) OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error) {
-	found, err = s.ownOfProducts(ctx, keys, false)
-	return found, nil, err
+func (s *Store) OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error) {
+	return s.ownOfProducts(ctx, keys, false)
 }
 
 func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduct, withoutText bool) (map[comment.CustomerProduct]comment.Comment, error) {

@@ -30,8 +30,9 @@ func (c *critics) StatsAndLatest(_ context.Context, products []string, upTo time
 	return comment.StatsAndLatest{Found: map[string]comment.Stats{products[0]: {"de": {Counts: comment.Counts{1, 0, 0, 0, 1}}}}, Comments: c.beside, AsOf: upTo}, nil
 }
 
-func (c *critics) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-	return c.comments.CommentsByID(ctx, ids, withoutText)
+func (c *critics) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
+	found, _, err := c.comments.CommentsByID(ctx, ids, withoutText)
+	return found, err
 }
 
 func (c *critics) Newest(_ string, ratings []int, _ int) (comment.ID, bool) {
@@ -98,12 +99,12 @@ func TestNewest(t *testing.T) {
 // texts are critics whose comments have a text only if it is requested.
 type texts struct{ critics }
 
-func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
 	c := *written(1, "pan", 5)
 	if !withoutText {
 		c.Text = "It pours well."
 	}
-	return map[comment.ID]comment.Comment{ids[0]: c}, nil, nil
+	return map[comment.ID]comment.Comment{ids[0]: c}, nil
 }
 
 // A field that shows a text gets it, whatever another field of the request fetched before.

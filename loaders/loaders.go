@@ -37,9 +37,7 @@ type StatsGetter interface {
 // OwnGetter fetches the newest comment of a customer about each product. The keys are distinct, at most
 // 100, and of one customer.
 type OwnGetter interface {
-	OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (
-		found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error,
-	)
+	OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error)
 }
 
 // VoteGetter fetches votes of customers about comments. The keys are distinct and at most 100. Votes that do not exist
@@ -57,9 +55,7 @@ type LatestGetter interface {
 	// wanted comments.
 	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error)
 	// LatestByID fetches comments that Newest named, as CommentsByID does, but eventually consistently.
-	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (
-		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
-	)
+	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error)
 	// Newest returns the id of the newest comment of a product with one of some ratings, empty if there is none. known is
 	// false if the statistics of the product are unknown or too old. among is how many of the newest comments are known to
 	// have no such rating.
@@ -120,14 +116,16 @@ func New(o Options) *Loaders {
 	l.stats = newLoader("statistics", l.statsOf, o.Batches)
 	latestOf := func(withoutText bool) get[comment.ID, comment.Comment] {
 		return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-			return o.Latest.LatestByID(ctx, ids, withoutText)
+			found, err := o.Latest.LatestByID(ctx, ids, withoutText)
+			return found, nil, err
 		}
 	}
 	l.latest = newLoader("newest comments", latestOf(false), o.Batches)
 	l.textlessLatest = newLoader("newest comments without texts", latestOf(true), o.Batches)
 	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
 	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
-		return o.Own.OwnOfProducts(ctx, keys)
+		found, err := o.Own.OwnOfProducts(ctx, keys)
+		return found, nil, err
 	}, o.Batches)
 	l.votes = newLoader("own votes", func(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error) {
 		return o.Votes.VotesBy(ctx, keys)

@@ -39,7 +39,7 @@ func (t table) OwnComments(context.Context, comment.OwnQuery) (comment.OwnPage, 
 	return comment.OwnPage{Comments: append([]comment.Comment(nil), t...), HasNext: true}, nil
 }
 
-func (t table) OwnOfProducts(_ context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
+func (t table) OwnOfProducts(_ context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error) {
 	found := map[comment.CustomerProduct]comment.Comment{}
 	for _, key := range keys {
 		for _, c := range t {
@@ -48,7 +48,7 @@ func (t table) OwnOfProducts(_ context.Context, keys []comment.CustomerProduct) 
 			}
 		}
 	}
-	return found, nil, nil
+	return found, nil
 }
 
 func (t table) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
