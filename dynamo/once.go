@@ -2,9 +2,7 @@ package dynamo
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -153,14 +151,5 @@ func digestOf(c comment.Comment) string {
 	return digestOfAll(content...)
 }
 
-// digestOfAll returns a hash of values. Values whose JSON differs have different hashes.
-func digestOfAll(values ...any) string { return hex.EncodeToString(hashOf(values...)) }
-
-func hashOf(values ...any) []byte {
-	text, err := json.Marshal(values)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // texts and numbers only
-	}
-	hash := sha256.Sum256(text)
-	return hash[:]
-}
+// digestOfAll returns layout.HashOf in hexadecimal.
+func digestOfAll(values ...any) string { return hex.EncodeToString(layout.HashOf(values...)) }

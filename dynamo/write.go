@@ -64,7 +64,7 @@ func (s *Store) writing(ctx context.Context, id comment.ID) {
 
 // addOnce writes the comment and the key in one transaction, unless the key exists.
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
-	hash := hashOf(c.Author.ID, key)
+	hash := layout.HashOf(c.Author.ID, key)
 	item, keyItem := layout.Encode(c), keyItemOf(c, hash, s.now())
 	item[layout.AttrKeyHash] = layout.Binary(hash) // the erasure of the author finds the key by it
 	added := c

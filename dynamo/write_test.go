@@ -90,7 +90,7 @@ func TestKeysHoldNoWords(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	title := "a headline"
 	c.Title = &title
-	for name, value := range keyItemOf(c, hashOf("the key"), time.Now()) {
+	for name, value := range keyItemOf(c, layout.HashOf("the key"), time.Now()) {
 		text, _ := value.(*types.AttributeValueMemberS)
 		if text == nil {
 			continue
@@ -188,7 +188,7 @@ func TestWriteIsCalledOff(t *testing.T) {
 // The item of an idempotency key is in no index.
 func TestKeysAreInNoIndex(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")
-	if got := dynamotest.IndexAttributes(layout.Definition("t"), keyItemOf(c, hashOf("key"), c.CreatedAt())); len(got) > 0 {
+	if got := dynamotest.IndexAttributes(layout.Definition("t"), keyItemOf(c, layout.HashOf("key"), c.CreatedAt())); len(got) > 0 {
 		t.Errorf("it has %v", got)
 	}
 }

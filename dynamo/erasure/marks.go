@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -43,12 +41,7 @@ var ErrErased = errors.New("the author was erased")
 
 // digestOf returns the sort key of the mark and the job of an author.
 func digestOf(author comment.Author) string {
-	text, err := json.Marshal([]any{"erased", author.Imported, author.ID})
-	if err != nil {
-		panic("erasure: " + err.Error()) // texts and flags only
-	}
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:])
+	return hex.EncodeToString(layout.HashOf("erased", author.Imported, author.ID))
 }
 
 // ofAuthor returns the condition that a comment is the author's, and its value.

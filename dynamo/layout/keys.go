@@ -95,10 +95,15 @@ const (
 // OneKey returns the primary key of the item that makes a customer's comment about a product the
 // only one. The key is a hash, which reveals neither.
 func OneKey(of comment.CustomerProduct) Item {
-	text, err := json.Marshal([]string{of.Customer, of.Product})
+	return Key(onePKPrefix+hex.EncodeToString(HashOf(of.Customer, of.Product)), oneSK)
+}
+
+// HashOf returns a hash of values. Values whose JSON differs have different hashes.
+func HashOf(values ...any) []byte {
+	text, err := json.Marshal(values)
 	if err != nil {
-		panic("layout: " + err.Error()) // texts only
+		panic("layout: " + err.Error()) // texts, numbers and flags only
 	}
 	hash := sha256.Sum256(text)
-	return Key(onePKPrefix+hex.EncodeToString(hash[:]), oneSK)
+	return hash[:]
 }
