@@ -55,13 +55,8 @@ func (r *Reader) media() []comment.Media {
 // writes others; empty if the change writes the same. Counting votes changes traits without the
 // version, and must not be undone. It adds the value of the condition to values.
 func SameTraits(before, after comment.Comment, values Item) string {
-	switch letters := before.Traits().String(); letters {
-	case after.Traits().String():
+	if before.Traits() == after.Traits() {
 		return ""
-	case "":
-		return " AND attribute_not_exists(" + AttrTraits + ")"
-	default:
-		values[":wasTraits"] = Text(letters)
-		return " AND " + AttrTraits + " = :wasTraits"
 	}
+	return " AND " + SameAttrs(Encode(before), values, AttrTraits)
 }

@@ -222,7 +222,7 @@ func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 		return out
 	}
 	out[1] |= withCells
-	for _, language := range languagesOf(stats) {
+	for _, language := range slices.Sorted(maps.Keys(stats)) {
 		for i, n := range stats[language].Counts {
 			if n != 0 {
 				out = binary.BigEndian.AppendUint32(out, uint32(b.cells[language][i]))
@@ -264,7 +264,7 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 		return nil, errDamaged
 	}
 	b.cells = make(map[comment.Language]row, len(stats))
-	for _, language := range languagesOf(stats) {
+	for _, language := range slices.Sorted(maps.Keys(stats)) {
 		var times row
 		for i, n := range stats[language].Counts {
 			if n != 0 {
@@ -288,5 +288,3 @@ func cellsOf(stats comment.Stats) int {
 	}
 	return cells
 }
-
-func languagesOf(stats comment.Stats) []comment.Language { return slices.Sorted(maps.Keys(stats)) }
