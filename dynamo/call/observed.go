@@ -177,11 +177,8 @@ func (o *observedHTTP) Do(request *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	_, number, _ := strings.Cut(request.Header.Get("Amz-Sdk-Request"), "attempt=") // as in "attempt=2; max=3"
 	number, _, _ = strings.Cut(number, ";")
-	attempt := 1
-	if n, err := strconv.Atoi(number); err == nil {
-		attempt = n
-	}
-	o.to.Tried(operation, attempt, failureOf(response, err), time.Since(began))
+	attempt, _ := strconv.Atoi(number) // 0 without the header
+	o.to.Tried(operation, max(1, attempt), failureOf(response, err), time.Since(began))
 	return response, err
 }
 
