@@ -29,6 +29,9 @@ const (
 	// highest counts first, and equal counts by product id.
 	maxLeaderCount = 9_999_999_999
 	languageSK     = "S#"
+	// attrRow is S, in the item of a language that shares its row: its counts as layout.CountsText
+	// writes them.
+	attrRow = "c"
 )
 
 // leaderPlace has the inputs of a product's place on a leaderboard.
@@ -85,10 +88,6 @@ func languageItem(p leaderPlace, shards int) layout.Item {
 	}
 	return out
 }
-
-// attrRow is an attribute in the item of a language without a row in the statistics item: S, the
-// counts of 1 to 5 stars, as layout.CountsText writes them.
-const attrRow = "c"
 
 // languageOfKey returns the product and language of a language's item, from its primary key.
 func languageOfKey(key layout.Item) comment.ProductLanguage {

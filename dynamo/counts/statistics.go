@@ -18,11 +18,17 @@ import (
 // The item of a product's statistics. It holds the grid of the first languages (rows.go), so nearly
 // every query about a product is one read. Its only indexed attributes are the keys of the
 // leaderboard.
+//
+// It also holds the positions of the product's newest comments (layout.Bounds). Like the counts,
+// these follow from the markers, and change in the same transaction: no marker with a cell is above
+// them. A writer to which they are unknown writes statistics without them. They stay unknown until a
+// rebuild, or until the product has no comments left.
 const (
 	statisticsSK = layout.StatisticsSK
 	attrGrid     = layout.AttrGrid
 	attrChanges  = layout.AttrChanges
 	attrHold     = "h" // S, a hold, while a recount keeps others from changing the item
+	attrNewest   = "w" // B, the positions of the newest comments; missing if unknown
 )
 
 // statistics has a product's counts as stored in the table.
@@ -156,11 +162,3 @@ func (s statistics) next() int64 {
 	}
 	return max(s.changes, time.Now().UnixMilli()) + 1
 }
-
-// The statistics of a product also hold the positions of its newest comments (layout.Bounds). Like
-// the counts, these follow from the markers, and change in the same transaction: no marker with a
-// cell is above them. A writer to which they are unknown writes statistics without them. They stay
-// unknown until a rebuild, or until the product has no comments left.
-
-// attrNewest is an attribute of the statistics.
-const attrNewest = "w" // B, the positions of the newest comments; missing if unknown
