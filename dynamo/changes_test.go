@@ -369,7 +369,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
-		read := new(Store).newRun(t.Context(), nil, plan)
+		read := new(Store).newRun(t.Context(), boundless(), plan)
 		read.brought, read.taken, read.reached = len(row.taken), asRead(row.taken), comment.At(row.taken[len(row.taken)-1].ID.Position())
 		last := read.reached
 		if read.ended() {

@@ -66,7 +66,7 @@ func TestMovesBelowTheFirstWave(t *testing.T) {
 	s := rareTable(t)
 	list := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
 	w := windowOf(comment.Query{Order: comment.NewestFirst})
-	r := NewStore(s, "comments", Options{}).newRun(t.Context(), nil, list.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 11}))
+	r := NewStore(s, "comments", Options{}).newRun(t.Context(), boundless(), list.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 11}))
 	r.most = 100
 	taken, err := r.take(t.Context())
 	if err != nil || len(taken) != 11 || len(r.plans) != 2 {

@@ -26,7 +26,7 @@ type run struct {
 	client   call.Querier
 	table    string
 	account  *usage.Operation // the operation that the run is part of; nil if none
-	meter    *layout.Meter    // the cost of the page or count; nil bounds nothing
+	meter    *layout.Meter    // the cost of the page or count
 	bulkhead *bulkhead        // bounds the operations for each product; nil bounds nothing
 	most     float64          // what reads with a residual filter may cost, in read units
 	// meanwhile returns the current knowledge of the product, given that of the plan. If it is nil,

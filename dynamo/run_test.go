@@ -69,9 +69,12 @@ func rareEnds(comment.Query) planner.Knowledge {
 	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
 }
 
+// boundless returns a meter with a bound that no test reaches.
+func boundless() *layout.Meter { return layout.NewMeter(1e6, pageCure) }
+
 // execute runs a plan, and returns the comments without their compressed texts.
 func execute(ctx context.Context, f *fakeQuerier, plan planner.Plan) (taken []comment.Comment, r *run, err error) {
-	r = NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(ctx, nil, plan)
+	r = NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(ctx, boundless(), plan)
 	found, err := r.take(ctx)
 	for i := range found {
 		taken = append(taken, found[i].Comment)

@@ -88,13 +88,3 @@ func TestCountLimit(t *testing.T) {
 		}
 	}
 }
-
-// A nil Meter has no bound.
-func TestNoMeter(t *testing.T) {
-	var m *Meter
-	m.Add(1e9)
-	limit, err := m.CountLimit(5)
-	if m.Check() != nil || m.Most() != 0 || limit != 0 || err != nil {
-		t.Errorf("%v, %v, %v, %v", m.Check(), m.Most(), limit, err)
-	}
-}

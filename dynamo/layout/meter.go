@@ -39,7 +39,7 @@ const (
 )
 
 // Meter adds up what the calls for one page or for one count consume. It is safe for use by many
-// goroutines. A nil Meter counts nothing and has no bound.
+// goroutines.
 type Meter struct {
 	// Estimate is the estimated cost of the page or the count, in read units.
 	Estimate float64
@@ -60,9 +60,6 @@ func NewMeter(estimate float64, cure string) *Meter {
 
 // Check returns a comment.TooCostly error if no further call may begin.
 func (m *Meter) Check() error {
-	if m == nil {
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.spent < m.limit {
@@ -71,13 +68,8 @@ func (m *Meter) Check() error {
 	return m.refusal()
 }
 
-// Most returns the bound in read units, if no comment has more than 1 KB; 0 for no bound.
-func (m *Meter) Most() float64 {
-	if m == nil {
-		return 0
-	}
-	return BoundFactor * m.Estimate
-}
+// Most returns the bound in read units, if no comment has more than 1 KB.
+func (m *Meter) Most() float64 { return BoundFactor * m.Estimate }
 
 func (m *Meter) refusal() error {
 	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.limit, m.cure)
@@ -85,9 +77,6 @@ func (m *Meter) refusal() error {
 
 // Add adds the read units that a call consumed.
 func (m *Meter) Add(units float64) {
-	if m == nil {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spent += units
@@ -98,7 +87,7 @@ func (m *Meter) Add(units float64) {
 // other calls at the same time. Release each Limit when its call has ended. The error is
 // comment.TooCostly if nothing is left; then nothing is reserved.
 func (m *Meter) Reserve(limits []*int) error {
-	if m == nil || len(limits) == 0 {
+	if len(limits) == 0 {
 		return nil
 	}
 	m.mu.Lock()
@@ -116,21 +105,15 @@ func (m *Meter) Reserve(limits []*int) error {
 
 // Release gives back what Reserve reserved for one call.
 func (m *Meter) Release(limit int) {
-	if m == nil {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reserved -= AssumedUnits(limit)
 }
 
-// CountLimit returns the Limit for each of several parallel calls that count; 0 for no limit. With
-// it they stay within the bound if no comment has more than 1 KB. It returns a comment.TooCostly
-// error if that would be less than leastCounted.
+// CountLimit returns the Limit for each of several parallel calls that count. With it they stay
+// within the bound if no comment has more than 1 KB. It returns a comment.TooCostly error if that
+// would be less than leastCounted.
 func (m *Meter) CountLimit(calls int) (int, error) {
-	if m == nil {
-		return 0, nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	limit := ItemsWithin(m.Most()-m.spent, calls)
