@@ -97,23 +97,11 @@ func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord
 
 // keysOfWriter yields the primary keys of a writer's items, those of the newest comments first.
 func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMemberS) iter.Seq2[layout.Item, error] {
-	return func(yield func(layout.Item, error) bool) {
-		for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
-			TableName: aws.String(s.table), IndexName: aws.String(string(layout.ByAuthor)),
-			KeyConditionExpression:    aws.String(layout.AttrWriter + " = :writer"),
-			ExpressionAttributeValues: layout.Item{":writer": writer}, ScanIndexForward: aws.Bool(false),
-		}, string(layout.ByAuthor)) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, key := range output.Items {
-				if !yield(key, nil) {
-					return
-				}
-			}
-		}
-	}
+	return call.Items(ctx, s.client, &dynamodb.QueryInput{
+		TableName: aws.String(s.table), IndexName: aws.String(string(layout.ByAuthor)),
+		KeyConditionExpression:    aws.String(layout.AttrWriter + " = :writer"),
+		ExpressionAttributeValues: layout.Item{":writer": writer}, ScanIndexForward: aws.Bool(false),
+	}, string(layout.ByAuthor))
 }
 
 // commentRecord reads a comment with its decisions and its key. there is false if the comment is

@@ -56,7 +56,24 @@ func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, wh
 	}
 }
 
-// ScanAnswers does the same for a scan. It wraps errors as Wrap does.
+// Items yields the items of Answers.
+func Items(ctx context.Context, client Querier, input *dynamodb.QueryInput, what string) iter.Seq2[layout.Item, error] {
+	return func(yield func(layout.Item, error) bool) {
+		for output, err := range Answers(ctx, client, input, what) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, it := range output.Items {
+				if !yield(it, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ScanAnswers does the same as Answers for a scan. It wraps errors as Wrap does.
 func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dynamodb.ScanInput, call string, args ...any) iter.Seq2[*dynamodb.ScanOutput, error] {
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
 		for next := *input; ; {

@@ -36,23 +36,21 @@ func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 // serveAll does the erasures on which no process works. One that fails does not hold up the others.
 func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	var failed error
-	for output, err := range call.Answers(ctx, e.client, &dynamodb.QueryInput{
+	for it, err := range call.Items(ctx, e.client, &dynamodb.QueryInput{
 		TableName: aws.String(e.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.Text(jobPK)},
 	}, "erasures") {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		for _, it := range output.Items {
-			job, err := readProgress(it)
-			switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
-			case err != nil || sortKey != digestOf(job.author): // else it would be erased again and again
-				err = fmt.Errorf("%s / %s names no author, or another one: delete the item, and ask for the erasure again", jobPK, sortKey)
-			case job.report.State == comment.ErasureWaiting:
-				err = e.serve(ctx, job.author, log)
-			}
-			failed = errors.Join(failed, call.Wrap(err, "item of an erasure"))
+		job, err := readProgress(it)
+		switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
+		case err != nil || sortKey != digestOf(job.author): // else it would be erased again and again
+			err = fmt.Errorf("%s / %s names no author, or another one: delete the item, and ask for the erasure again", jobPK, sortKey)
+		case job.report.State == comment.ErasureWaiting:
+			err = e.serve(ctx, job.author, log)
 		}
+		failed = errors.Join(failed, call.Wrap(err, "item of an erasure"))
 	}
 	return failed
 }

@@ -129,7 +129,7 @@ func (m Import) values(written, updated int) layout.Item {
 
 // List returns all imports in the order of their names, and malformed items.
 func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Improper, err error) {
-	for answer, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+	for it, err := range call.Items(ctx, r.client, &dynamodb.QueryInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String(layout.AttrPK + " = :imports AND begins_with(" + layout.AttrSK + ", :name)"),
 		ExpressionAttributeValues: layout.Item{":imports": layout.Text(partition), ":name": layout.Text(namePrefix)},
@@ -137,14 +137,12 @@ func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Imp
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, it := range answer.Items {
-			m, wrong := decode(it)
-			if wrong != "" {
-				damaged = append(damaged, layout.NewImproper(it, wrong))
-				continue
-			}
-			all = append(all, m)
+		m, wrong := decode(it)
+		if wrong != "" {
+			damaged = append(damaged, layout.NewImproper(it, wrong))
+			continue
 		}
+		all = append(all, m)
 	}
 	return all, damaged, nil
 }

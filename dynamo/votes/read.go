@@ -87,24 +87,12 @@ func (r reader) slice(ctx context.Context, id comment.ID, slice int) (counted co
 
 // each yields the items beside a comment whose sort keys have a prefix. After an error it ends.
 func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string) iter.Seq2[layout.Item, error] {
-	return func(yield func(layout.Item, error) bool) {
-		for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
-			TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
-			KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
-			ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
-			ProjectionExpression:      aws.String(projection),
-		}, "votes of "+string(id)) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, it := range output.Items {
-				if !yield(it, nil) {
-					return
-				}
-			}
-		}
-	}
+	return call.Items(ctx, r.client, &dynamodb.QueryInput{
+		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
+		ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
+		ProjectionExpression:      aws.String(projection),
+	}, "votes of "+string(id))
 }
 
 // Difference describes what is wrong with the stored numbers of a comment's votes.
