@@ -3,6 +3,7 @@ package counts
 import (
 	"cmp"
 	"context"
+	"iter"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -86,19 +87,12 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 	if err != nil {
 		return nil, call.Wrap(err, "statistics of product %q", product)
 	}
-	side := &sideBySide{
-		markers: pager{read: func(ctx context.Context, start layout.Item) ([]cellEntry, layout.Item, error) {
-			return e.partition(ctx, seen, start)
-		}},
-		comments: pager{read: func(ctx context.Context, start layout.Item) ([]cellEntry, layout.Item, error) {
-			return e.index(ctx, seen, start)
-		}},
-		tell: tell,
-	}
 	if tell == nil || seen.before.damaged != nil {
-		return seen, call.Wrap(side.markers.drain(ctx), "markers of product %q", product)
+		for _, err = range e.markers(ctx, seen) { // an error comes last
+		}
+		return seen, call.Wrap(err, "markers of product %q", product)
 	}
-	return seen, call.Wrap(side.compare(ctx), "comments and markers of product %q", product)
+	return seen, call.Wrap(e.compare(ctx, seen, tell), "comments and markers of product %q", product)
 }
 
 func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
@@ -119,35 +113,23 @@ type cellEntry struct {
 	damaged bool
 }
 
-// partition reads the next page of all items about a product: markers, statistics and places on
-// leaderboards, in the order of their sort keys. So the statistics come after the last marker.
-func (e examiner) partition(ctx context.Context, seen *examination, start layout.Item) ([]cellEntry, layout.Item, error) {
+// markers reads all items about a product: markers, statistics and places on leaderboards, in the
+// order of their sort keys. So the statistics come after the last marker. It notes them, and yields
+// the markers.
+func (e examiner) markers(ctx context.Context, seen *examination) iter.Seq2[*cellEntry, error] {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
-	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(e.table),
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ExclusiveStartKey:         start,
-	})
-	if err != nil {
-		return nil, nil, call.Wrap(err, "Query %s", key)
-	}
-	var page []cellEntry
-	for _, it := range output.Items {
-		if marker := seen.take(it); marker != nil {
-			page = append(page, *marker)
+	return func(yield func(*cellEntry, error) bool) {
+		for it, err := range call.Items(ctx, e.client, &dynamodb.QueryInput{
+			TableName:                 aws.String(e.table),
+			ConsistentRead:            aws.Bool(true),
+			KeyConditionExpression:    aws.String(layout.AttrPK + " = :key"),
+			ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
+		}, key) {
+			if marker := seen.take(it); (marker != nil || err != nil) && !yield(marker, err) {
+				return
+			}
 		}
 	}
-	for _, marker := range page { // only now: a page that fails is read again
-		seen.newest = marker.id.Position()
-		if marker.cell != nil {
-			seen.bounds.Enter(*marker.cell, seen.marked[marker.cell.Language].Counts[marker.cell.Rating-1], seen.newest)
-			seen.marked.Add(*marker.cell, 1)
-			seen.runs.add(seen.newest, *marker.cell)
-		}
-	}
-	return page, output.LastEvaluatedKey, nil
 }
 
 // take notes an item of a product's partition, and returns it if it is a marker.
@@ -162,6 +144,12 @@ func (e *examination) take(it layout.Item) *cellEntry {
 			return nil
 		}
 		m, err := decodeMarker(it)
+		e.newest = id.Position()
+		if m.cell != nil {
+			e.bounds.Enter(*m.cell, e.marked[m.cell.Language].Counts[m.cell.Rating-1], e.newest)
+			e.marked.Add(*m.cell, 1)
+			e.runs.add(e.newest, *m.cell)
+		}
 		return &cellEntry{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
 		language := comment.Language(language)
@@ -181,130 +169,72 @@ func (e *examination) take(it layout.Item) *cellEntry {
 	return nil
 }
 
-// index reads the next page of a product's comments.
-func (e examiner) index(ctx context.Context, seen *examination, start layout.Item) ([]cellEntry, layout.Item, error) {
+// comments notes and yields a product's comments in the index.
+func (e examiner) comments(ctx context.Context, seen *examination) iter.Seq2[*cellEntry, error] {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
-	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(e.table),
-		IndexName:                 aws.String(string(layout.All)),
-		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + " = :key"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits}, ",")),
-		ExclusiveStartKey:         start,
-	})
-	if err != nil {
-		return nil, nil, call.Wrap(err, "Query %s %s", layout.All, key)
-	}
-	page := make([]cellEntry, 0, len(output.Items))
-	for _, it := range output.Items {
-		id, badKey := layout.CommentOfKey(it)
-		cell, badCell := cellOf(it)
-		if err := cmp.Or(badKey, badCell); err != nil {
-			seen.improper = append(seen.improper, layout.NewImproper(it, err.Error()))
+	return func(yield func(*cellEntry, error) bool) {
+		for it, err := range call.Items(ctx, e.client, &dynamodb.QueryInput{
+			TableName:                 aws.String(e.table),
+			IndexName:                 aws.String(string(layout.All)),
+			KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + " = :key"),
+			ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
+			ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits}, ",")),
+		}, string(layout.All)+" "+key) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			id, badKey := layout.CommentOfKey(it)
+			cell, badCell := cellOf(it)
+			if err := cmp.Or(badKey, badCell); err != nil {
+				seen.improper = append(seen.improper, layout.NewImproper(it, err.Error()))
+			}
+			if badKey != nil {
+				continue // no marker is possible, so there is nothing to compare
+			}
+			if cell != nil {
+				seen.listed.Add(*cell, 1)
+			}
+			if !yield(&cellEntry{id: id, cell: cell}, nil) {
+				return
+			}
 		}
-		if badKey == nil { // else no marker is possible, so there is nothing to compare
-			page = append(page, cellEntry{id: id, cell: cell})
-		}
 	}
-	for _, c := range page {
-		if c.cell != nil {
-			seen.listed.Add(*c.cell, 1)
-		}
-	}
-	return page, output.LastEvaluatedKey, nil
 }
 
-// sideBySide compares two lists with the same order.
-type sideBySide struct {
-	markers, comments pager
-	tell              differ
-	found             []comment.ID // not yet reported
-}
-
-// compare reports the comments in which the lists differ to tell.
-func (s *sideBySide) compare(ctx context.Context) error {
+// compare reports the comments that differ from their markers to tell. Both have the same order.
+func (e examiner) compare(ctx context.Context, seen *examination, tell differ) error {
+	nextMarker, stop := iter.Pull2(e.markers(ctx, seen))
+	defer stop()
+	nextComment, stop := iter.Pull2(e.comments(ctx, seen))
+	defer stop()
+	marker, markerErr, _ := nextMarker()
+	c, commentErr, _ := nextComment()
+	var found []comment.ID // not yet reported
 	for {
-		marker, err := s.markers.head(ctx)
-		if err != nil {
-			return err
+		err, ended := cmp.Or(markerErr, commentErr), marker == nil && c == nil
+		if err == nil && (len(found) == comparedAtOnce || ended && len(found) > 0) {
+			err, found = tell(ctx, found), nil
 		}
-		c, err := s.comments.head(ctx)
-		if err != nil {
+		if err != nil || ended {
 			return err
 		}
 		id, fits := comment.ID(""), false
-		switch { // drop the lower of the two heads, or both if they have the same id
-		case marker == nil && c == nil:
-			return s.flush(ctx)
+		switch { // take the lower of the two heads, or both if they have the same id
 		case marker == nil || c != nil && c.id < marker.id:
-			s.comments.drop()
 			id, fits = c.id, c.cell == nil
+			c, commentErr, _ = nextComment()
 		case c == nil || marker.id < c.id:
-			s.markers.drop()
 			id, fits = marker.id, marker.cell == nil && !marker.damaged
+			marker, markerErr, _ = nextMarker()
 		default:
-			s.comments.drop()
-			s.markers.drop()
 			id, fits = c.id, sameCell(c.cell, marker.cell) && !marker.damaged
+			c, commentErr, _ = nextComment()
+			marker, markerErr, _ = nextMarker()
 		}
-		if fits {
-			continue
+		if !fits {
+			found = append(found, id)
 		}
-		if s.found = append(s.found, id); len(s.found) == comparedAtOnce {
-			if err := s.flush(ctx); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (s *sideBySide) flush(ctx context.Context) error {
-	if len(s.found) == 0 {
-		return nil
-	}
-	err := s.tell(ctx, s.found)
-	s.found = nil
-	return err
-}
-
-// pager reads a list page by page and hands out single elements.
-type pager struct {
-	read  func(ctx context.Context, start layout.Item) (page []cellEntry, next layout.Item, err error)
-	page  []cellEntry
-	next  layout.Item
-	ended bool
-}
-
-// head returns the first element not dropped yet, nil at the end.
-func (p *pager) head(ctx context.Context) (*cellEntry, error) {
-	for len(p.page) == 0 && !p.ended {
-		err := call.Retry(ctx, func() (further bool, err error) {
-			page, next, err := p.read(ctx, p.next)
-			if err == nil {
-				p.page, p.next, p.ended = page, next, len(next) == 0
-			}
-			return false, err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(p.page) == 0 {
-		return nil, nil
-	}
-	return &p.page[0], nil
-}
-
-func (p *pager) drop() { p.page = p.page[1:] }
-
-// drain reads to the end.
-func (p *pager) drain(ctx context.Context) error {
-	for {
-		head, err := p.head(ctx)
-		if err != nil || head == nil {
-			return err
-		}
-		p.page = nil
 	}
 }
 
