@@ -219,19 +219,15 @@ func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]c
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, failed, err := s.CommentsByID(ctx, ids, false)
+	comments, err := s.inOrder(ctx, ids, false)
 	if err != nil {
 		return nil, err
 	}
 	var out []comment.Queued
-	for _, place := range places {
-		if err := failed[place.ID]; err != nil && !errors.Is(err, comment.ErrImproper) {
-			return nil, err
-		}
-		c, ok := found[place.ID]
-		if ok && c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
+	for i, place := range places {
+		if c := comments[i]; c != nil && c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
 			place.Reasons = c.Moderation.Held
-			out = append(out, comment.Queued{Comment: c, Waiting: place})
+			out = append(out, comment.Queued{Comment: *c, Waiting: place})
 		}
 	}
 	return out, nil

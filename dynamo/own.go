@@ -26,7 +26,7 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 	}
 	page := comment.OwnPage{HasNext: more}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		comments, err := s.ownByID(ctx, part, q.WithoutText)
+		comments, err := s.inOrder(ctx, part, q.WithoutText)
 		if err != nil {
 			return comment.OwnPage{}, call.Wrap(err, "%s", q)
 		}
@@ -60,7 +60,7 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	}
 	found := map[comment.CustomerProduct]comment.Comment{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		comments, err := s.ownByID(ctx, part, withoutText)
+		comments, err := s.inOrder(ctx, part, withoutText)
 		if err != nil {
 			return nil, call.Wrap(err, "comments of a customer about %d products", len(keys))
 		}
@@ -88,7 +88,7 @@ func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.Custom
 		return comment.CustomerComments{}, call.Wrap(err, "comments of a customer")
 	}
 	all := comment.CustomerComments{Total: len(ids)}
-	latest, err := s.ownByID(ctx, ids[:min(comment.MaxLatest, len(ids))], false)
+	latest, err := s.inOrder(ctx, ids[:min(comment.MaxLatest, len(ids))], false)
 	if err != nil {
 		return all, call.Wrap(err, "comments of a customer")
 	}
@@ -111,7 +111,7 @@ func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, e
 	if err != nil || len(ids) == 0 {
 		return false, err
 	}
-	comments, err := s.ownByID(ctx, ids, true)
+	comments, err := s.inOrder(ctx, ids, true)
 	return slices.ContainsFunc(comments, func(c *comment.Comment) bool { return c != nil && c.Status == comment.Approved }), err
 }
 
@@ -140,8 +140,8 @@ func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Posi
 	return ids, len(output.Items) > most, nil
 }
 
-// ownByID returns the comments with the ids, in their order. A deleted or malformed one is nil.
-func (s *Store) ownByID(ctx context.Context, ids []comment.ID, withoutText bool) ([]*comment.Comment, error) {
+// inOrder returns the comments with the ids, in their order. A deleted or malformed one is nil.
+func (s *Store) inOrder(ctx context.Context, ids []comment.ID, withoutText bool) ([]*comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, ids, withoutText)
 	if err != nil {
 		return nil, err
