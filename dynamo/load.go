@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -310,14 +311,11 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynam
 // returns an error.
 func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err error) {
 	errs := make([]error, len(writes))
-	var group errgroup.Group
+	var group sync.WaitGroup
 	for i, w := range writes {
-		group.Go(func() error {
-			errs[i] = l.writeOne(ctx, w)
-			return nil
-		})
+		group.Go(func() { errs[i] = l.writeOne(ctx, w) })
 	}
-	_ = group.Wait() // the errors are in errs
+	group.Wait()
 	p.pending = nil
 	for i, w := range writes {
 		switch {

@@ -2,9 +2,9 @@ package resolvers
 
 import (
 	"context"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
@@ -165,14 +165,11 @@ func node[T any, P interface {
 func each[K any](ctx context.Context, keys []K, find func(context.Context, K) (comment.Node, error)) []comment.Node {
 	nodes := make([]comment.Node, len(keys))
 	errs := make([]error, len(keys))
-	var group errgroup.Group
+	var group sync.WaitGroup
 	for i, key := range keys {
-		group.Go(func() error {
-			nodes[i], errs[i] = find(ctx, key)
-			return nil
-		})
+		group.Go(func() { nodes[i], errs[i] = find(ctx, key) })
 	}
-	_ = group.Wait() // each has an error of its own
+	group.Wait()
 	for i, err := range errs {
 		if err != nil {
 			addElementError(ctx, i, err)
