@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,10 +27,7 @@ const aheadOfClocks = time.Minute
 // startHead returns the head of an index that starts anew. counts has the counts of all languages,
 // and newest is the position of the newest marker.
 func startHead(counts comment.Stats, newest comment.Position, now time.Time) runs.Head {
-	highest := newest
-	if soon := comment.FirstAt(now.Add(aheadOfClocks)); soon.Compare(highest) > 0 {
-		highest = soon
-	}
+	highest := slices.MaxFunc([]comment.Position{newest, comment.FirstAt(now.Add(aheadOfClocks))}, comment.Position.Compare)
 	return runs.Start(counts, highest, now)
 }
 

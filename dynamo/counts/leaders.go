@@ -53,7 +53,7 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func() (out []comment.Leader, err error) {
-		board := leaderboard{improper: r.improper, client: r.leaders, table: r.table, language: language, starts: make([]layout.Item, shards)}
+		board := leaderboard{Reader: r, language: language, starts: make([]layout.Item, shards)}
 		merged := merge.New(shards, func(a, b *comment.Leader) int { return compareLeaders(*a, *b) }, board.read)
 		for len(out) < first {
 			more, err := merged.Take(ctx, first-len(out))
@@ -95,10 +95,8 @@ func compareLeaders(a, b comment.Leader) int {
 
 // leaderboard reads one leaderboard, shard by shard.
 type leaderboard struct {
-	client   call.Querier
-	table    string
+	*Reader
 	language comment.Language
-	improper *layout.Reporter
 	starts   []layout.Item // where the next read of each shard begins; nil for its beginning
 }
 
@@ -125,7 +123,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	if b.language != "" {
 		sortKey = languageSK + string(b.language)
 	}
-	output, err := b.client.Query(ctx, &dynamodb.QueryInput{
+	output, err := b.leaders.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(b.table),
 		IndexName:                 aws.String(string(layout.Boards)),
 		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :p"),

@@ -308,13 +308,11 @@ func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
 		m.further = true
 		return nil
 	}
-	return call.Retry(ctx, func() (further bool, err error) {
-		found, err := m.misfits(ctx, m.product, ids)
-		for _, wrong := range found {
-			m.found = append(m.found, wrong.drift(m.product))
-		}
-		return false, err
-	})
+	found, err := call.Retried(ctx, func() ([]misfit, error) { return m.misfits(ctx, m.product, ids) })
+	for _, wrong := range found {
+		m.found = append(m.found, wrong.drift(m.product))
+	}
+	return err
 }
 
 func (m *markerDrifts) drifts() []Drift {
