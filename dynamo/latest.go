@@ -187,26 +187,26 @@ func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bo
 	return found, nil
 }
 
-// StatsOf fetches statistics as [counts.Reader.StatsOf] does. Products that are in too many batches
-// at the moment fail with an Overloaded error.
+// StatsOf fetches statistics as [counts.Reader.StatsOf] does, eventually consistently. Products that
+// are in too many batches at the moment fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	return s.statsInBatches(ctx, products, s.Reader.StatsOf)
+	return s.statsInBatches(ctx, products, false)
 }
 
-// CurrentStatsOf does the same with [counts.Reader.CurrentStatsOf]. It is for subscribers: no later
-// delivery would correct one that lacks the latest change.
+// CurrentStatsOf does the same with consistent reads. It is for subscribers: no later delivery would
+// correct one that lacks the latest change.
 func (s *Store) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	return s.statsInBatches(ctx, products, s.Reader.CurrentStatsOf)
+	return s.statsInBatches(ctx, products, true)
 }
 
 // statsInBatches reads the statistics of products that are not in too many batches.
-func (s *Store) statsInBatches(ctx context.Context, products []string, read func(context.Context, []string) (map[string]comment.Stats, map[string]error, error)) (found map[string]comment.Stats, failed map[string]error, err error) {
+func (s *Store) statsInBatches(ctx context.Context, products []string, consistent bool) (found map[string]comment.Stats, failed map[string]error, err error) {
 	products, refused, leave := s.batches.enterBatch(products)
 	defer leave()
 	if len(products) == 0 {
 		return nil, refused, nil
 	}
-	found, failed, err = read(ctx, products)
+	found, failed, err = s.Reader.StatsOf(ctx, products, consistent)
 	if err == nil {
 		maps.Copy(failed, refused)
 	}

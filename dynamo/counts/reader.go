@@ -92,19 +92,10 @@ func damaged(err error) error { return fmt.Errorf("%w; talkback rebuild mends it
 // page index and the newest positions, can be larger.
 const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
 
-// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
-// eventually consistently. A product without comments is missing from found. failed has the
-// products that DynamoDB left unprocessed, and those with damaged items.
-func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	return r.statsOf(ctx, products, false)
-}
-
-// CurrentStatsOf does the same with consistent reads, for twice the read units.
-func (r *Reader) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	return r.statsOf(ctx, products, true)
-}
-
-func (r *Reader) statsOf(ctx context.Context, products []string, consistent bool) (found map[string]comment.Stats, failed map[string]error, err error) {
+// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call.
+// Consistent reads take twice the read units. A product without comments is missing from found.
+// failed has the products that DynamoDB left unprocessed, and those with damaged items.
+func (r *Reader) StatsOf(ctx context.Context, products []string, consistent bool) (found map[string]comment.Stats, failed map[string]error, err error) {
 	if err := r.first.check(ctx); err != nil {
 		return nil, nil, err
 	}
