@@ -50,13 +50,3 @@ func (r *Reader) media() []comment.Media {
 	}
 	return all
 }
-
-// SameTraits returns the condition that a comment's item still has its traits, for a change that
-// writes others; empty if the change writes the same. Counting votes changes traits without the
-// version, and must not be undone. It adds the value of the condition to values.
-func SameTraits(before, after comment.Comment, values Item) string {
-	if before.Traits() == after.Traits() {
-		return ""
-	}
-	return " AND " + SameAttrs(Encode(before), values, AttrTraits)
-}
