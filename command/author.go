@@ -27,12 +27,14 @@ type Author struct {
 func (c *Author) author() comment.Author { return comment.Author{ID: c.ID, Imported: c.Imported} }
 
 // Run exports or erases, and prints the result.
-func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
 	if c.Do == "erase" {
-		return c.erase(ctx, flags, term)
+		return flags.with(ctx, Opening{Owner: "talkback author"}, term, func(session *Session) error {
+			return c.erase(ctx, session, term)
+		})
 	}
 	if err := flags.checkOutput(c.File); err != nil {
 		return err
@@ -131,18 +133,13 @@ func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byt
 }
 
 // erase erases the author, and prints what was erased.
-func (c *Author) erase(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	session, err := flags.Open(ctx, Opening{Owner: "talkback author"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func (c *Author) erase(ctx context.Context, session *Session, term Terminal) error {
 	if err := c.checkScan(ctx, session); err != nil {
 		return err
 	}
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
+	err := session.watch(ctx, func(ctx context.Context) (err error) {
 		done, err = newEraser(session, "talkback author").Run(ctx, c.author(), func(now comment.Erasure) {
 			progress.Show(now.Comments, int64(now.Comments))
 		})

@@ -107,6 +107,16 @@ func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Se
 	return session, nil
 }
 
+// with opens the engine, calls use, and closes it.
+func (f *EngineFlags) with(ctx context.Context, how Opening, term Terminal, use func(*Session) error) (err error) {
+	session, err := f.Open(ctx, how, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	return use(session)
+}
+
 func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (*Session, error) {
 	session := &Session{Table: f.Table}
 	switch {

@@ -32,7 +32,7 @@ type Export struct {
 }
 
 // Run exports, and prints the number of comments. After an error there is no file.
-func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}

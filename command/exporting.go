@@ -53,34 +53,30 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Drop()) }() // unless it was kept
-	session, err := flags.Open(ctx, Opening{Owner: d.owner}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-
-	e := &exporting{session: session, out: out, progress: output.NewProgress(term.Err, -1, "comments")}
-	var report string
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		// A write to a pipe may block until its reader continues. Do not wait for that.
-		report, err = task.Await(ctx, func() (string, error) { return write(ctx, e) })
-		return err
+	return flags.with(ctx, Opening{Owner: d.owner}, term, func(session *Session) error {
+		e := &exporting{session: session, out: out, progress: output.NewProgress(term.Err, -1, "comments")}
+		var report string
+		err := session.watch(ctx, func(ctx context.Context) (err error) {
+			// A write to a pipe may block until its reader continues. Do not wait for that.
+			report, err = task.Await(ctx, func() (string, error) { return write(ctx, e) })
+			return err
+		})
+		e.progress.End() // so that an abandoned writer shows nothing later
+		var failed *output.Error
+		var misused *usageError
+		switch {
+		case err == nil:
+			_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
+			return errors.Join(err, printLeftOut(term.Err, e.improper))
+		case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
+			return err
+		case errors.As(err, &failed):
+			return failed
+		case errors.Is(err, context.Canceled):
+			return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
+		}
+		return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 	})
-	e.progress.End() // so that an abandoned writer shows nothing later
-	var failed *output.Error
-	var misused *usageError
-	switch {
-	case err == nil:
-		_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
-		return errors.Join(err, printLeftOut(term.Err, e.improper))
-	case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
-		return err
-	case errors.As(err, &failed):
-		return failed
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
-	}
-	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 }
 
 // printLeftOut prints the keys of invalid items, which are not in the file. It returns an error if

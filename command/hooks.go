@@ -48,19 +48,16 @@ func hooksOf(session *Session) *webhooks.Store {
 func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
 
 // Run performs the action, and prints the result.
-func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	since, err := c.check()
 	if err != nil {
 		return usage(err)
 	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback hooks"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	text, err := c.run(ctx, session, since, output.ScreenOf(term.Out))
-	_, unwritten := io.WriteString(term.Out, text)
-	return errors.Join(err, unwritten)
+	return flags.with(ctx, Opening{Owner: "talkback hooks"}, term, func(session *Session) error {
+		text, err := c.run(ctx, session, since, output.ScreenOf(term.Out))
+		_, unwritten := io.WriteString(term.Out, text)
+		return errors.Join(err, unwritten)
+	})
 }
 
 // check returns the time of --since, or an error in the command line.

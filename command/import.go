@@ -71,9 +71,11 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case err != nil:
 		return err
 	case c.List:
-		return listImports(ctx, flags, term)
+		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return listImports(ctx, session, term) })
 	case c.Undo != "":
-		return undoImport(ctx, c.Undo, c.Yes, target, c.NoCount, flags, term)
+		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error {
+			return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term)
+		})
 	}
 	if tableexport.Is(c.File) {
 		if err := c.checkTable(); err != nil {
@@ -125,7 +127,8 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		}
 		return printReport(term.Out, work, 0, errors.Join(err, printPreview(term.Out, work.Preview, c.languageFlag())))
 	}
-	return c.importInto(ctx, work, target, flags, term)
+	opening := Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}
+	return flags.with(ctx, opening, term, func(session *Session) error { return c.importInto(ctx, session, work, target, term) })
 }
 
 // checkMode returns an error if flags contradict each other: those that list imports, take one
@@ -202,13 +205,8 @@ func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *impor
 	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
-// importInto imports into the table that the flags select.
-func (c *Import) importInto(ctx context.Context, work *importer.Import, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
-	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+// importInto imports into the table of a session.
+func (c *Import) importInto(ctx context.Context, session *Session, work *importer.Import, target keeper.Target, term Terminal) error {
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
 	work.Loader = loader

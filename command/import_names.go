@@ -14,12 +14,7 @@ import (
 )
 
 // listImports prints all imports of the table. Its error is about damaged ones.
-func listImports(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func listImports(ctx context.Context, session *Session, term Terminal) error {
 	all, damaged, err := imports.NewRegistry(session.Client, session.Table).List(ctx)
 	if err != nil {
 		return err
@@ -58,12 +53,7 @@ func importsText(all []imports.Import, screen output.Screen) string {
 // undoImport removes the comments of an import, and waits until that is counted, unless others is
 // set. First it prints the cost and the number of comments, and asks the user of a terminal for
 // confirmation.
-func undoImport(ctx context.Context, name string, yes bool, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
-	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func undoImport(ctx context.Context, session *Session, name string, yes bool, target keeper.Target, others bool, term Terminal) error {
 	registry := imports.NewRegistry(session.Client, session.Table)
 	m, err := registry.Find(ctx, name)
 	if err != nil {

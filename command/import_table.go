@@ -42,7 +42,9 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 		return fmt.Errorf("nothing was restored: %w", restore.ErrNoComments)
 	}
 	if !c.dryRun {
-		err = c.write(ctx, export, check, flags, term)
+		err = flags.with(ctx, Opening{Owner: "talkback import", Create: c.create || flags.local()}, term, func(session *Session) error {
+			return c.write(ctx, session, export, check, term)
+		})
 	}
 	if err != nil || len(check.Improper) == 0 {
 		return err
@@ -52,12 +54,7 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 }
 
 // write writes the items of an export, and waits until they are counted.
-func (c tableRestore) write(ctx context.Context, export *tableexport.Export, check *restore.Check, flags *EngineFlags, term Terminal) (err error) {
-	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.create || flags.local()}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+func (c tableRestore) write(ctx context.Context, session *Session, export *tableexport.Export, check *restore.Check, term Terminal) error {
 	if !c.replace {
 		if err := imports.NewRegistry(session.Client, session.Table).MakeRoom(ctx, check.Imports); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)

@@ -108,18 +108,15 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 }
 
 // withPages opens the table and its page numbers for a command, and passes both to use.
-func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) (err error) {
-	session, err := f.Open(ctx, Opening{Owner: command}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	pages, err := openPages(ctx, target, session, command, term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	return use(session, pages)
+func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) error {
+	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) (err error) {
+		pages, err := openPages(ctx, target, session, command, term.Logger)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, pages.Close()) }()
+		return use(session, pages)
+	})
 }
 
 // elsewhere returns the name of a complete store outside the table, empty if there is none. The

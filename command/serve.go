@@ -187,20 +187,17 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	defer around.close()
 	defer runtime.KeepAlive(ballast())
 	server.start() // answers probes from now on
-	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	session.watchClock(term.Logger)
-	session.trace(around.traces)
-	c.measured.ofCalls(session)
-	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	return c.answer(ctx, session, pages, server, opening, around, term)
+	return flags.with(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term, func(session *Session) (err error) {
+		session.watchClock(term.Logger)
+		session.trace(around.traces)
+		c.measured.ofCalls(session)
+		pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, pages.Close()) }()
+		return c.answer(ctx, session, pages, server, opening, around, term)
+	})
 }
 
 // surroundings are the parts of a server that need no table.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,23 +17,20 @@ type Show struct {
 }
 
 // Run prints the comment and its keys.
-func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	id, err := comment.ParseID(c.ID)
 	if err != nil {
 		return usage(err)
 	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback show"}, term)
-	if err != nil {
+	return flags.with(ctx, Opening{Owner: "talkback show"}, term, func(session *Session) error {
+		inspection, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).Inspect(ctx, id)
+		if err != nil {
+			return err
+		}
+		width := min(output.Columns(term.Out), output.Readable)
+		_, err = io.WriteString(term.Out, inspectionText(inspection, width, output.ScreenOf(term.Out)))
 		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	inspection, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).Inspect(ctx, id)
-	if err != nil {
-		return err
-	}
-	width := min(output.Columns(term.Out), output.Readable)
-	_, err = io.WriteString(term.Out, inspectionText(inspection, width, output.ScreenOf(term.Out)))
-	return err
+	})
 }
 
 // inspectionText formats a comment and its keys for a screen. It wraps texts to a width on any

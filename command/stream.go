@@ -48,40 +48,37 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return err
 	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	traces, err := startTraces(ctx, term)
-	if err != nil {
-		return err
-	}
-	defer traces.Stop()
-	session.watchClock(term.Logger)
-	session.trace(traces)
-	var measured *measured
-	if !c.Status {
-		if measured, err = c.measure(ctx, nil, term); err != nil {
-			return err
-		}
-		defer measured.close(term.Logger)
-		measured.ofCalls(session)
-	}
-	pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	if c.Status {
-		now, err := readStatus(ctx, session, pages)
+	return flags.with(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term, func(session *Session) (err error) {
+		traces, err := startTraces(ctx, term)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(term.Out, now.text(output.ScreenOf(term.Out)))
-		return err
-	}
-	return c.count(ctx, session, pages, measured, term)
+		defer traces.Stop()
+		session.watchClock(term.Logger)
+		session.trace(traces)
+		var measured *measured
+		if !c.Status {
+			if measured, err = c.measure(ctx, nil, term); err != nil {
+				return err
+			}
+			defer measured.close(term.Logger)
+			measured.ofCalls(session)
+		}
+		pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, pages.Close()) }()
+		if c.Status {
+			now, err := readStatus(ctx, session, pages)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(term.Out, now.text(output.ScreenOf(term.Out)))
+			return err
+		}
+		return c.count(ctx, session, pages, measured, term)
+	})
 }
 
 // count counts until the context ends.
