@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -78,30 +80,18 @@ func (l *Link) warn(err error) bool {
 // await returns when the store answers again. warned says whether the log already has the warning. If not, await logs
 // it when quiet is over; else the last line about a store that is away would say that it answers.
 func (l *Link) await(warned bool) {
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for away := true; away && task.Wait(l.ctx, pause) == nil; {
 		ctx, cancel := context.WithTimeout(l.ctx, Patience)
 		err := l.store.Ping(ctx)
 		cancel()
-		if err == nil {
-			break
+		away = err != nil
+		l.mu.Lock()
+		switch l.away = away; {
+		case away:
+			warned = warned || l.warn(err)
+		case warned:
+			l.log.Info("the store of client limits answers again", "store", l.name)
 		}
-		if !warned {
-			l.mu.Lock()
-			warned = l.warn(err)
-			l.mu.Unlock()
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.away = false
-	if warned {
-		l.log.Info("the store of client limits answers again", "store", l.name)
+		l.mu.Unlock()
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
 // The files of a data folder. SQLite has two more next to the database file.
@@ -198,13 +200,11 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 		if r.PID != 0 && !r.Shared {
 			return "", false, inUse(folder, r)
 		}
-		select {
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return "", false, ctx.Err()
-			}
+		switch err := task.Wait(ctx, pollEvery); {
+		case errors.Is(err, context.Canceled):
+			return "", false, err
+		case err != nil:
 			return "", false, inUse(folder, r)
-		case <-time.After(pollEvery):
 		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite", in pure Go
 
 	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -116,18 +117,12 @@ func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 
 // keepTrimmed removes old records and empties a large log, at an interval, until the context ends.
 func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Duration) {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil {
 		err := errors.Join(s.trim(ctx, time.Now().Add(-keep)), child.Shorten(filepath.Join(filepath.Dir(s.file), logFile)))
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("the engine's housekeeping failed and will be tried again", "in", every, "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+		_ = task.Wait(ctx, every) // the loop looks at the context
 	}
 }
 
@@ -165,10 +160,8 @@ func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) 
 		if removed, err := result.RowsAffected(); err != nil || removed < trimBatch {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Since(began)):
+		if err := task.Wait(ctx, time.Since(began)); err != nil {
+			return err
 		}
 	}
 }
