@@ -129,24 +129,16 @@ func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.sql.Replace(readEntries), argument, generation)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var had []*record
-	for rows.Next() {
-		var text *string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
+	var text *string
+	err = s.each(ctx, tx, readEntries, []any{argument, generation}, []any{&text}, func() {
 		if text == nil {
 			had = append(had, nil)
-			continue
+		} else {
+			had = append(had, parseRecord(*text))
 		}
-		had = append(had, parseRecord(*text))
-	}
-	return had, rows.Err()
+	})
+	return had, err
 }
 
 // count changes counters, and deletes those that become zero.
@@ -163,25 +155,17 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 	if err != nil {
 		return err
 	}
-	rows, err := tx.QueryContext(ctx, s.sql.Replace(writeBlocks), argument, generation)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var zeros []counter
-	for rows.Next() {
-		var c counter
-		var language comment.Language
-		var code, n int
-		if err := rows.Scan(&c.product, &language, &code, &c.block, &n); err != nil {
-			return err
-		}
-		c.cell, _ = comment.CellOf(language, code)
+	var c counter
+	var language comment.Language
+	var code, n int
+	err = s.each(ctx, tx, writeBlocks, []any{argument, generation}, []any{&c.product, &language, &code, &c.block, &n}, func() {
 		if n == 0 {
+			c.cell, _ = comment.CellOf(language, code)
 			zeros = append(zeros, c)
 		}
-	}
-	if err := rows.Err(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	for _, c := range zeros {

@@ -56,19 +56,10 @@ func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (nam
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, s.sql.Replace(`SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`), g.current, last, batch)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	var name string
+	err = s.each(ctx, tx, `SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`,
+		[]any{g.current, last, batch}, []any{&name}, func() { names = append(names, name) })
+	return names, err
 }
 
 // Find implements pageindex.Index. Every boundary is exact. It takes two statements for any number
@@ -107,31 +98,23 @@ type blockCounts struct {
 // countList counts a list in one statement, which also reads the store's row.
 func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCounts, error) {
 	text, args := l.countStatement()
-	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
-	if err != nil {
-		return blockCounts{}, err
-	}
-	defer rows.Close()
 	c, found := blockCounts{}, 0
 	byBlock := map[int]int{}
-	for rows.Next() {
-		var block, code, n int
-		if err := rows.Scan(&block, &code, &n); err != nil {
-			return blockCounts{}, err
-		}
+	var block, code, n int
+	err := s.each(ctx, tx, text, args, []any{&block, &code, &n}, func() {
 		if block == storeRow {
 			found, c.generation = code, n
-			continue
+			return
 		}
 		cell, _ := comment.CellOf("", code)
 		c.ratings.Add(cell, n)
 		byBlock[block] += n
+	})
+	if err == nil && c.generation == 0 {
+		err = sql.ErrNoRows
 	}
-	if err := rows.Err(); err != nil {
+	if err != nil {
 		return blockCounts{}, err
-	}
-	if c.generation == 0 {
-		return blockCounts{}, sql.ErrNoRows
 	}
 	c.total = c.ratings.Total()
 	c.order(byBlock, l.descending)

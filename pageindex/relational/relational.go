@@ -126,3 +126,19 @@ func (s *Store) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) 
 	_, err := tx.ExecContext(ctx, s.sql.Replace(text), args...)
 	return err
 }
+
+// each runs a query of this package, and calls do for each row, whose columns it has read into into.
+func (s *Store) each(ctx context.Context, tx *sql.Tx, text string, args, into []any, do func()) error {
+	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		do()
+	}
+	return rows.Err()
+}
