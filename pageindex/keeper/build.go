@@ -112,28 +112,20 @@ func (b *build) update(ctx context.Context, change func(Registration) Registrati
 func (b *build) whileOurs(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	err := task.Beside(ctx, func(ctx context.Context) {
 		if err := task.Try(func() error { return b.keep(ctx) }); err != nil {
 			stop(err)
 		}
-	}()
-	err := task.Try(func() error { return b.work(ctx) })
+	}, func(ctx context.Context) error { return task.Try(func() error { return b.work(ctx) }) })
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
+		return cause
 	}
-	stop(nil)
-	<-done
 	return err
 }
 
 // keep writes heartbeats until the context ends. Its error is why the build can no longer succeed.
 func (b *build) keep(ctx context.Context) error {
-	for {
-		if err := task.Wait(ctx, b.Pace.Heartbeat); err != nil {
-			return nil
-		}
+	for task.Wait(ctx, b.Pace.Heartbeat) == nil {
 		b.tell(b.read.Load())
 		begun := b.begun.Load()
 		s, err := b.update(ctx, func(s Registration) Registration {
@@ -141,14 +133,14 @@ func (b *build) keep(ctx context.Context) error {
 			return s
 		})
 		switch {
-		case ctx.Err() != nil:
-			return nil
+		case ctx.Err() != nil: // the build has ended
 		case errors.Is(err, errLost):
 			return err
 		case err == nil && begun && s.Open():
 			return errMissed
 		}
 	}
+	return nil
 }
 
 func (b *build) work(ctx context.Context) error {
