@@ -3,6 +3,7 @@ package markers
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -40,7 +41,6 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	if err != nil {
 		return none, l.waves, err
 	}
-	l.version = h.version
 	for _, name := range h.names() {
 		cell, err := layout.ParseCell(name)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	if err == nil || comment.KindOf(err) == comment.Internal {
 		l.waves++
 		now, again := s.header(ctx, l.part, m)
-		if again == nil && now.version != l.version {
+		if again == nil && now.version != h.version {
 			again = pageindex.ErrMoved
 		}
 		err = errors.Join(again, err)
@@ -110,7 +110,6 @@ func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]i
 	for i := range out {
 		out[i] = make([]int, len(places))
 	}
-	searched := 0
 	err := call.Parallel(ctx, len(l.cells)*len(places), func(ctx context.Context, n int) (err error) {
 		i, j := n/len(places), n%len(places)
 		switch places[j] {
@@ -122,11 +121,8 @@ func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]i
 		}
 		return err
 	})
-	for _, at := range places {
-		if at != (comment.Position{}) && at != comment.MaxPosition {
-			searched = 2
-		}
+	if slices.ContainsFunc(places, func(at comment.Position) bool { return at != comment.Position{} && at != comment.MaxPosition }) {
+		l.waves += 2
 	}
-	l.waves += searched
 	return out, err
 }

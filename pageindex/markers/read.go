@@ -19,9 +19,7 @@ type attempt struct {
 	store *Store
 	part  generationProduct
 	list  pageindex.List
-	// version is the header's, cells are the cells that the filter selects, names their names in
-	// keys.
-	version string
+	// cells are the cells that the filter selects, names their names in keys.
 	cells   []state
 	names   []string
 	ratings []int
