@@ -126,32 +126,23 @@ func (r *reading) logAfter(ctx context.Context, number uint64) ([]runs.Entry, er
 // from reads items of the product's index by their sort keys, in ascending order.
 func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s stored, err error) {
 	values := layout.Item{":key": layout.PagesKey(r.product, "")[layout.AttrPK], ":from": layout.Text(sortKey)}
-	var items []layout.Item
-	err = r.query(ctx, what, condition, values, layout.AttrSK+","+layout.AttrPages, 0, func(page []layout.Item) error {
-		items = append(items, page...)
-		return nil
-	})
-	if err != nil {
-		return s, err
-	}
-	for _, it := range items {
-		sortKey := layout.NewReader(it).Text(layout.AttrSK)
-		if sortKey == layout.DirectorySK {
-			if s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages)); err != nil {
-				return s, err
+	err = r.query(ctx, what, condition, values, layout.AttrSK+","+layout.AttrPages, 0, func(page []layout.Item) (err error) {
+		for _, it := range page {
+			sortKey := layout.NewReader(it).Text(layout.AttrSK)
+			if sortKey == layout.DirectorySK {
+				s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages))
+			} else if number, ok := layout.LogEntryOfSK(sortKey); ok {
+				var entry runs.Entry
+				entry, err = runs.DecodeEntry(number, content(it, layout.AttrPages))
+				s.log = append(s.log, entry)
+			}
+			if err != nil {
+				return err
 			}
 		}
-		number, ok := layout.LogEntryOfSK(sortKey)
-		if !ok {
-			continue
-		}
-		entry, err := runs.DecodeEntry(number, content(it, layout.AttrPages))
-		if err != nil {
-			return s, err
-		}
-		s.log = append(s.log, entry)
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 // chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if one does not exist.
