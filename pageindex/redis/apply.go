@@ -89,20 +89,18 @@ func (s *Store) callFor(product, generation string, entries []pageindex.Entry) c
 
 // run makes calls in one pipeline, and sends the script's text if the server does not have it yet.
 func (s *Store) run(ctx context.Context, calls []call) error {
-	_, err := s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
-		for _, c := range calls {
-			applyScript.EvalSha(ctx, pipe, c.keys, c.arguments...)
-		}
-		return nil
-	})
-	if !goredis.HasErrorPrefix(err, "NOSCRIPT") {
+	run := func(eval func(context.Context, goredis.Scripter, []string, ...any) *goredis.Cmd) error {
+		_, err := s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+			for _, c := range calls {
+				eval(ctx, pipe, c.keys, c.arguments...)
+			}
+			return nil
+		})
 		return err
 	}
-	_, err = s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
-		for _, c := range calls {
-			applyScript.Eval(ctx, pipe, c.keys, c.arguments...)
-		}
-		return nil
-	})
+	err := run(applyScript.EvalSha)
+	if goredis.HasErrorPrefix(err, "NOSCRIPT") {
+		err = run(applyScript.Eval)
+	}
 	return err
 }
