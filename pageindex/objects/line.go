@@ -47,12 +47,8 @@ func (l *line) setChanges(changes []change) {
 		if c.was == c.now || !l.allows(c.was) && !l.allows(c.now) {
 			continue
 		}
-		if l.allows(c.was) {
-			sum.Add(c.was, -1)
-		}
-		if l.allows(c.now) {
-			sum.Add(c.now, 1)
-		}
+		l.count(&sum, c.was, -1)
+		l.count(&sum, c.now, 1)
 		l.changes, l.sums = append(l.changes, c), append(l.sums, sum)
 	}
 }

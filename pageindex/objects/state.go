@@ -152,12 +152,9 @@ func (s *State) view(product string) view {
 	}
 	v.ready = false
 	v.items = make([]Item, 0, len(p.items))
-	v.bases = make(map[comment.Position]Item, len(p.items))
-	for position, h := range p.items {
+	v.bases = maps.Clone(p.bases)
+	for _, h := range p.items {
 		v.items = append(v.items, h.item)
-		if base, known := p.bases[position]; known {
-			v.bases[position] = base
-		}
 	}
 	slices.SortFunc(v.items, func(a, b Item) int { return a.Position.Compare(b.Position) })
 	return v

@@ -195,14 +195,14 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost pageindex.Cost, err error) {
 	for range tries {
 		keepingUp, err := s.core.refresh(ctx)
-		cost.Calls, cost.Waves = cost.Calls+keepingUp.Calls, cost.Waves+keepingUp.Waves
+		cost.Add(keepingUp)
 		now := s.core.current()
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
 		r := newReads(s.core.storage, s.core.cache)
 		err = work(r, now.state)
-		cost.Calls, cost.Waves = cost.Calls+r.cost.Calls, cost.Waves+r.cost.Waves
+		cost.Add(r.cost)
 		if err == nil {
 			return cost, nil
 		}
