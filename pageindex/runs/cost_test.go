@@ -46,7 +46,7 @@ func newPurse(number int) *purse {
 		at, cell := p.anywhere(), p.cell()
 		w.markers[at] = cell
 		grid.Add(cell, 1)
-		highest = later(highest, at)
+		highest = slices.MaxFunc([]comment.Position{highest, at}, comment.Position.Compare)
 	}
 	w.head = Start(grid, highest, begun)
 	p.commit([]Change{p.insert()})

@@ -221,9 +221,7 @@ func DecodeSplit(in []byte, stats comment.Stats) error {
 	}
 	r := gridReader{bitReader: bitReader{decoder: d}}
 	r.begin()
-	languages := slices.AppendSeq(make([]comment.Language, 0, len(stats)), maps.Keys(stats))
-	slices.Sort(languages)
-	for _, language := range languages {
+	for _, language := range slices.Sorted(maps.Keys(stats)) {
 		stats[language] = r.split(stats[language].Counts)
 	}
 	if r.end(); len(d.rest) > 0 {

@@ -95,7 +95,9 @@ func (v *View) locator(list pageindex.List) *locator {
 		slices.Reverse(segments)
 	}
 	for _, s := range segments {
-		p := segmentRange{segment: s, from: later(s.from, low), last: earlier(s.last, high), leastBefore: least, mostBefore: most}
+		p := segmentRange{segment: s, leastBefore: least, mostBefore: most}
+		p.from = slices.MaxFunc([]comment.Position{s.from, low}, comment.Position.Compare)
+		p.last = slices.MinFunc([]comment.Position{s.last, high}, comment.Position.Compare)
 		if p.from.Compare(p.last) > 0 {
 			continue
 		}
@@ -104,20 +106,6 @@ func (v *View) locator(list pageindex.List) *locator {
 		l.parts = append(l.parts, p)
 	}
 	return l
-}
-
-func later(a, b comment.Position) comment.Position {
-	if a.Compare(b) > 0 {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b comment.Position) comment.Position {
-	if a.Compare(b) < 0 {
-		return a
-	}
-	return b
 }
 
 // count returns bounds for the number of the list's comments in a part.

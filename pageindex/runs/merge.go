@@ -161,13 +161,9 @@ func (m *Merge) Result(random uint32) Result {
 			}
 		}
 	}
-	named := map[Key]bool{}
-	for _, ref := range d.References {
-		named[ref.Key] = true
-	}
-	for _, ref := range m.before.References {
-		if !named[ref.Key] {
-			d.Replaced = append(d.Replaced, ref.Key)
+	for _, old := range m.before.References {
+		if !slices.ContainsFunc(d.References, func(ref Reference) bool { return ref.Key == old.Key }) {
+			d.Replaced = append(d.Replaced, old.Key)
 		}
 	}
 	out.Directory = d
