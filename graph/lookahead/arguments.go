@@ -1,6 +1,8 @@
 package lookahead
 
 import (
+	"cmp"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -144,24 +146,16 @@ func (p *Page) fromNewest(given arguments) bool {
 }
 
 // filterOf reads a filter and normalizes it. No other code turns one into a [comment.Filter].
-func filterOf(argument any) (filter comment.Filter, err error) {
+func filterOf(argument any) (filter comment.Filter, _ error) {
 	given, _ := argument.(map[string]any)
-	if filter.Languages, err = values(given["languages"], graph.UnmarshalLanguage); err != nil {
-		return comment.Filter{}, err
-	}
-	if filter.Ratings, err = values(given["ratings"], graphql.UnmarshalInt); err != nil {
-		return comment.Filter{}, err
-	}
-	if filter.Verified, err = optional(given["verified"], graphql.UnmarshalBoolean); err != nil {
-		return comment.Filter{}, err
-	}
-	if filter.WithMedia, err = optional(given["withMedia"], graphql.UnmarshalBoolean); err != nil {
-		return comment.Filter{}, err
-	}
-	if filter.CreatedAfter, err = optional(given["createdAfter"], graph.UnmarshalDateTime); err != nil {
-		return comment.Filter{}, err
-	}
-	if filter.CreatedBefore, err = optional(given["createdBefore"], graph.UnmarshalDateTime); err != nil {
+	var errs [6]error
+	filter.Languages, errs[0] = values(given["languages"], graph.UnmarshalLanguage)
+	filter.Ratings, errs[1] = values(given["ratings"], graphql.UnmarshalInt)
+	filter.Verified, errs[2] = optional(given["verified"], graphql.UnmarshalBoolean)
+	filter.WithMedia, errs[3] = optional(given["withMedia"], graphql.UnmarshalBoolean)
+	filter.CreatedAfter, errs[4] = optional(given["createdAfter"], graph.UnmarshalDateTime)
+	filter.CreatedBefore, errs[5] = optional(given["createdBefore"], graph.UnmarshalDateTime)
+	if err := cmp.Or(errs[:]...); err != nil {
 		return comment.Filter{}, err
 	}
 	return filter.Normalize()
