@@ -70,23 +70,17 @@ func (f *PersistedFlags) open(ctx context.Context, check func(text string) error
 // onHangup calls a function at each SIGHUP, which then does not end the context of Signals, until
 // stop is called.
 func onHangup(call func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGHUP) // takes it from Signals
 	signal.Notify(caught, syscall.SIGHUP)
 	go func() {
-		for {
-			select {
-			case <-caught:
-				call()
-			case <-ctx.Done():
-				return
-			}
+		for range caught {
+			call()
 		}
 	}()
 	return func() {
 		signal.Stop(caught)
-		cancel()
+		close(caught)
 	}
 }
 
