@@ -39,9 +39,6 @@ type OnlyPagesFlag struct {
 	Pages string `help:"Handle page numbers only, those in this store: ${pages}. Without a value, the store that the variable names (default: table); the variable alone does not restrict the command." placeholder:"STORE" type:"store" password:"variable"`
 }
 
-// isSet reports whether the flag or its variable is set.
-func (f OnlyPagesFlag) isSet() bool { return f.Pages != "" }
-
 // target returns the store that the flag names. only reports that the flag is on the command line.
 func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {
 	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })

@@ -40,7 +40,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 		if only && pages.store != nil {
 			return rebuildPages(ctx, session, pages, term)
 		}
-		if !c.isSet() {
+		if c.Pages == "" {
 			if store, err := pages.elsewhere(ctx, session); err != nil || store != "" {
 				return cmp.Or(err, usagef("page numbers are in %s, not in the table: set TALKBACK_PAGES to that store, or to table if you leave it", output.Printable(store)))
 			}

@@ -44,7 +44,7 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		if only {
 			return verifyPages(ctx, session, pages, term)
 		}
-		if !c.isSet() {
+		if c.Pages == "" {
 			store, err := pages.elsewhere(ctx, session)
 			if err != nil {
 				return err
