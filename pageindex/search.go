@@ -82,9 +82,9 @@ type search interface {
 }
 
 // Search returns the boundaries of targets in a list that is the union of several sorted cells, all
-// with exact ranks, and the number of waves. A wave reads a few elements of each cell, chosen by
-// sample: one pipelined call can fetch them all.
-func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadProbes) ([]Boundary, int, error) {
+// with exact ranks. Each call of read takes a few elements of each cell, chosen by sample: one
+// pipelined call can fetch them all.
+func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadProbes) ([]Boundary, error) {
 	searches := make([]search, len(targets))
 	for i, target := range targets {
 		if target.At != nil {
@@ -93,16 +93,12 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 			searches[i] = newPicking(cells, order, target.Rank, sample)
 		}
 	}
-	rounds, known := 0, map[Probe]comment.Position{}
-	for ; ; rounds++ {
-		probes, ends := next(searches, known)
-		if ends {
-			break
-		}
+	known := map[Probe]comment.Position{}
+	for probes, ends := next(searches, known); !ends; probes, ends = next(searches, known) {
 		if len(probes) > 0 {
 			positions, err := read(ctx, probes)
 			if err != nil {
-				return nil, rounds, err
+				return nil, err
 			}
 			for i, probe := range probes {
 				known[probe] = positions[i]
@@ -110,7 +106,7 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 		}
 		for _, s := range searches {
 			if !s.take(known) {
-				return nil, rounds, ErrMoved
+				return nil, ErrMoved
 			}
 		}
 	}
@@ -118,7 +114,7 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 	for i, s := range searches {
 		boundaries[i] = s.boundary()
 	}
-	return boundaries, rounds, nil
+	return boundaries, nil
 }
 
 // next returns the elements that searches need and that were not read yet, and whether all have

@@ -94,7 +94,11 @@ func TestSearchFindsAsInTheList(t *testing.T) {
 			}
 			targets = append(targets, target)
 		}
-		boundaries, rounds, err := Search(t.Context(), cells, order, targets, Evenly, g.read)
+		rounds := 0
+		boundaries, err := Search(t.Context(), cells, order, targets, Evenly, func(ctx context.Context, probes []Probe) ([]comment.Position, error) {
+			rounds++
+			return g.read(ctx, probes)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +162,7 @@ func TestMovingCells(t *testing.T) {
 		}
 		position := at(500)
 		targets := []CellTarget{{Target: Target{Rank: len(g[0])}}, {Target: Target{At: &position}}}
-		if _, _, err := Search(t.Context(), cells, comment.NewestFirst, targets, Evenly, read); errors.Is(err, ErrMoved) {
+		if _, err := Search(t.Context(), cells, comment.NewestFirst, targets, Evenly, read); errors.Is(err, ErrMoved) {
 			moved++
 		} else if err != nil {
 			t.Fatal(err)
@@ -173,7 +177,7 @@ func TestMovingCells(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	broken := errors.New("broken")
 	read := func(context.Context, []Probe) ([]comment.Position, error) { return nil, broken }
-	_, _, err := Search(t.Context(), []Range{{0, 9}}, comment.NewestFirst, []CellTarget{{Target: Target{Rank: 3}}}, Evenly, read)
+	_, err := Search(t.Context(), []Range{{0, 9}}, comment.NewestFirst, []CellTarget{{Target: Target{Rank: 3}}}, Evenly, read)
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
@@ -192,12 +196,12 @@ func TestRoundsOfAMillion(t *testing.T) {
 		cells[i] = Range{0, len(g[i])}
 	}
 	for _, row := range []struct{ rank, rounds, reads int }{{3, 1, 60}, {1000, 3, 700}, {123_456, 6, 1500}, {999_999, 2, 60}} {
-		reads := 0
+		rounds, reads := 0, 0
 		read := func(ctx context.Context, probes []Probe) ([]comment.Position, error) {
-			reads += len(probes)
+			rounds, reads = rounds+1, reads+len(probes)
 			return g.read(ctx, probes)
 		}
-		_, rounds, err := Search(t.Context(), cells, comment.NewestFirst, []CellTarget{{Target: Target{Rank: row.rank}}}, Evenly, read)
+		_, err := Search(t.Context(), cells, comment.NewestFirst, []CellTarget{{Target: Target{Rank: row.rank}}}, Evenly, read)
 		if err != nil || rounds > row.rounds || reads > row.reads {
 			t.Errorf("rank %d: %d rounds, %d reads, want at most %d and %d (%v)", row.rank, rounds, reads, row.rounds, row.reads, err)
 		}

@@ -99,7 +99,7 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 			wanted[j].Within[i] = pageindex.Range{Low: at, High: at}
 		}
 	}
-	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
+	found.Boundaries, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
 	return found, err
 }
 

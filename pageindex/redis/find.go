@@ -84,7 +84,7 @@ func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageind
 	for i, r := range ranges {
 		found.Counts.Add(l.cells[i], r.High-r.Low)
 	}
-	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, pageindex.Evenly, l.read)
+	found.Boundaries, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, pageindex.Evenly, l.read)
 	return found, err
 }
 
