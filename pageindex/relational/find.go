@@ -33,33 +33,25 @@ func (s *Store) Renew(ctx context.Context, was, covers string) error {
 
 // Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
-	for last, more := "", true; more; {
-		var names []string
-		err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			names, err = s.productsAfter(ctx, tx, last)
-			return err
+	last := ""
+	for n := batch; n >= batch; {
+		n = 0
+		err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			g, err := s.generations(ctx, tx)
+			if err != nil {
+				return err
+			}
+			return s.each(ctx, tx, `SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`,
+				[]any{g.current, last, batch}, []any{&last}, func() {
+					n++
+					tell(last)
+				})
 		})
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			tell(name)
-			last = name
-		}
-		more = len(names) == batch
 	}
 	return nil
-}
-
-func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (names []string, err error) {
-	g, err := s.generations(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	var name string
-	err = s.each(ctx, tx, `SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`,
-		[]any{g.current, last, batch}, []any{&name}, func() { names = append(names, name) })
-	return names, err
 }
 
 // Find implements pageindex.Index. Every boundary is exact. It takes two statements for any number
