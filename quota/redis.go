@@ -58,12 +58,8 @@ func (s *Redis) Ping(ctx context.Context) error {
 // Change implements Store.
 func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed time.Duration, changed bool, err error) {
 	key := s.prefix + p.Name + ":" + hex.EncodeToString(c[:])
-	forced := 0
-	if cost.Forced {
-		forced = 1
-	}
 	reply, err := changeScript.Run(ctx, s.client, []string{key},
-		cost.Time.Microseconds(), p.Window().Microseconds(), p.Longest().Microseconds(), forced).Int64Slice()
+		cost.Time.Microseconds(), p.Window().Microseconds(), p.Longest().Microseconds(), cost.Forced).Int64Slice()
 	if err != nil {
 		return 0, false, s.name.Failed(err)
 	}
