@@ -80,9 +80,9 @@ var errMore = fmt.Errorf("a folder of the index has more than %d objects", 1000*
 
 func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 	var out []listed
-	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(b.prefix + folder)}
+	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(b.prefix + folder)})
 	for range mostListed {
-		page, err := b.client.ListObjectsV2(ctx, in)
+		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, outcome(err)
 		}
@@ -94,10 +94,9 @@ func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 			}
 			out = append(out, one)
 		}
-		if !aws.ToBool(page.IsTruncated) {
+		if !pages.HasMorePages() {
 			return out, nil
 		}
-		in.ContinuationToken = page.NextContinuationToken
 	}
 	return out, errMore
 }
