@@ -31,12 +31,6 @@ type Index struct {
 	unsplit func(product string)
 }
 
-// client is the part of the SDK's client that an Index calls.
-type client interface {
-	readClient
-	mergeClient
-}
-
 var _ pageindex.Index = (*Index)(nil)
 
 // New returns the index of a table, which must match layout.Definition.
@@ -221,7 +215,7 @@ func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 // index, even if the product has none now. Several processes may call it at once: of two that merge
 // the same, one changes nothing.
 func (x *Index) Merge(ctx context.Context, product string) error {
-	m := merging{client: x.client, reading: &reading{client: x.client, table: x.table, product: product, consistent: true}}
+	m := merging{&reading{client: x.client, table: x.table, product: product, consistent: true}}
 	_, err := untorn(ctx, func() (any, error) { return nil, m.merge(ctx) })
 	return call.Wrap(err, "merge of the page index of product %q", product)
 }

@@ -15,19 +15,8 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// mergeClient is the part of the SDK's client that a merge calls, besides reads.
-type mergeClient interface {
-	call.BatchWriter
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
-}
-
 // merging is one call of Merge. It performs the steps of runs.Merge.
-type merging struct {
-	*reading
-	client mergeClient
-}
+type merging struct{ *reading }
 
 // merge makes one attempt.
 func (m *merging) merge(ctx context.Context) error {

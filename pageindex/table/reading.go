@@ -19,15 +19,19 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// readClient is the part of the SDK's client that reads call.
-type readClient interface {
+// client is the part of the SDK's client that an Index calls.
+type client interface {
 	call.Querier
 	call.BatchGetter
+	call.BatchWriter
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
 }
 
 // reading reads parts of one product's index, and adds up the cost. It is safe for concurrent use.
 type reading struct {
-	client     readClient
+	client     client
 	table      string
 	product    string
 	consistent bool
