@@ -33,18 +33,12 @@ type Desk struct {
 
 // Queue returns a page of the comments that wait, for moderators.
 func (d *Desk) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error) {
-	if _, err := moderator(ctx, d.Authorizer); err != nil {
-		return comment.QueuePage{}, err
-	}
-	return d.Store.Queue(ctx, q)
+	return moderated(ctx, d, func() (comment.QueuePage, error) { return d.Store.Queue(ctx, q) })
 }
 
 // Pending returns how many comments wait, for moderators.
 func (d *Desk) Pending(ctx context.Context) (int, error) {
-	if _, err := moderator(ctx, d.Authorizer); err != nil {
-		return 0, err
-	}
-	return d.Store.Pending(ctx)
+	return moderated(ctx, d, func() (int, error) { return d.Store.Pending(ctx) })
 }
 
 // Moderate returns an error unless the caller is a moderator.
@@ -55,26 +49,25 @@ func (d *Desk) Moderate(ctx context.Context) error {
 
 // Audit returns the latest decisions about a comment, for moderators.
 func (d *Desk) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
-	if _, err := moderator(ctx, d.Authorizer); err != nil {
-		return nil, err
-	}
-	return d.Store.Audit(ctx, id)
+	return moderated(ctx, d, func() ([]comment.Decision, error) { return d.Store.Audit(ctx, id) })
 }
 
 // Reports returns the reports of a comment, for moderators.
 func (d *Desk) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
-	if _, err := moderator(ctx, d.Authorizer); err != nil {
-		return nil, err
-	}
-	return d.Store.Reports(ctx, id)
+	return moderated(ctx, d, func() ([]comment.Report, error) { return d.Store.Reports(ctx, id) })
 }
 
 // CommentsBy returns a summary of a customer's comments, for moderators.
 func (d *Desk) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
-	if _, err := moderator(ctx, d.Authorizer); err != nil {
-		return comment.CustomerComments{}, err
+	return moderated(ctx, d, func() (comment.CustomerComments, error) { return d.Store.CommentsBy(ctx, customer) })
+}
+
+// moderated calls read if the caller is a moderator.
+func moderated[T any](ctx context.Context, d *Desk, read func() (T, error)) (answer T, err error) {
+	if err := d.Moderate(ctx); err != nil {
+		return answer, err
 	}
-	return d.Store.CommentsBy(ctx, customer)
+	return read()
 }
 
 // moderator returns the caller, and an error unless it is a moderator.
