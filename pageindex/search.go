@@ -141,7 +141,6 @@ func next(searches []search, known map[Probe]comment.Position) (probes []Probe, 
 // If even the upper one is too low, the element and all below it are too low, and likewise above.
 // With two or more cells, each wave removes candidates, even if it reads one element of each cell.
 type picking struct {
-	order  comment.Order
 	sample Sampler
 	rank   int // of the boundary in the list
 	// candidates are the elements that may have the rank.
@@ -153,7 +152,7 @@ type picking struct {
 
 func newPicking(cells []Range, order comment.Order, rank int, sample Sampler) *picking {
 	total := size(cells)
-	p := &picking{order: order, sample: sample, rank: min(rank, total), candidates: slices.Clone(cells)}
+	p := &picking{sample: sample, rank: min(rank, total), candidates: slices.Clone(cells)}
 	p.below = p.rank - 1
 	if order.Descends() {
 		p.below = total - p.rank

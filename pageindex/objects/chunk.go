@@ -32,7 +32,6 @@ const (
 
 // Head is the table of contents of a file of records or guards. It begins the file.
 type Head struct {
-	Kind Kind
 	// Prefix is what the Follows of every guard begins with.
 	Prefix string
 	// RecordSize is the size of a record, in bytes.

@@ -96,7 +96,7 @@ func (f FileInfo) Decode(data []byte) (*Head, error) {
 	data = data[:min(f.Head, len(data))]
 	p := &parser{rest: data}
 	magic, crc := string(p.take(len(fileMagic))), p.u32()
-	kind, prefix, size, length, products := Kind(p.u8()), p.u8(), p.u16(), int(p.u32()), int(p.u32())
+	_, prefix, size, length, products := p.u8(), p.u8(), p.u16(), int(p.u32()), int(p.u32()) // the first is the kind
 	if p.short || magic != fileMagic || length < fixedHead || length > len(data) || size < recordSize {
 		return nil, damaged("a file does not begin with a head")
 	}
@@ -104,7 +104,7 @@ func (f FileInfo) Decode(data []byte) (*Head, error) {
 		return nil, damaged("the checksum of a head does not match")
 	}
 	p.rest = data[fixedHead:length]
-	h := &Head{Kind: kind, Prefix: string(p.take(prefix)), RecordSize: size, Length: length}
+	h := &Head{Prefix: string(p.take(prefix)), RecordSize: size, Length: length}
 	records := 0
 	h.Products = list(p, products, func() Product {
 		product := p.product(records)

@@ -15,9 +15,7 @@ import (
 // errDamaged is the error of a file whose bytes are not those that were written.
 var errDamaged = errors.New("a file of the page index is damaged")
 
-func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
-}
+func damaged(how string) error { return fmt.Errorf("%w: %s", errDamaged, how) }
 
 // Key orders the comments of all products: by product id, then by position.
 type Key struct {

@@ -65,7 +65,6 @@ func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageinde
 
 // locator finds targets of one list in a view.
 type locator struct {
-	view  *View
 	list  pageindex.List
 	parts []segmentRange
 	// hidden means that the filter selects languages that share a row in chunks not loaded yet.
@@ -84,7 +83,7 @@ type segmentRange struct {
 }
 
 func (v *View) locator(list pageindex.List) *locator {
-	l := &locator{view: v, list: list}
+	l := &locator{list: list}
 	for _, language := range list.Filter.Languages {
 		l.hidden = l.hidden || v.shared && !v.rows[language]
 	}
