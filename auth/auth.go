@@ -43,8 +43,7 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 	}
 	g := &Guard{rolesClaim: s.RolesClaim}
 	if s.ModeratorToken != "" {
-		hash := sha256.Sum256([]byte(s.ModeratorToken))
-		g.moderator = &hash
+		g.moderator = new(sha256.Sum256([]byte(s.ModeratorToken)))
 	}
 	switch {
 	case s.JWKS != "":

@@ -262,8 +262,7 @@ func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, 
 	}
 	problem := comment.Problem{Code: concern.code, Message: comment.MessageOf(err), Path: concern.path}
 	if known, ok := errors.AsType[*comment.Error](err); ok && known.Earlier != "" {
-		earlier := comment.ID(known.Earlier)
-		problem.CommentID = &earlier
+		problem.CommentID = new(comment.ID(known.Earlier))
 	}
 	return comment.Comment{}, []comment.Problem{problem}, nil
 }

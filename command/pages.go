@@ -295,8 +295,7 @@ func nextEntries(reader *reviewfile.Reader) (entries []pageindex.Entry, err erro
 		if err != nil {
 			return entries, err
 		}
-		cell := row.Comment.Cell()
-		entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: &cell})
+		entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: new(row.Comment.Cell())})
 	}
 	return entries, nil
 }

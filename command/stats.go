@@ -75,8 +75,7 @@ func readRatings(ctx context.Context, store *dynamo.Store, product string, filte
 		return r, err
 	}
 	if len(page.Comments) > 0 {
-		latest := page.Comments[0].CreatedAt()
-		r.latest = &latest
+		r.latest = new(page.Comments[0].CreatedAt())
 	} else if err := checkProduct(ctx, store, product); err != nil {
 		return r, err
 	}

@@ -96,7 +96,6 @@ func (f *finder) place() {
 		if !f.order.Descends() {
 			n = from + rank - 1
 		}
-		at := f.line.at(n)
-		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &at}
+		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: new(f.line.at(n))}
 	}
 }

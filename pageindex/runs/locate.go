@@ -271,8 +271,7 @@ func (l *locator) boundary(rank int) pageindex.Boundary {
 			if rank == p.mostBefore || !p.revealed {
 				return b
 			}
-			after := l.selected(p)[rank-p.mostBefore-1].Position
-			return pageindex.Boundary{Rank: rank, After: &after}
+			return pageindex.Boundary{Rank: rank, After: new(l.selected(p)[rank-p.mostBefore-1].Position)}
 		}
 		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {
 			b.After = new(p.end(l.list.Order))
