@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -305,11 +306,8 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 // ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
-	written := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate
-	for _, lease := range s.leases {
-		written = written || lease.Owner != ""
-	}
-	if !written {
+	scheduled := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate
+	if !scheduled && !slices.ContainsFunc(s.leases, func(lease stream.Lease) bool { return lease.Owner != "" }) {
 		return doctor.New(check, doctor.Problem, "hooks and subscribers get no events: no process reads the stream").
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda")
 	}

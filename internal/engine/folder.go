@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -251,12 +252,9 @@ func Owns(folder, path string) bool {
 		path = target
 	}
 	inside := same(folder, filepath.Dir(path))
-	for _, name := range engineFiles {
-		if inside && strings.EqualFold(name, filepath.Base(path)) || same(filepath.Join(folder, name), path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(engineFiles, func(name string) bool {
+		return inside && strings.EqualFold(name, filepath.Base(path)) || same(filepath.Join(folder, name), path)
+	})
 }
 
 // same reports whether two paths lead to the same existing file.

@@ -173,11 +173,7 @@ func (s *State) settle(product string, v view) {
 			p.bases[position] = base
 		}
 	}
-	same := len(p.items) == len(v.items)
-	for _, item := range v.items {
-		same = same && p.items[item.Position].item == item
-	}
-	if same {
+	if len(p.items) == len(v.items) && !slices.ContainsFunc(v.items, func(item Item) bool { return p.items[item.Position].item != item }) {
 		p.changes = v.changes
 	}
 }

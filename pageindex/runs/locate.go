@@ -84,9 +84,7 @@ type segmentRange struct {
 
 func (v *View) locator(list pageindex.List) *locator {
 	l := &locator{list: list}
-	for _, language := range list.Filter.Languages {
-		l.hidden = l.hidden || v.shared && !v.rows[language]
-	}
+	l.hidden = v.shared && slices.ContainsFunc(list.Filter.Languages, func(language comment.Language) bool { return !v.rows[language] })
 	low, high := list.Filter.Range()
 	least, most := 0, 0
 	segments := slices.Clone(v.segments)

@@ -66,12 +66,9 @@ func (m *Merge) Chunks() []Key {
 // neighbour: with new runs unless it is nearly full, with a rewritten chunk if it is nearly empty.
 func (m *Merge) hasRoom(i int) bool {
 	bytes := m.view.segments[i].chunk.Bytes
-	for _, beside := range m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))] {
-		if beside.chunk == nil && bytes < chunkBytes*3/4 || len(beside.changes) > 0 && bytes < chunkBytes/4 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))], func(beside *segment) bool {
+		return beside.chunk == nil && bytes < chunkBytes*3/4 || len(beside.changes) > 0 && bytes < chunkBytes/4
+	})
 }
 
 // A merge that writes many chunks is expensive, so it waits until the log is larger.
@@ -83,12 +80,7 @@ const (
 // Postponed reports whether to skip this merge until the next one is due, because it would write
 // many chunks for a small log. Runs that are far too large do not wait.
 func (m *Merge) Postponed() bool {
-	for _, s := range m.view.segments {
-		if s.tooLarge() {
-			return false
-		}
-	}
-	return len(m.Chunks()) > manyChunks && m.logBytes < patientBytes
+	return !slices.ContainsFunc(m.view.segments, (*segment).tooLarge) && len(m.Chunks()) > manyChunks && m.logBytes < patientBytes
 }
 
 // Load adds a chunk that was read.
