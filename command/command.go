@@ -154,12 +154,10 @@ func finish(err error, term Terminal) int {
 		return exitDone
 	}
 	report(err, term)
-	var wrongLine *usageError
-	var exists *importer.RejectsExistError
 	switch {
-	case errors.As(err, &wrongLine):
+	case errors.As(err, new(*usageError)):
 		return exitUsage
-	case errors.As(err, &exists):
+	case errors.As(err, new(*importer.RejectsExistError)):
 		return exitExists
 	}
 	return exitFailed

@@ -287,8 +287,7 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 		}
 		dead := false
 		for _, err := range store.DeadLetters(ctx, h.Hook.ID) {
-			var wrong webhooks.Damaged
-			dead = err == nil || errors.As(err, &wrong)
+			dead = err == nil || errors.As(err, new(webhooks.Damaged))
 			break
 		}
 		all = append(all, hookFindings(h, refused, dead, now.now)...)

@@ -63,12 +63,11 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 		})
 		e.progress.End() // so that an abandoned writer shows nothing later
 		var failed *output.Error
-		var misused *usageError
 		switch {
 		case err == nil:
 			_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
 			return errors.Join(err, printLeftOut(term.Err, e.improper))
-		case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
+		case comment.KindOf(err) == comment.NotFound, errors.As(err, new(*usageError)):
 			return err
 		case errors.As(err, &failed):
 			return failed

@@ -192,10 +192,9 @@ func listDead(ctx context.Context, store *webhooks.Store, id string, screen outp
 	}
 	var all []webhooks.DeadLetter
 	var wrong []error
-	var damaged webhooks.Damaged
 	for letter, err := range store.DeadLetters(ctx, id) {
 		switch {
-		case errors.As(err, &damaged) && len(wrong) < maxDead:
+		case errors.As(err, new(webhooks.Damaged)) && len(wrong) < maxDead:
 			wrong = append(wrong, err)
 			continue
 		case err != nil:

@@ -100,17 +100,15 @@ type ServerName string
 
 // Failed adds the server and a kind to an error of the client.
 func (n ServerName) Failed(err error) error {
-	var known *comment.Error
 	var network net.Error
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
+	case err == nil, errors.As(err, new(*comment.Error)), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		return &comment.Error{Kind: comment.Timeout, Message: string(n) + " did not answer in time", Cause: err}
 	}
 	reason := "no connection"
-	var reply goredis.Error
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[goredis.Error](err); ok {
 		reason, _, _ = strings.Cut(reply.Error(), " ") // the first word is the kind of error
 	}
 	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason), Cause: withoutArguments{err}}
