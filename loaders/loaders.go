@@ -101,16 +101,17 @@ type Loaders struct {
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products may read it during a batch
 
-	subject
-
 	mu    sync.Mutex
 	want  comment.Latest // without Ratings if no field wants newest comments
 	pages map[PageKey]*answer[comment.Page]
+	// What the answer depends on, as resolvers report it.
+	products  map[string]bool
+	forCaller bool
 }
 
 // New returns the loaders of one request.
 func New(o Options) *Loaders {
-	l := &Loaders{options: o, pages: map[PageKey]*answer[comment.Page]{}}
+	l := &Loaders{options: o, pages: map[PageKey]*answer[comment.Page]{}, products: map[string]bool{}}
 	l.comments = newLoader("comments", commentsOf(o.Comments, false), o.Batches)
 	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
 	l.stats = newLoader("statistics", l.statsOf, o.Batches)
