@@ -18,7 +18,7 @@ import (
 //	K#                 GENERATIONS   which generations there are, see generations.go
 //	K#GEN              4711          the products of a generation
 //	K#GEN#/4711        H             header: of each cell how many comments, how far it is stamped
-//	K#GEN#/4711        E#ULID        entry: as what a comment is counted, and what that follows
+//	K#GEN#/4711        E#ULID        entry: the cell of a comment, and the position that it follows
 //	K#GEN#de/5/4711    C#ULID        a comment of the cell
 //	K#GEN#de/5/4711    N#00000000    the first stamps of the cell: the positions of its n-th comment
 //	                                 from the oldest, its 2n-th and so on

@@ -58,8 +58,7 @@ func (b *build) removeLocked() error {
 }
 
 // removeIdle deletes the files of a build that a later one has replaced, and reports whether they
-// are gone. It leaves those of a build that is still working: that notices by itself that it is too
-// late.
+// are gone. It leaves those of a build that is still working, which fails at its end.
 func (b *build) removeIdle() bool {
 	if !b.mu.TryLock() {
 		return false
