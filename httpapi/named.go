@@ -25,7 +25,8 @@ var _ interface {
 	graphql.OperationContextMutator
 } = (*named)(nil)
 
-// Codes and messages of Apollo's protocol, which its clients look for to the letter.
+// Codes and messages of Apollo's protocol, which its clients look for to the letter. Each answer gets
+// a copy, which the executor may change.
 var (
 	unknownQuery   = coded("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
 	noQueries      = coded("PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
@@ -60,12 +61,12 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	hash, ok := hashIn(params.Extensions)
 	switch {
 	case !ok:
-		err = fresh(badPersisted)
+		err = new(badPersisted)
 	case known.documentID != "":
 		// A hash beside it must name the same document: a proxy may know the request by either of them.
 		if text, err = n.document(known.documentID); err == nil && hash != "" {
 			if other, missing := n.document(hash); missing != nil || other != text {
-				err = fresh(otherDocument)
+				err = new(otherDocument)
 			}
 		}
 	case params.Query == "" && hash != "":
@@ -99,12 +100,12 @@ func hashIn(extensions map[string]any) (hash string, ok bool) {
 // document returns the text of a trusted document.
 func (n *named) document(id string) (string, *gqlerror.Error) {
 	if n.trusted == nil {
-		return "", fresh(noDocuments)
+		return "", new(noDocuments)
 	}
 	if text, found := n.trusted.Find(id); found {
 		return text, nil
 	}
-	return "", fresh(unknownID)
+	return "", new(unknownID)
 }
 
 // query returns the text with a hash. A client that gets PersistedQueryNotSupported sends its texts
@@ -113,17 +114,17 @@ func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error
 	if n.trusted != nil {
 		text, err := n.document(hash)
 		if err != nil && !n.trusted.Only {
-			return "", fresh(noQueries)
+			return "", new(noQueries)
 		}
 		return text, err
 	}
 	if n.automatic == nil {
-		return "", fresh(noQueries)
+		return "", new(noQueries)
 	}
 	if text, found := n.automatic.Find(ctx, hash); found {
 		return text, nil
 	}
-	return "", fresh(unknownQuery)
+	return "", new(unknownQuery)
 }
 
 // take checks a text that the client sent. It notes a text with a hash, for MutateOperationContext
@@ -131,11 +132,11 @@ func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error
 func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 	switch {
 	case n.trusted != nil && n.trusted.Only && !n.trusted.Holds(text):
-		return fresh(untrusted)
+		return new(untrusted)
 	case n.trusted != nil, n.automatic == nil, hash == "":
 		return nil
 	case persisted.HashOf(text) != hash:
-		return fresh(wrongHash)
+		return new(wrongHash)
 	}
 	graphql.GetOperationContext(ctx).Stats.SetExtension(persistedQuery, registration{hash, text})
 	return nil
@@ -151,6 +152,3 @@ func (n *named) MutateOperationContext(ctx context.Context, operation *graphql.O
 	}
 	return nil
 }
-
-// fresh returns a copy of an error, which the executor may change.
-func fresh(err gqlerror.Error) *gqlerror.Error { return &err }
