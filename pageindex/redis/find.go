@@ -109,8 +109,8 @@ func (l *attempt) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) 
 // bounds returns the range of elements of each cell that match the filter's dates, and the targets
 // with the ranges of elements that may equal their positions.
 func (l *attempt) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]pageindex.Range, []pageindex.CellTarget, error) {
-	ranges := make([]*within, len(l.cells))
-	near := make([][]*within, len(targets))
+	ranges := make([]func() pageindex.Range, len(l.cells))
+	near := make([][]func() pageindex.Range, len(targets))
 	ask := func(pipe goredis.Pipeliner) {
 		for i := range l.cells {
 			ranges[i] = l.within(ctx, pipe, i, low, high)
@@ -134,35 +134,23 @@ func (l *attempt) bounds(ctx context.Context, low, high comment.Position, target
 	return cellsOf(ranges), wanted, nil
 }
 
-// within is the part of a cell between two positions, rounded outwards to milliseconds.
-type within struct {
-	size          int
-	before, until *goredis.IntCmd // nil where it is the beginning or the end of the cell
-}
-
-func (l *attempt) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low, high comment.Position) *within {
-	w := &within{size: l.sizes[cell]}
+// within asks for the part of a cell between two positions, rounded outwards to milliseconds. The
+// returned function knows it once the pipeline has been sent.
+func (l *attempt) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low, high comment.Position) func() pageindex.Range {
+	before, until := func() int64 { return 0 }, func() int64 { return int64(l.sizes[cell]) }
 	if low != (comment.Position{}) {
-		w.before = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint("(", milliseconds(low)))
+		before = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint("(", milliseconds(low))).Val
 	}
 	if high != comment.MaxPosition {
-		w.until = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint(milliseconds(high)))
+		until = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint(milliseconds(high))).Val
 	}
-	return w
+	return func() pageindex.Range { return pageindex.Range{Low: int(before()), High: int(until())} }
 }
 
 // cellsOf returns the index ranges from the answers.
-func cellsOf(asked []*within) []pageindex.Range {
-	var out []pageindex.Range
-	for _, w := range asked {
-		c := pageindex.Range{High: w.size}
-		if w.before != nil {
-			c.Low = int(w.before.Val())
-		}
-		if w.until != nil {
-			c.High = int(w.until.Val())
-		}
-		out = append(out, c)
+func cellsOf(asked []func() pageindex.Range) (out []pageindex.Range) {
+	for _, answer := range asked {
+		out = append(out, answer())
 	}
 	return out
 }
