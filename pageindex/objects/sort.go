@@ -2,7 +2,6 @@ package objects
 
 import (
 	"bufio"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -124,9 +123,10 @@ func (s *Sorter) run(items func(add func(Item) error) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// mergeRuns merges sorted files, and passes on the latest item of each key, in order.
+// mergeRuns merges sorted files, and passes on the latest item of each key, in order. It compares all
+// files for each item: there are at most maxRuns.
 func mergeRuns(names []string, add func(Item) error) (err error) {
-	var h runHeap
+	var runs []*run
 	for _, name := range names {
 		r := &run{}
 		if r.file, err = os.Open(name); err != nil {
@@ -134,17 +134,24 @@ func mergeRuns(names []string, add func(Item) error) (err error) {
 		}
 		defer func() { _ = r.file.Close() }() // it was only read
 		r.from = bufio.NewReaderSize(r.file, 1<<16)
-		if err := h.next(r); err != nil {
+		if err := r.next(); err != nil {
 			return err
 		}
+		runs = append(runs, r)
 	}
-	for h.Len() > 0 {
-		item := h[0].items[0]
-		for h.Len() > 0 && h[0].items[0].Key == item.Key {
-			r := heap.Pop(&h).(*run)
+	for {
+		runs = slices.DeleteFunc(runs, func(r *run) bool { return len(r.items) == 0 })
+		if len(runs) == 0 {
+			return nil
+		}
+		item := slices.MinFunc(runs, func(a, b *run) int { return a.items[0].Compare(b.items[0].Key) }).items[0]
+		for _, r := range runs {
+			if r.items[0].Key != item.Key {
+				continue
+			}
 			item = later(item, r.items[0])
 			r.items = r.items[1:]
-			if err := h.next(r); err != nil {
+			if err := r.next(); err != nil {
 				return err
 			}
 		}
@@ -152,58 +159,31 @@ func mergeRuns(names []string, add func(Item) error) (err error) {
 			return err
 		}
 	}
-	return nil
 }
 
 // run is a sorted file that is being read.
 type run struct {
 	file  *os.File
 	from  *bufio.Reader
-	items []Item
+	items []Item // none at its end
 }
 
-// runHeap is a heap of runs, with the lowest key on top.
-type runHeap []*run
-
-// Len implements heap.Interface.
-func (h runHeap) Len() int { return len(h) }
-
-// Less implements heap.Interface.
-func (h runHeap) Less(i, j int) bool { return h[i].items[0].Compare(h[j].items[0].Key) < 0 }
-
-// Swap implements heap.Interface.
-func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *runHeap) Push(r any) { *h = append(*h, r.(*run)) }
-
-// Pop implements heap.Interface.
-func (h *runHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// next puts a run on the heap, unless it is at its end.
-func (h *runHeap) next(r *run) error {
-	if len(r.items) == 0 {
-		head, err := r.from.Peek(frameHead)
-		if errors.Is(err, io.EOF) && len(head) == 0 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		frame := make([]byte, frameHead+int(binary.BigEndian.Uint32(head)))
-		if _, err := io.ReadFull(r.from, frame); err != nil {
-			return err
-		}
-		if r.items, err = decodeFrame(frame); err != nil {
-			return err
-		}
-	}
+// next reads further items unless some are left.
+func (r *run) next() error {
 	if len(r.items) > 0 {
-		heap.Push(h, r)
+		return nil
 	}
-	return nil
+	head, err := r.from.Peek(frameHead)
+	if errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	frame := make([]byte, frameHead+int(binary.BigEndian.Uint32(head)))
+	if _, err := io.ReadFull(r.from, frame); err != nil {
+		return err
+	}
+	r.items, err = decodeFrame(frame)
+	return err
 }
