@@ -73,11 +73,8 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case c.List:
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return listImports(ctx, session, term) })
 	case c.Undo != "":
-		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error {
-			return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term)
-		})
-	}
-	if tableexport.Is(c.File) {
+		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term) })
+	case tableexport.Is(c.File):
 		if err := c.checkTable(); err != nil {
 			return usage(err)
 		}
