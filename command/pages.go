@@ -147,7 +147,7 @@ func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.C
 
 // rebuilding returns the options to rebuild the statistics and page numbers of a session's table.
 func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
-	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Logger: p.log}
+	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Lost: session.outbox().Lost, Logger: p.log}
 	if p.table != nil {
 		options.Pages = p.table
 	}

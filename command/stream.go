@@ -149,18 +149,10 @@ func (t countedTable) NoteLayout(ctx context.Context) error {
 	return dynamo.NoteLayout(ctx, t.session.Client, t.session.Table)
 }
 
-// Rebuild implements counting.Table. After a gap, those who follow events learn that some are missing.
+// Rebuild implements counting.Table.
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
-	before, err := newLeases(t.session).State(ctx)
-	if err != nil {
-		return counts.RebuildResult{}, err
-	}
 	options := t.pages.rebuilding(t.session, t.name)
-	result, err := counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
-	if err == nil && result.Complete && before.Gap != nil {
-		err = t.session.outbox().Lost(ctx)
-	}
-	return result, err
+	return counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
 }
 
 // printBacklog prints what a command is waiting for. It ignores failed writes.

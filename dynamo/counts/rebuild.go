@@ -100,6 +100,9 @@ type RebuildOptions struct {
 	// it is missing or does not match. A rebuild without it drops the index of each product that it
 	// corrects.
 	Pages PageIndex
+	// Lost is called before a gap of the stream is closed, so that those who follow events learn
+	// that some are missing. A rebuild that is killed between the two calls it again. It may be nil.
+	Lost func(context.Context) error
 	// Logger logs merges of that index that fail. It may be nil without Pages.
 	Logger *slog.Logger
 }
@@ -346,6 +349,11 @@ func (r *rebuilding) end(ctx context.Context) error {
 // began.
 func (r *rebuilding) markComplete(ctx context.Context) error {
 	done := r.lease.snapshot()
+	if done.stream.Gap != nil && r.Lost != nil {
+		if err := r.Lost(ctx); err != nil {
+			return err
+		}
+	}
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.journal().State(ctx)
 		if err != nil {

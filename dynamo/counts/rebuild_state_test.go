@@ -84,3 +84,36 @@ func TestRebuildAndGaps(t *testing.T) {
 		}
 	}
 }
+
+// Those who follow events learn of a gap before it is closed. If the process ends in between, the
+// next rebuild tells them again. Without a gap, they are told nothing.
+func TestRebuildTellsOfGaps(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
+	leases := leases.NewLeases(client, table)
+	gap := stream.State{Label: "2026", Gap: &stream.Gap{Found: time.UnixMilli(1000).UTC(), Reason: "it was dropped"}}
+	if err := leases.SwapState(t.Context(), stream.State{}, gap); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	rebuilder := newRebuilder(client, table)
+	for _, row := range []struct {
+		why    string
+		ends   error
+		closed bool
+		told   int
+	}{
+		{why: "it ends before the gap is closed", ends: context.Canceled, told: 1},
+		{why: "it goes on", closed: true, told: 2},
+		{why: "there is no gap", closed: true, told: 2},
+	} {
+		rebuilder.Lost = func(context.Context) error { told++; return row.ends }
+		if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); !errors.Is(err, row.ends) {
+			t.Errorf("%s: %v", row.why, err)
+		}
+		state, err := leases.State(t.Context())
+		if err != nil || state.Complete != row.closed || told != row.told {
+			t.Errorf("%s: told %d times, %+v, %v", row.why, told, state, err)
+		}
+	}
+}
