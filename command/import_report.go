@@ -93,12 +93,12 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 	return text + "\n"
 }
 
-// rowsText says how many rows would become comments of each status, or be rejected.
+// rowsText says how many rows become comments of each status, or are rejected.
 func rowsText(p *importer.Preview) string {
 	rejected := p.States[comment.Rejected]
-	first := output.English.Sprintf("%d rows would be: ", p.Rows()+p.Rejected)
+	first := output.English.Sprintf("%d rows: ", p.Rows()+p.Rejected)
 	if p.Partial {
-		first = output.English.Sprintf("The first %d rows, since standard input is read only once, would be: ", p.Rows()+p.Rejected)
+		first = output.English.Sprintf("The first %d rows, since standard input is read only once: ", p.Rows()+p.Rejected)
 	}
 	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
 	for _, part := range []struct {

@@ -39,9 +39,9 @@ func TestImportAfterItsReport(t *testing.T) {
 	for _, row := range []struct {
 		name, stdin, rows, done string
 	}{
-		{file, "", "\n9 rows would be: 5 published, 1 waiting for a moderator, 1 hidden as spam, 2 rejected\n", "9 rows = 7 written"},
-		{"-", gzipped(t, content), "\n9 rows would be: 5 published", "9 rows = 0 written + 7 already there"},
-		{file, "", "\n9 rows would be: 5 published", "9 rows = 0 written + 7 already there"},
+		{file, "", "\n9 rows: 5 published, 1 waiting for a moderator, 1 hidden as spam, 2 rejected\n", "9 rows = 7 written"},
+		{"-", gzipped(t, content), "\n9 rows: 5 published", "9 rows = 0 written + 7 already there"},
+		{file, "", "\n9 rows: 5 published", "9 rows = 0 written + 7 already there"},
 	} {
 		if row.name == "-" {
 			t.Chdir(t.TempDir()) // for its rejects

@@ -37,6 +37,17 @@ func TestMisspeltVariables(t *testing.T) {
 	}
 }
 
+// A variable that a flag names has an effect, even if it resembles another one.
+func TestVariablesThatFlagsName(t *testing.T) {
+	t.Setenv("TALKBACK_VISITORS_SECRET", "hush-hush")
+	for _, named := range []string{"TALKBACK_VISITORS_SECRET", "SHOP_HOOK"} {
+		status, _, said := talkback(t.Context(), "hooks", "add", "http://shop.example", "--secret-env", named) // this address is refused
+		if warned := strings.Contains(said, "has no effect"); status != 2 || warned != (named == "SHOP_HOOK") {
+			t.Errorf("with --secret-env %s: %d %s", named, status, said)
+		}
+	}
+}
+
 // Input that is not UTF-8, such as from a terminal of another character set, is taken byte for byte as a file's name.
 // It is refused as an author's id.
 func TestArgumentsOfAnotherCharacterSet(t *testing.T) {

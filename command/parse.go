@@ -101,9 +101,9 @@ const variablePrefix = "TALKBACK_"
 
 // warnOfMisspelt warns of misspelt environment variables, given as NAME=value, which have no
 // effect. It ignores names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for
-// a service called talkback.
-func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
-	names := variables(app.Node)
+// a service called talkback. It also ignores the variable that a flag names, empty if none does.
+func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string, named string) {
+	names := append(variables(app.Node), named)
 	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")

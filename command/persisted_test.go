@@ -50,14 +50,15 @@ func TestRefusedManifests(t *testing.T) {
 	}
 	for _, row := range []struct {
 		arguments []string
+		status    int
 		want      string
 	}{
-		{[]string{"--trusted-documents", manifest}, manifest + `: the document "ours" cannot be served: `},
-		{[]string{"--trusted-documents", manifest + ".old"}, manifest + ".old cannot be read (no such file"},
-		{[]string{"--trusted-only"}, "--trusted-only needs --trusted-documents"},
+		{[]string{"--trusted-documents", manifest}, 1, manifest + `: the document "ours" cannot be served: `},
+		{[]string{"--trusted-documents", manifest + ".old"}, 1, manifest + ".old cannot be read (no such file"},
+		{[]string{"--trusted-only"}, 2, "--trusted-only needs --trusted-documents"},
 	} {
 		arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", "http://127.0.0.1:1"}, row.arguments...)
-		if status, _, said := talkback(t.Context(), arguments...); status != 2 || !strings.Contains(strings.Join(strings.Fields(said), " "), row.want) {
+		if status, _, said := talkback(t.Context(), arguments...); status != row.status || !strings.Contains(strings.Join(strings.Fields(said), " "), row.want) {
 			t.Errorf("%v: status %d, %s, want %q", row.arguments, status, said, row.want)
 		}
 	}

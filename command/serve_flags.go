@@ -42,7 +42,7 @@ func (f *PersistedFlags) open(ctx context.Context, check func(text string) error
 			return persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check)
 		})
 		if err != nil {
-			return nil, nil, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
+			return nil, nil, stop, fmt.Errorf("--trusted-documents: %w", err)
 		}
 		stop = onHangup(func() {
 			if err := trusted.Reload(); err != nil {
@@ -92,10 +92,13 @@ type ModerationFlags struct {
 	KeepAudit       time.Duration `help:"How long decisions about comments are kept; 0 for ever, 9600h are 400 days (default: ${default})." default:"9600h" placeholder:"9600h"`
 }
 
-// open returns the policy. Its errors are usage errors.
+// open returns the policy. Its error is a usage error unless it is about the file.
 func (f ModerationFlags) open() (moderation.Policy, error) {
 	policy, err := moderation.Open(f.Moderation, f.ModerationRules)
-	return policy, usage(err)
+	if f.Moderation != "rules" || f.ModerationRules == "" {
+		err = usage(err)
+	}
+	return policy, err
 }
 
 // SiteFlags configure product pages.
@@ -121,7 +124,7 @@ func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (op
 	if f.PageTemplate != "" {
 		options.Layout, err = task.Await(ctx, func() (*product.Layout, error) { return product.ReadLayout(f.PageTemplate, log) })
 		if err != nil {
-			return options, usagef("--page-template: %w", err)
+			return options, fmt.Errorf("--page-template: %w", err)
 		}
 	}
 	return options, nil

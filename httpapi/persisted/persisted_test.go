@@ -127,6 +127,12 @@ func TestReload(t *testing.T) {
 			t.Errorf("after %s: %s is not found", row.text, row.finds)
 		}
 	}
+	if err := errors.Join(os.Remove(names[0]), os.Symlink(os.DevNull, names[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := trusted.Reload(); err == nil || !strings.Contains(err.Error(), "put a file in its place") || trusted.Len() != 1 {
+		t.Errorf("in place of a file that waits: %v, %d documents", err, trusted.Len())
+	}
 }
 
 // Automatic finds the latest additions, and never holds more bytes than allowed.

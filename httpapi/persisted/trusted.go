@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -44,11 +45,21 @@ type documents struct {
 // error if a document cannot run. An error names the file, and the document if it is about one.
 func OpenTrusted(files []string, own []byte, only bool, check func(text string) error) (*Trusted, error) {
 	t := &Trusted{Only: only, files: files, own: own, check: check}
-	return t, t.Reload()
+	return t, t.read()
 }
 
-// Reload reads the manifests again. After an error, the documents stay as they were.
+// Reload reads the manifests again. After an error, the documents stay as they were. It refuses
+// pipes, which it could wait for without end.
 func (t *Trusted) Reload() error {
+	for _, file := range t.files {
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file, and is read at the start only: put a file in its place", file)
+		}
+	}
+	return t.read()
+}
+
+func (t *Trusted) read() error {
 	read := &documents{map[string]string{}, map[string]bool{}}
 	if t.own != nil {
 		listed, err := parseManifest(t.own)

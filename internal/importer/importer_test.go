@@ -40,14 +40,15 @@ func none(int) bool { return false }
 
 // fakeLoader records the number of comments in each chunk.
 type fakeLoader struct {
-	chunks []int
-	err    error // of the second chunk
+	chunks        []int
+	first, second error // of these chunks
+	wrote         int   // how many comments of such a chunk are written
 }
 
 func (f *fakeLoader) Load(_ context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
 	f.chunks = append(f.chunks, len(comments))
-	if len(f.chunks) == 2 && f.err != nil {
-		return dynamo.LoadCounts{Written: 1}, f.err
+	if err := map[int]error{1: f.first, 2: f.second}[len(f.chunks)]; err != nil {
+		return dynamo.LoadCounts{Written: f.wrote}, err
 	}
 	return dynamo.LoadCounts{Written: len(comments)}, nil
 }
@@ -96,10 +97,20 @@ func TestImport(t *testing.T) {
 			"too many rows cannot be imported: --max-rejects is 1%, and the import stopped after line 26\n" +
 				"25 rows = 24 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
 				"Correct the file, or describe it with flags such as --map, and run it again"},
-		{"the table fails in the second chunk", rows(25, none), "", fakeLoader{err: errors.New("broken")}, []int{10, 10},
+		{"the table fails in the second chunk", rows(25, none), "", fakeLoader{second: errors.New("broken"), wrote: 1}, []int{10, 10},
 			"the import stopped after line 11: broken\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
 				"Run it again: it continues where it stopped"},
-		{"someone interrupts it", rows(25, none), "", fakeLoader{err: context.Canceled}, []int{10, 10},
+		{"the table fails in the first chunk", rows(25, none), "", fakeLoader{first: errors.New("broken"), wrote: 1}, []int{10},
+			"the import stopped in its first rows: broken\n1 rows = 1 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
+				"Run it again: it continues where it stopped"},
+		{"the table takes nothing", rows(25, func(i int) bool { return i == 3 }), "", fakeLoader{first: errors.New("broken")}, []int{9},
+			"nothing was imported: broken\n1 rows = 0 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
+				"Run it again"},
+		{"the first rows are too many that are rejected", rows(25, func(i int) bool { return i < 4 }), "2", fakeLoader{}, nil,
+			"too many rows cannot be imported: --max-rejects is 2, and nothing was imported\n" +
+				"4 rows = 0 written + 0 already there + 0 repeated in the file + 4 rejected\n" +
+				"Correct the file, or describe it with flags such as --map, and run it again"},
+		{"someone interrupts it", rows(25, none), "", fakeLoader{second: context.Canceled, wrote: 1}, []int{10, 10},
 			"the import stopped after line 11: interrupted\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
 				"Run it again: it continues where it stopped"},
 	} {

@@ -38,10 +38,10 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	case err == nil:
 		return summary, nil
 	case errors.As(err, &exists):
-		return "", fmt.Errorf("the import stopped after line %d: %w\n%s", m.done.line, err, summary)
+		return "", fmt.Errorf("%s: %w\n%s", m.stopped(), err, summary)
 	case errors.Is(err, ErrTooManyRejects):
-		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nCorrect the file, or %s, and run it again%s",
-			err, m.Limit.text, m.done.line, summary, flags, m.Rejects.again())
+		return "", fmt.Errorf("%w: --max-rejects is %s, and %s\n%s\nCorrect the file, or %s, and run it again%s",
+			err, m.Limit.text, m.stopped(), summary, flags, m.Rejects.again())
 	case errors.As(err, &unreplaced):
 		return "", fmt.Errorf("%w\n%s", err, summary)
 	case errors.Is(err, context.Canceled):
@@ -51,10 +51,21 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
 	again := "Run it again" + m.Rejects.again()
-	if !m.DryRun {
+	if !m.DryRun && m.done.rows() > m.done.rejected {
 		again += ": it continues where it stopped"
 	}
-	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\n%s", m.done.line, err, summary, again)
+	return "", fmt.Errorf("%s: %w\n%s\n%s", m.stopped(), err, summary, again)
+}
+
+// stopped says how far an import came that stopped.
+func (m *Import) stopped() string {
+	switch {
+	case m.done.line > 0:
+		return fmt.Sprintf("the import stopped after line %d", m.done.line)
+	case m.done.rows() == m.done.rejected:
+		return "nothing was imported"
+	}
+	return "the import stopped in its first rows"
 }
 
 func (m *Import) summary(took, waited time.Duration) string {

@@ -150,7 +150,7 @@ type statusError struct {
 
 // Error implements error.
 func (e statusError) Error() string {
-	return fmt.Sprintf("it answers %d %s", e.status, http.StatusText(e.status))
+	return fmt.Sprintf("it answers %d %s: the log of the receiver may say why", e.status, http.StatusText(e.status))
 }
 
 // retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110, section 10.2.3);
@@ -219,5 +219,5 @@ func undelivered(err error) error {
 	case errors.As(err, &timeouts) && timeouts.Timeout():
 		return fmt.Errorf("no answer within %v: answer first, and work afterwards", timeout)
 	}
-	return fmt.Errorf("no answer: %s", fetch.Failure(err))
+	return fmt.Errorf("no answer: %s: check the address, and that its receiver runs", fetch.Failure(err))
 }

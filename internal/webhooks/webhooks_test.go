@@ -368,6 +368,8 @@ func (s *said) String() string {
 func TestSend(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler("https://example.com", http.StatusTemporaryRedirect))
 	t.Cleanup(elsewhere.Close)
+	unable := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	t.Cleanup(unable.Close)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
@@ -387,7 +389,8 @@ func TestSend(t *testing.T) {
 		"unset":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "NONE", AllowPrivate: true}, "NONE is not set"},
 		"short":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SHORT", AllowPrivate: true}, "24 to 64 random bytes"},
 		"no base64":   {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "TEXT", AllowPrivate: true}, "24 to 64 random bytes"},
-		"nobody":      {webhooks.Hook{URL: "http://127.0.0.1:1/?token=x", SecretEnv: "SECRET", AllowPrivate: true}, "no answer"},
+		"nobody":      {webhooks.Hook{URL: "http://127.0.0.1:1/?token=x", SecretEnv: "SECRET", AllowPrivate: true}, "connection refused: check the address, and that its receiver runs"},
+		"unable":      {webhooks.Hook{URL: unable.URL, SecretEnv: "SECRET", AllowPrivate: true}, "500 Internal Server Error: the log of the receiver may say why"},
 	} {
 		err := sender.Test(t.Context(), row.hook, "test_1")
 		if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "token") {

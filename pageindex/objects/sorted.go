@@ -27,10 +27,18 @@ func NewSorted() (*Sorted, error) {
 // empty. The error then names the cure.
 func scratch(in, pattern string) (string, error) {
 	folder, err := os.MkdirTemp(in, pattern)
-	if err != nil && in == "" {
-		err = fmt.Errorf("temporary files cannot be written (%w): set TMPDIR to a folder with room that this user may write to", err)
+	if in == "" {
+		err = unwritten(err)
 	}
 	return folder, err
+}
+
+// unwritten adds the cure to an error of temporary files, and leaves nil as it is.
+func unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("temporary files cannot be written (%w): set TMPDIR to a folder with room that this user may write to", err)
 }
 
 // Close deletes the files.
@@ -39,7 +47,7 @@ func (s *Sorted) Close() error { return os.RemoveAll(s.sorter.Folder) }
 // Add adds a comment.
 func (s *Sorted) Add(product string, cell comment.Cell, at comment.Position) error {
 	items, err := itemsOf([]pageindex.Entry{{Product: product, Position: at, Cell: &cell}}, time.Time{})
-	return errors.Join(err, s.sorter.Add(items))
+	return errors.Join(err, unwritten(s.sorter.Add(items)))
 }
 
 // Each calls do for each product, ordered by id, with the places of all its comments. It stops at
@@ -48,7 +56,7 @@ func (s *Sorted) Each(do func(product string, places pageindex.Places) error) er
 	product, places := "", pageindex.Places{}
 	for item, err := range s.sorter.All() {
 		if err != nil {
-			return err
+			return unwritten(err)
 		}
 		if item.Product != product && len(places) > 0 {
 			if err := do(product, places); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,12 +68,34 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// Without a folder for temporary files, the error names the cure.
+// Without a folder for temporary files, or room in it, the error names the cure.
 func TestNoTemporaryFiles(t *testing.T) {
+	const cure = ": no such file or directory): set TMPDIR to a folder with room that this user may write to"
+	t.Setenv("TMPDIR", t.TempDir())
+	for atOnce, fails := range map[int]func(*Sorted) error{
+		1: func(s *Sorted) error {
+			return s.Add("cup", comment.Cell{Language: "en", Rating: 1}, comment.MaxPosition)
+		},
+		2: func(s *Sorted) error {
+			_ = s.Add("cup", comment.Cell{Language: "en", Rating: 1}, comment.MaxPosition)
+			return s.Each(func(string, pageindex.Places) error { return nil })
+		},
+	} {
+		s, err := NewSorted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.sorter.Items = atOnce
+		if err := s.Close(); err != nil { // the folder is gone, as if it had never been
+			t.Fatal(err)
+		}
+		if err := fails(s); err == nil || !strings.HasPrefix(err.Error(), "temporary files cannot be written (") || !strings.HasSuffix(err.Error(), cure) {
+			t.Errorf("%d at once: %v", atOnce, err)
+		}
+	}
 	t.Setenv("TMPDIR", "/missing")
-	const want = "temporary files cannot be written (stat /missing: no such file or directory): set TMPDIR to a folder with room that this user may write to"
-	if _, err := NewSorted(); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	if _, err := NewSorted(); err == nil || err.Error() != "temporary files cannot be written (stat /missing"+cure {
+		t.Error(err)
 	}
 }
 
