@@ -157,15 +157,18 @@ func (c *Help) Run(running *kong.Context) error {
 	return line.PrintUsage(false)
 }
 
-// refuseBlank returns an error if a flag or an environment variable is empty or blank. Empty means
-// off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. It ignores
-// the variable of a flag that is given.
+// refuseBlank returns an error if an argument, a flag or an environment variable is empty or blank.
+// Empty means off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write.
+// It ignores the variable of a flag that is given.
 func refuseBlank(chosen *kong.Context) error {
+	for _, p := range chosen.Path {
+		if p.Positional != nil && isBlank(p.Positional.Target) {
+			return usagef("<%s> is given without a value: if a variable or a command fills it in, find out why that is empty", p.Positional.Name)
+		}
+	}
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
-		value := flag.Target
-		blank := value.Kind() == reflect.String && strings.TrimSpace(value.String()) == "" || value.Kind() == reflect.Slice && value.Len() == 0
-		if given && blank {
+		if given && isBlank(flag.Target) {
 			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 		}
 		if err := refuseBlankVariable(flag); !given && err != nil {
@@ -173,6 +176,22 @@ func refuseBlank(chosen *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// isBlank reports whether a text is empty or blank, or one of a list, or whether a list is empty.
+func isBlank(value reflect.Value) bool {
+	switch value.Kind() {
+	case reflect.String:
+		return strings.TrimSpace(value.String()) == ""
+	case reflect.Slice:
+		for i := range value.Len() {
+			if isBlank(value.Index(i)) {
+				return true
+			}
+		}
+		return value.Len() == 0
+	}
+	return false
 }
 
 // refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
@@ -308,10 +327,13 @@ func example(value *kong.Value) string {
 	return ""
 }
 
-// checkCalls returns an error if the number of calls is negative.
+// mostCalls bounds --calls. Some hundred already take all connections and all that a table gives.
+const mostCalls = 1000
+
+// checkCalls returns an error if a number of concurrent calls is negative or too large.
 func checkCalls(calls int) error {
-	if calls < 0 {
-		return fmt.Errorf("--calls %d is not a number of calls: give 1 or more", calls)
+	if calls < 0 || calls > mostCalls {
+		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, mostCalls)
 	}
 	return nil
 }

@@ -121,6 +121,12 @@ func TestRefusals(t *testing.T) {
 		"stream --lease-time 1ms",
 		"rebuild --leader-shards 65",
 		"verify --calls=-1",
+		"rebuild --calls 1001",
+		"import reviews.csv --calls 2000000000",
+		"export EMPTY",
+		"author export a EMPTY",
+		"stats EMPTY",
+		"cost EMPTY",
 		"export out.jsonl --product c_x",
 		"serve --max-body=-1",
 		"serve --max-in-flight 0",
@@ -134,6 +140,9 @@ func TestRefusals(t *testing.T) {
 		"serve --tls-cert cert.pem",
 	} {
 		arguments := strings.Fields(strings.ReplaceAll(line, "ALONE", alone))
+		if last := len(arguments) - 1; arguments[last] == "EMPTY" {
+			arguments[last] = ""
+		}
 		status, stdout, stderr := talkback(t.Context(), arguments...)
 		if stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: it printed %q and said %q; want one line on standard error", line, stdout, stderr)
