@@ -150,7 +150,7 @@ type statusError struct {
 
 // Error implements error.
 func (e statusError) Error() string {
-	return fmt.Sprintf("it answers %d %s: the log of the receiver may say why", e.status, http.StatusText(e.status))
+	return fmt.Sprintf("it answers %d %s", e.status, http.StatusText(e.status))
 }
 
 // retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110, section 10.2.3);
@@ -202,7 +202,11 @@ func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Reques
 
 // Test posts an event of TestKind to a hook, once.
 func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
-	return s.Send(ctx, h, outbox.Event{ID: id, Kind: TestKind, At: time.Now().UTC().Truncate(time.Second)})
+	err := s.Send(ctx, h, outbox.Event{ID: id, Kind: TestKind, At: time.Now().UTC().Truncate(time.Second)})
+	if _, refused := errors.AsType[statusError](err); refused {
+		err = fmt.Errorf("%w: the log of the receiver may say why", err)
+	}
+	return err
 }
 
 // undelivered returns why a delivery got no answer, without the URL of its hook.
