@@ -136,6 +136,8 @@ func (c *Import) checkMode() error {
 		return errors.New("--list and --undo are two commands: give one")
 	case (c.List || c.Undo != "") && c.File != "":
 		return errors.New("--list and --undo read no file: leave it out")
+	case c.Undo != "" && c.DryRun:
+		return errors.New("--undo has no dry run: --list prints how many comments an import added")
 	case !c.List && c.Undo == "" && c.File == "":
 		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
 	case c.Replace && !c.Restore && !tableexport.Is(c.File):

@@ -123,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		"verify --calls=-1",
 		"rebuild --calls 1001",
 		"import reviews.csv --calls 2000000000",
+		"import --undo reviews.csv --dry-run",
 		"export EMPTY",
 		"author export a EMPTY",
 		"stats EMPTY",
