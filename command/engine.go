@@ -264,6 +264,14 @@ func newLeases(session *Session) *leases.Leases {
 	return leases.NewLeases(call.For(session.Client, call.ForLeases), session.Table)
 }
 
+// outbox returns the log of events of a session's table, the same at each call.
+func (s *Session) outbox() *outbox.Outbox {
+	if s.events == nil {
+		s.events = outbox.New(call.For(s.Client, call.ForOutbox), s.Table)
+	}
+	return s.events
+}
+
 // watchItems runs work like watch, and shows how many of the table's items are done, out of the
 // estimated number. It returns how long the work took.
 func (s *Session) watchItems(ctx context.Context, term Terminal, work func(ctx context.Context, show func(items int64)) error) (time.Duration, error) {

@@ -32,14 +32,6 @@ type Hooks struct {
 	Since        string        `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
 }
 
-// outbox returns the log of events of a session's table, the same at each call.
-func (s *Session) outbox() *outbox.Outbox {
-	if s.events == nil {
-		s.events = outbox.New(call.For(s.Client, call.ForOutbox), s.Table)
-	}
-	return s.events
-}
-
 func hooksOf(session *Session) *webhooks.Store {
 	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
 }
