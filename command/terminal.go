@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -93,9 +94,13 @@ func usage(err error) error {
 // with the one, a terminal that closes with the other.
 var errTerminated = errors.New("asked to stop by SIGTERM or SIGHUP")
 
-// Signals returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal kills
-// the program at once. It leaves SIGHUP ignored under nohup, and to onHangup. stop releases the
-// resources.
+// sameSignal is how long further signals count as the first one. The program timeout of GNU sends
+// its signal twice at once, and others forward a Ctrl-C that the terminal sends to all.
+const sameSignal = time.Second
+
+// Signals returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal, after
+// sameSignal, kills the program at once. It leaves SIGHUP ignored under nohup, and to onHangup. stop
+// releases the resources.
 func Signals() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -106,11 +111,12 @@ func Signals() (ctx context.Context, stop func()) {
 	go func() {
 		select {
 		case first := <-caught:
-			signal.Stop(caught)
 			if first != os.Interrupt {
 				cancel(errTerminated)
 			}
 			cancel(context.Canceled) // no effect after errTerminated
+			time.Sleep(sameSignal)
+			signal.Stop(caught)
 		case <-ctx.Done():
 		}
 	}()
