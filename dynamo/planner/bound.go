@@ -14,17 +14,17 @@ import (
 // more than 1 KB. It assumes partitions that hold the list, and in the usual proportion comments
 // with other traits.
 func narrowUnits(filter comment.Filter, want int) float64 {
-	parts := narrowParts(filter)
+	parts, others := narrowParts(filter), 0
 	if ofHelpful(filter) { // their index holds all languages, ratings and dates
 		parts = 1
 		if filter.Helpful = nil; len(filter.Conditions()) > 0 || filter.Dated() {
-			want = max(want, min(want*othersBetween, comment.MaxPageSize*othersBetween))
+			others = min(want*othersBetween, comment.MaxPageSize*othersBetween)
 		}
 	}
 	if filter.WithMedia != nil && *filter.WithMedia {
 		filter.WithMedia = nil // comments with media have an index
 	}
-	want = int(math.Ceil(float64(want) / likelyTraits(filter)))
+	want = max(others, int(math.Ceil(float64(want)/likelyTraits(filter))))
 	if inSteps(parts, want) {
 		return unitsInSteps(parts, want)
 	}
@@ -32,7 +32,7 @@ func narrowUnits(filter comment.Filter, want int) float64 {
 }
 
 // othersBetween is the assumed number of comments with helpful votes that are read for each one
-// that the filter allows.
+// that the filter allows, unless its traits are rarer.
 const othersBetween = 4
 
 // PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
@@ -134,7 +134,8 @@ func VotedEstimate(q comment.Query, rank int) float64 {
 // both ends of the page. That is two lookups for the page and for each end, one for each further
 // link, and 1.5 units for each comment.
 func rankUnits(q comment.Query, want int) float64 {
-	lookup, links := LookupEstimate(q, 0), len(q.Order.Links(q.Filter))
+	dated := comment.Query{Filter: q.Filter, Order: q.Order.Dated()} // ranks are those by date in every order
+	lookup, links := LookupEstimate(dated, 0), len(q.Order.Links(q.Filter))
 	return 6*lookup + float64(links-1)*lookup + 1.5*float64(want)
 }
 

@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,9 +29,13 @@ func served(t *testing.T) map[string]operation {
 		"a page with its totals": {Query: `{ product(id: "x") {
 			stats { total average ratings { rating count } } languages { language count }
 			comments(first: 100, filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount stats { ratings { rating count } } nodes { id } plan { skipped { partitionKey } } } } }`},
-		"a leaderboard of a hundred":    {Query: `{ leaderboard(first: 100) { rank count product { id stats { total average } } } }`},
-		"a hundred products":            {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { id } }`},
-		"a hundred comments by id":      {Query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, Variables: json.RawMessage(`{"ids": ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"` + repeat(`, "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`, 99) + `]}`)},
+		"a leaderboard of a hundred": {Query: `{ leaderboard(first: 100) { rank count product { id stats { total average } } } }`},
+		"a hundred products":         {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { id } }`},
+		"a hundred comments by id":   {Query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, Variables: json.RawMessage(`{"ids": ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"` + repeat(`, "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`, 99) + `]}`)},
+		"the second product page of the most helpful comments of two ratings and a year":    helpfulPage(t, 2, `"createdAfter": "2024-01-01T00:00:00Z", "createdBefore": "2025-01-01T00:00:00Z"`),
+		"a deep product page of the most helpful comments of two ratings and two languages": helpfulPage(t, 13, `"languages": ["de", "en"]`),
+		"links of the most helpful comments of others than buyers": {Query: `{ product(id: "x") {
+			comments(filter: {verified: false, ratings: [1]}, order: MOST_HELPFUL) { nodes { id } totalCount pageCount pageCursors { last { page } } } } }`},
 		"a page in a hundred languages": {Query: `query($f: CommentFilter) { product(id: "x") { comments(filter: $f) { nodes { id } } } }`, Variables: json.RawMessage(`{"f": {"languages": [` + strings.TrimSuffix(repeat(`"de","en",`, 50), ",") + `]}}`)},
 	}
 	for _, pattern := range []string{"../../web/explorer/examples/*.graphql", "../../command/testdata/api/*/*.graphql"} {
@@ -48,6 +53,17 @@ func served(t *testing.T) map[string]operation {
 		}
 	}
 	return all
+}
+
+// helpfulPage is a product page in the order of votes, restricted to verified comments of two ratings
+// and by another condition. It counts the comments of the other ratings, too.
+func helpfulPage(t *testing.T, number int, condition string) operation {
+	t.Helper()
+	o := readOperation(t, "../../web/product/product.graphql", "")
+	o.Variables = json.RawMessage(fmt.Sprintf(`{"id": "x", "first": 20, "page": %d, "order": "MOST_HELPFUL", "highlights": false, "voter": true,
+		"filter": {"ratings": [5, 4], "verified": true, %s}, "facets": {"verified": true, %[2]s}, "faceted": true,
+		"chips": {"ratings": [5, 4], "verified": true}, "narrowed": true}`, number, condition))
+	return o
 }
 
 // readmeQuery is the first query of the README.

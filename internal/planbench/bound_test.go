@@ -252,7 +252,7 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 // checkPage compares a page with the list.
 func checkPage(t rapid.TB, p *Product, q comment.Query, page comment.Page) {
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
-	start, end := 0, len(list)
+	start, end := min(q.Slice.Rank(), len(list)), len(list)
 	for i, c := range list {
 		order := func(other comment.Place) int { return q.Order.Compare(q.Order.PlaceOf(c), other) }
 		if after := q.Slice.After; after != nil && order(*after) <= 0 {
