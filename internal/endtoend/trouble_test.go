@@ -150,7 +150,7 @@ func withoutNumbers(t *testing.T, browser context.Context, s *site) {
 	defer s.meet(nil)
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(s.troubled + "/products/" + many + "?page=4&rating=5"))
-	b.shows(".error p", "This page cannot be found by its number right now. The first pages can.")
+	b.shows(".error p", "This page cannot be found right now. The first pages can.")
 	b.said() // the status of the page is 503
 	b.mouse(".error a:last-child")
 	first := "/products/" + many + "?rating=5"

@@ -431,6 +431,7 @@ func theForms(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// Those who read on by keyboard go on at the first comment that came.
 func loadMore(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/more?a-mode=more&a-page-size=50",
 		holds(idle),
@@ -438,9 +439,10 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 		focus("button.more"),
 		chromedp.KeyEvent(" "),
 		says(".shown", "100 of 130 comments shown"),
-		focused("button.more"),
+		focused(".list > :nth-child(51)"),
 		click("button.more"),
 		says(".shown", "130 of 130 comments shown"),
+		focused(".list > :nth-child(101)"),
 		holds(root+".querySelector('button.more') === null"),
 		holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 130", root)),
 	)
@@ -455,9 +457,12 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 	// Beside numbered pages, a reader may choose it.
 	browsertest.Visit(t, ctx, s.address+"/shop/both?a-navigate=&page=2&a-explain=",
 		holds(idle),
-		click("a.more"),
+		chromedp.Evaluate("history.replaceState({ mine: 1 }, '')", nil),
+		focus("a.more"),
+		chromedp.KeyEvent(kb.Enter),
 		says(".pages [aria-current]", "3"),
-		holds(root+".querySelectorAll('.list > li').length === 40 && location.search.includes('page=3')"),
+		holds(root+".querySelectorAll('.list > li').length === 40 && location.search.includes('page=3') && history.state?.mine === 1"),
+		focused(".list > :nth-child(21)"),
 		holds(root+".querySelector('.pages [rel=prev]').search.indexOf('page') < 0 && "+root+".querySelector('.pages [rel=next]').search.includes('page=4')"),
 		click(".pages [rel=next]"),
 		says(".list .title", "Title 60"),
@@ -474,14 +479,19 @@ func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 0"),
 	)
-	// Where numbers are off, the first page of the same list stands for all of its pages by number.
-	browsertest.Visit(t, ctx, s.address+"/shop/off?a-navigate=&rating=5&page=2",
-		holds(idle),
+	// Where numbers are off, the reader is told so, and goes on from the first page of the same list.
+	run(t, ctx,
+		chromedp.Navigate(s.address+"/shop/off?a-navigate=&rating=5&page=2"),
+		says(".error p", "This page cannot be found right now. The first pages can."),
+		click(".error [href='?a-navigate=&rating=5']"),
 		holds("location.search === '?a-navigate=&rating=5'"),
 		holds(root+".querySelectorAll('.pages .step').length === 1 && "+root+".querySelector('.error') === null"),
 	)
-	// A cursor of another list: the reader starts again.
-	browsertest.Visit(t, ctx, s.address+"/shop/elsewhere?a-navigate=&after=c99",
+	// So is one with a cursor of another list.
+	run(t, ctx,
+		chromedp.Navigate(s.address+"/shop/elsewhere?a-navigate=&after=c99"),
+		says(".error p", "This page cannot be found right now. The first pages can."),
+		click(".error [href='?a-navigate=']"),
 		says(".result", "130 comments"),
 		holds("location.search === '?a-navigate='"),
 	)
@@ -753,24 +763,31 @@ func foreignStorage(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A choice that the service refuses is replaced by all comments. Other scripts' state in the history entry stays.
+// A choice that the service refuses stays, and the reader is told why, and where to go on.
 func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
+	const tooMuch = "That is too much to look up at once. Remove filters, or go to an earlier page."
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&language=de"),
+		says(".error p", tooMuch),
+		holds(root+".querySelectorAll('.error a').length === 1 && location.search === '?a-navigate=&language=de'"),
+		click(".error [rel=nofollow]"),
 		says(".result", "130 comments"),
 		holds("location.search === '?a-navigate='"),
 	)
 	s.forgive("costly")
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&page=3&language=de"),
+		says(".error p", tooMuch),
+		holds("location.search === '?a-navigate=&page=3&language=de'"),
+		click(".error a:not([rel])"),
 		holds("location.search === '?a-navigate=&language=de'"),
 		holds(idle), // otherwise this request gets the next refusal
 	)
 	s.forgive("costly")
 	run(t, ctx,
-		chromedp.Evaluate(`history.pushState({ mine: 1 }, '', '?a-navigate=&language=fr'); dispatchEvent(new PopStateEvent('popstate'))`, nil),
-		holds("location.search === '?a-navigate=' && history.state?.mine === 1"),
-		says(".result", "130 comments"),
+		chromedp.Evaluate(`history.pushState(null, '', '?a-navigate=&language=fr'); dispatchEvent(new PopStateEvent('popstate'))`, nil),
+		says(".error p", tooMuch),
+		holds("location.search === '?a-navigate=&language=fr'"),
 	)
 }
 

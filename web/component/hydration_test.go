@@ -101,6 +101,8 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"long", "fr", "list", "long texts, folded"},
 		{"broken", "de", "error", "no list"},
 		{"throttled", "en", "error", "the API is busy"},
+		{"costly?page=3&language=de", "fr", "error", "more than the API reads"},
+		{"off?page=2&rating=5", "de", "error", "page numbers are off"},
 		{"limited", "de", "error", "the API limits this client"},
 		{"a%2Fb%20c", "en", "list", "an id that has to be escaped"},
 		{"visitors", "de", "list", "visitors vote: room is kept for the buttons"},
@@ -119,7 +121,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 			Shown      []string
 			Difference string
 		}
-		s.forgive(test.address)
+		s.forgive(productOf(t, test.address))
 		s.requests(productOf(t, test.address)) // of other tests
 		run(t, ctx,
 			chromedp.Navigate(server.URL+"/products/"+test.address),

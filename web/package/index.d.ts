@@ -73,7 +73,7 @@ export interface TalkbackEvents {
 }
 
 export type TalkbackErrorKind =
-  | 'offline' | 'network' | 'slow' | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'unauthenticated' | 'forbidden' | 'refused';
+  | 'offline' | 'network' | 'slow' | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused';
 
 /** What ::part() of the element may name. */
 export type TalkbackPart =

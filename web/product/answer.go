@@ -196,7 +196,7 @@ func (a answer) viewer() (v viewer) {
 // refusesList reports whether the API refuses to read the list: it cannot understand the arguments,
 // or they ask for too much. A retry would be refused too.
 func (a answer) refusesList() bool {
-	return a.refuses("product", "list") || slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
+	return (a.Data.Product == nil || a.Data.Product.List == nil) && slices.Contains(refusals, a.code("product", "list"))
 }
 
 // refuses reports whether the API cannot understand the arguments of the field at a path.

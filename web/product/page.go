@@ -108,13 +108,8 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	defer cancel()
 	reply := ask(ctx, p.api, r, operation, s.variables())
 	a := parseAnswer(reply.Body)
-	switch {
-	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // because of the id, the only value without a bound
+	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" { // because of the id, the only value without a bound
 		return p.missing(t, "missing.product")
-	case a.refusesList() && s.Page > 1: // page numbers may be off, or the page costs more than the first one
-		return redirect(s.at(1))
-	case a.refusesList() && !s.isFirst():
-		return redirect(s.all())
 	}
 	var named Product
 	if a.Data.Product != nil { // a request that the API refuses costs the shop no fetch either
@@ -157,19 +152,19 @@ func (p *Pages) missing(t *texts, reason string) Page {
 	})
 }
 
-// redirect returns a redirect to another page of the product.
-func redirect(to state) Page {
-	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}}}
-}
+// refusals are codes of errors that a choice of the visitor causes: other pages may be served.
+var refusals = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "TOO_COSTLY"}
 
-// lasting are codes of errors that persist after a retry. Visitors did not cause them: the operation is ours.
-var lasting = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "QUERY_TOO_LONG", "INTERNAL"}
+// lasting are codes of errors that persist after a retry. Visitors did not cause them on the first page: the operation is ours.
+var lasting = append([]string{"QUERY_TOO_LONG", "INTERNAL"}, refusals...)
 
 // statusOf returns the status of the page of an answer.
 func statusOf(s state, a answer, reply Response) int {
 	switch product := a.Data.Product; {
 	case reply.Status == http.StatusTooManyRequests:
 		return reply.Status
+	case a.refusesList() && !s.isFirst():
+		return http.StatusBadRequest
 	case (product == nil || product.List == nil) && slices.Contains(lasting, a.code("product", "list")):
 		return http.StatusInternalServerError
 	case product == nil || product.List == nil:
@@ -292,8 +287,7 @@ func pageOf(status int, t *texts, body []byte) Page {
 const InsideSuffix = "/element"
 
 // Inside answers a request for the inside of the element, which the server of a shop puts into a page of its own. The
-// query is that of the shop's page, and its parameter path is the path of that page. If the API refuses the list, the
-// inside shows all comments: a redirect would only reach the shop's server.
+// query is that of the shop's page, and its parameter path is the path of that page.
 func (p *Pages) Inside(r *http.Request) Page {
 	t := textsFor(r.Header.Get("Accept-Language"))
 	s, ok := parseInside(r.URL)
@@ -307,11 +301,6 @@ func (p *Pages) Inside(r *http.Request) Page {
 	defer cancel()
 	reply := ask(ctx, p.api, r, operation, s.variables())
 	a := parseAnswer(reply.Body)
-	if a.refusesList() && !s.isFirst() {
-		s = s.all()
-		reply = ask(ctx, p.api, r, operation, s.variables())
-		a = parseAnswer(reply.Body)
-	}
 	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" {
 		return plain(http.StatusNotFound, "no product can have this id")
 	}

@@ -52,8 +52,8 @@ func TestVariables(t *testing.T) {
 		{
 			"/products/42?rating=5&language=de&from=2024-05-01&to=2024-12-31",
 			`{"id":"42","first":20,"filter":{"languages":["de"],"ratings":[5],"createdAfter":"2024-05-01T00:00:00Z","createdBefore":"2025-01-01T00:00:00Z"},` +
-				`"facets":{"languages":["de"],"createdAfter":"2024-05-01T00:00:00Z","createdBefore":"2025-01-01T00:00:00Z"},"faceted":true,"chips":{"ratings":[5]},"narrowed":true,"highlights":false}`,
-			"the last day is part of the range, and the histogram counts all ratings",
+				`"facets":{"languages":["de"],"createdAfter":"2024-05-01T00:00:00Z","createdBefore":"2025-01-01T00:00:00Z"},"faceted":true,"highlights":false}`,
+			"the last day is part of the range, the histogram counts all ratings, and languages are not counted by dates",
 		},
 		{"/products/42?language=de", `{"id":"42","first":20,"filter":{"languages":["de"]},"highlights":false}`, "without a rating, the list has the histogram's counts"},
 		{"/products/42?rating=5", `{"id":"42","first":20,"filter":{"ratings":[5]},"chips":{"ratings":[5]},"narrowed":true,"highlights":false}`, "a rating alone does not change the histogram"},

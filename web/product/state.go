@@ -370,8 +370,10 @@ func (s state) variables() variables {
 		v.Page = s.Page
 	}
 	v.Order = orderNames[s.Order]
-	v.Chips = state{Only: s.Only}.filter(s.Ratings) // languages are not counted by dates
-	v.Narrowed = v.Chips != nil
+	if s.From == "" && s.To == "" { // languages are not counted by dates
+		v.Chips = state{Only: s.Only}.filter(s.Ratings)
+		v.Narrowed = v.Chips != nil
+	}
 	return v
 }
 

@@ -242,10 +242,12 @@ func (t *texts) chips(s state, languages []languageCount) []chipView {
 				Href:   s.toggleLanguage(c.Language).href(),
 				Chosen: slices.Contains(s.Languages, c.Language),
 				Label:  t.languageName(c.Language),
-				Count:  t.number(c.Count),
 			},
 			Language: c.Language,
 		})
+		if s.From == "" && s.To == "" { // languages are not counted by dates
+			chips[len(chips)-1].Count = t.number(c.Count)
+		}
 	}
 	return chips
 }
@@ -302,9 +304,15 @@ func (t *texts) plan(l *list) *planView {
 // failure says why there is no list, by the code of the error.
 func (t *texts) failure(s state, code string) *noticeView {
 	retry := linkView{Href: s.href(), Text: t.say("error.retry")}
+	var first []linkView
+	if at := s.at(1).href(); at != retry.Href {
+		first = []linkView{{Href: at, Text: t.say("error.first")}}
+	}
 	switch {
-	case code == "UNAVAILABLE" && s.Page > 1:
-		return &noticeView{t.say("error.numbers"), []linkView{retry, {Href: s.at(1).href(), Text: t.say("error.first")}}}
+	case code == "BAD_CURSOR" || code == "BAD_INPUT" || code == "UNAVAILABLE" && s.Page > 1:
+		return &noticeView{t.say("error.numbers"), append([]linkView{retry}, first...)}
+	case code == "TOO_COMPLEX" || code == "TOO_COSTLY":
+		return &noticeView{t.say("error.much"), append(first, linkView{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true})}
 	case code == "RATE_LIMITED":
 		return &noticeView{t.say("error.limited"), []linkView{retry}}
 	case code == "THROTTLED" || code == "OVERLOADED":

@@ -97,9 +97,14 @@ export function isNewest({ page, after, before, order, to }: Choice): boolean {
   return page === 1 && !after && !before && !order && !to;
 }
 
+/** Whether days are chosen. Languages are not counted by these. */
+export function isDated({ from, to }: Choice): boolean {
+  return !!(from || to);
+}
+
 /** Whether fewer than all comments are chosen. */
 export function isFiltered(choice: Choice): boolean {
-  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || choice.from !== '' || choice.to !== '';
+  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || isDated(choice);
 }
 
 /** The first page of another choice. */

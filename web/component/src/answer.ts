@@ -1,7 +1,7 @@
 // The operation of the product page and its answer. The types follow ../../product/product.graphql; a test holds the operation
 // against the schema.
 import operation from '../../product/product.graphql';
-import { type Choice, isFirst } from './address';
+import { type Choice, isDated, isFirst } from './address';
 
 export { operation };
 
@@ -194,7 +194,7 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     ...(choice.only.includes('media') && { withMedia: true }),
   };
   const ratings = choice.ratings.length > 0 && { ratings: choice.ratings };
-  const chips = { ...only, ...ratings }; // languages are not counted by dates
+  const chips = isDated(choice) ? {} : { ...only, ...ratings };
   const facets = {
     ...(choice.languages.length > 0 && { languages: choice.languages }),
     ...only,

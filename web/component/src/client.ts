@@ -15,7 +15,7 @@ export interface Client {
 /** Why there is no answer. */
 export type ProblemKind =
   | 'offline' | 'network' | 'slow' // nothing came back
-  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
+  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
 
 export interface Problem {
   readonly kind: ProblemKind;
@@ -124,6 +124,9 @@ function kindOf(code: string): ProblemKind | undefined {
       return 'busy';
     case 'RATE_LIMITED':
       return 'limited';
+    case 'TOO_COMPLEX':
+    case 'TOO_COSTLY':
+      return 'much';
     case 'UNAVAILABLE':
     case 'TIMEOUT':
     case 'INTERNAL':
@@ -141,16 +144,6 @@ export function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
 }
 
-/** Whether so much was chosen that the service does not even begin to read it. It would not the next time either. */
-export function isTooMuch(error: unknown): boolean {
-  return error instanceof Failure && error.code === 'TOO_COMPLEX';
-}
-
-/** Whether the list was asked for with what no list has: a cursor of another one, or a number where numbers are off. */
-export function isRefused({ errors }: Answer): boolean {
-  return errors.some((error) => error.path?.length === 2 && error.path[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
-}
-
 /** The problem of an attempt that threw. */
 export function problemIn(error: unknown): Problem {
   return error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
@@ -166,9 +159,10 @@ export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   if (answer.data?.product?.list) return null;
   // The error of the product or of its list, else one of the whole operation.
   const error = answer.errors.find(({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')));
-  const kind = kindOf(codeOf(error)) ?? 'unavailable';
+  const code = codeOf(error);
   return {
-    kind: kind === 'unavailable' && numbered && codeOf(error) === 'UNAVAILABLE' ? 'numbers' : kind,
+    // A cursor of another list, a number where numbers are off, or where they are away.
+    kind: (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code)) ? 'numbers' : kindOf(code) ?? 'unavailable',
     retryAfter: 0,
     detail: error?.message ?? 'no list',
   };

@@ -432,7 +432,7 @@ export class TalkbackComments extends Base {
     }
   }
 
-  /** An address that asks for what no list has gives way to what is shown instead. */
+  /** After "Load more", the address is that of the last page that is shown. */
   #keepAddress(): void {
     const choice = this.#session?.choice;
     if (!this.#navigates || !choice || queryOf(choice) === queryOf(parseChoice(location.search))) return;
@@ -444,9 +444,12 @@ export class TalkbackComments extends Base {
     return link.startsWith('?') ? this.#path + link : link;
   }
 
+  /** Shows more comments, and leads the reader to the first of these. */
   async #more(): Promise<void> {
     const list = listOf(this.#view());
-    if (list?.pageInfo.endCursor) await this.#session?.loadMore(list.pageInfo.endCursor, this.getAttribute('mode') !== 'more');
+    if (!list?.pageInfo.endCursor) return;
+    await this.#session?.loadMore(list.pageInfo.endCursor, this.getAttribute('mode') !== 'more');
+    this.#lead(`.list > :nth-child(${list.nodes.length + 1})`);
   }
 
   /** Fields show what is chosen, not what was typed before. */

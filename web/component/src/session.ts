@@ -1,7 +1,7 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
-import { changed, type Choice, everything, isFirst } from './address';
+import { type Choice, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
-import { ask, type Client, isRefused, isTooMuch, type Problem, problemIn, problemOf } from './client';
+import { ask, type Client, type Problem, problemIn, problemOf } from './client';
 import { type Change, nodesWith, waits, withChange } from './desk';
 import { forgetVisitor } from './forms/visitor';
 import type { Shown } from './view';
@@ -101,8 +101,6 @@ export class Session {
     const { product, pageSize, client } = this.settings;
     const asked = variablesOf(product, choice, pageSize);
     const variables = { ...asked, highlights: asked.highlights && this.settings.highlights(), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
-    // What a refused choice leads to: the first page of its list, else all comments.
-    const instead = choice.page > 1 ? changed(choice, {}) : everything;
     this.busy = true;
     this.problem = null;
     this.listener.changed();
@@ -113,13 +111,11 @@ export class Session {
       const milliseconds = performance.now() - started;
       const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
       if (isNobody && forgetVisitor(client.endpoint)) return await this.#request(choice, take); // visitors vote no longer
-      if (isRefused(answer) && !isFirst(choice)) return await this.load(instead);
       this.problem = problemOf(answer, choice.page > 1);
       take(answer, milliseconds);
       this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
     } catch (error) {
       if (signal.aborted) return;
-      if (isTooMuch(error) && !isFirst(choice)) return await this.load(instead);
       this.problem = problemIn(error);
     }
     this.busy = false;

@@ -1,4 +1,4 @@
-import { type Choice, changed, everything, isFiltered, orders, toggled, traits } from '../address';
+import { type Choice, changed, everything, isDated, isFiltered, orders, toggled, traits } from '../address';
 import type { LanguageCount } from '../answer';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
@@ -54,7 +54,7 @@ function Chips({ view, chips }: Props & { chips: readonly LanguageCount[] }) {
 function LanguageChip({ view, chip: { language, count } }: Props & { chip: LanguageCount }) {
   const { choice, texts } = view;
   const languages = toggled(choice.languages, language).sort();
-  return <Toggle view={view} chosen={choice.languages.includes(language)} change={{ languages }} language={language} label={texts.language(language)} count={count} />;
+  return <Toggle view={view} chosen={choice.languages.includes(language)} change={{ languages }} language={language} label={texts.language(language)} count={isDated(choice) ? null : count} />;
 }
 
 interface ToggleProps extends Props {
