@@ -32,6 +32,8 @@ func TestInABrowser(t *testing.T) {
 		{"pages without numbers", pagesWithoutNumbers},
 		{"the latest wins", theLatestWins},
 		{"drawn under the press", drawnUnderThePress},
+		{"clicked twice", clickedTwice},
+		{"fails in sight", failsInSight},
 		{"no answer", noAnswer},
 		{"trouble", trouble},
 		{"offline", offline},
@@ -765,7 +767,7 @@ func foreignStorage(t *testing.T, ctx context.Context, s shop) {
 
 // A choice that the service refuses stays, and the reader is told why, and where to go on.
 func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
-	const tooMuch = "That is too much to look up at once. Remove filters, or go to an earlier page."
+	const tooMuch = "That is too much to look up. Remove filters, or go to an earlier page."
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&language=de"),
 		says(".error p", tooMuch),

@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/dom"
@@ -27,4 +28,73 @@ func drawnUnderThePress(t *testing.T, ctx context.Context, s shop) {
 		mouse(input.MouseReleased),
 		says(".result", "26 of 130 comments, average 5.0"),
 	)
+}
+
+// A double click means what one click means: a vote is not taken back, and a filter stays chosen.
+func clickedTwice(t *testing.T, ctx context.Context, s shop) {
+	twice := func(selector string) chromedp.Action {
+		return chromedp.ActionFunc(func(ctx context.Context) error {
+			var box dom.Rect
+			find := fmt.Sprintf("{ const found = %s.querySelector(%q); found.scrollIntoView({ block: 'center' }); found.getBoundingClientRect().toJSON() }", root, selector)
+			if err := chromedp.Evaluate(find, &box).Do(ctx); err != nil {
+				return err
+			}
+			for count := 1; count <= 2; count++ {
+				if err := chromedp.MouseClickXY(box.X+box.Width/2, box.Y+box.Height/2, chromedp.ClickCount(count)).Do(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	vote := func(n int) string { return fmt.Sprintf(".list > :nth-child(%d) .votes button", n) }
+	votes := func(n int) []string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.votes[n:]
+	}
+	before := len(votes(0))
+	browsertest.Visit(t, ctx, s.address+"/shop/votes",
+		holds(idle),
+		twice(vote(1)),
+		says(".list > :nth-child(1) .votes [role=status]", "Your vote counts."),
+		click(vote(5)),
+		says(".list > :nth-child(5) .votes [role=status]", "Your vote counts."),
+		holds(fmt.Sprintf("%s.querySelector(%q).ariaPressed === 'true'", root, vote(1))),
+	)
+	if sent := votes(before); len(sent) != 2 {
+		t.Errorf("a double click and a click sent the votes %q", sent)
+	}
+	s.requests("lamp")
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=",
+		holds(idle),
+		twice(".bar[href$='rating=4']"),
+		says(".result", "52 of 130 comments, average 4.0"),
+		twice(".languages .chip"),
+		says(".result", "26 of 130 comments, average 4.0"),
+	)
+	if asked := s.requests("lamp"); len(asked) != 3 {
+		t.Errorf("two double clicks made %d requests after the first one", len(asked)-1)
+	}
+}
+
+// A reader at the end of a long list sees that what they pressed there failed.
+func failsInSight(t *testing.T, ctx context.Context, s shop) {
+	for _, width := range []int64{1280, 320} {
+		for _, pressed := range []string{"a.more", ".pages [rel=next]"} {
+			s.forgive("broken")
+			run(t, ctx,
+				chromedp.EmulateViewport(width, 640),
+				chromedp.Navigate(s.address+"/shop/broken"),
+				says(".error .button", "Try again"),
+				click(".error .button"),
+				holds(root+".querySelector('.list > li') !== null && "+idle),
+				chromedp.ActionFunc(func(context.Context) error { s.forgive("broken"); return nil }),
+				click(pressed),
+				holds("(({ top, bottom }) => top >= 0 && bottom <= innerHeight)("+root+".querySelector('.error').getBoundingClientRect())"),
+				holds("scrollY > innerHeight"),
+			)
+		}
+	}
+	run(t, ctx, chromedp.EmulateViewport(1280, 800))
 }

@@ -25,9 +25,9 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** Thrown by ask. The code is that of the service, "" if it gave none. */
+/** Thrown by ask. */
 export class Failure extends Error {
-  constructor(readonly problem: Problem, readonly code = '') {
+  constructor(readonly problem: Problem) {
     super(problem.detail);
   }
 }
@@ -41,7 +41,7 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
   const body = await readJSON(response, signal);
   if (!isAnswer<D>(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
   const errors = body.errors ?? [];
-  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])), codeOf(errors[0]));
+  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])));
   return { data: body.data, errors };
 }
 
@@ -140,7 +140,7 @@ function kindOf(code: string): ProblemKind | undefined {
   }
 }
 
-export function codeOf(error: GraphQLError | undefined): string {
+function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
 }
 

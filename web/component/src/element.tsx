@@ -379,6 +379,7 @@ export class TalkbackComments extends Base {
     if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     if (!href.startsWith('?') && href !== this.#path) return;
     event.preventDefault();
+    if (event.detail > 1 && link.rel === 'nofollow') return; // whoever clicks a filter twice means it once
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages, .fresh') !== null);

@@ -170,10 +170,9 @@ function Theirs({ texts, comment: { rating, title, text, language } }: { texts: 
 /** Why a change was not made, as far as anyone knows, and what to do. */
 export function wordsOf(texts: Texts, { kind, retryAfter }: Problem): string[] {
   const keys: Partial<Record<Problem['kind'], Key>> = {
-    offline: 'error.offline', network: 'error.network', slow: 'error.slow', busy: 'error.busy', limited: 'error.limited',
-    unauthenticated: 'write.again', forbidden: 'write.forbidden',
+    unauthenticated: 'write.again', forbidden: 'write.forbidden', unavailable: 'write.failed', refused: 'write.failed',
   };
-  return [texts.say(keys[kind] ?? 'write.failed'), ...(retryAfter > 0 ? [texts.count('error.wait', retryAfter)] : [])];
+  return [texts.say(keys[kind] ?? `error.${kind as 'busy'}`), ...(retryAfter > 0 ? [texts.count('error.wait', retryAfter)] : [])];
 }
 
 function inputOf(draft: Draft) {

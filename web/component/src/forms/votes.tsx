@@ -54,13 +54,14 @@ export class Votes extends Component<Props> {
     return Math.max(0, this.props.comment.votes.helpful + Number(vote === 'HELPFUL') - Number(this.#before === 'HELPFUL'));
   }
 
-  #press(pressed: Vote): void {
+  #press = (pressed: Vote) => ({ detail }: MouseEvent): void => {
+    if (detail > 1) return; // whoever clicks twice means it once
     this.#wish = (this.#wish ?? this.#before) === pressed ? 'NONE' : pressed;
     this.#trouble = [];
     this.#said = ''; // the same words again are announced again
     this.forceUpdate();
     if (!this.#sending) void this.#send();
-  }
+  };
 
   /** Sends what is wished, one after the other, so that the last one counts. What fails is not shown any more. */
   async #send(): Promise<void> {
@@ -91,10 +92,10 @@ export class Votes extends Component<Props> {
     const helpful = this.#helpful(vote);
     return (
       <span class="votes" part="votes">
-        <button class="button quiet" type="button" aria-pressed={vote === 'HELPFUL'} onClick={() => this.#press('HELPFUL')}>
+        <button class="button quiet" type="button" aria-pressed={vote === 'HELPFUL'} onClick={this.#press('HELPFUL')}>
           {helpful > 0 ? texts.say('helpful', { n: texts.number(helpful) }) : texts.say('helpful.yes')}
         </button>
-        <button class="button quiet" type="button" aria-pressed={vote === 'NOT_HELPFUL'} onClick={() => this.#press('NOT_HELPFUL')}>
+        <button class="button quiet" type="button" aria-pressed={vote === 'NOT_HELPFUL'} onClick={this.#press('NOT_HELPFUL')}>
           {texts.say('helpful.not')}
         </button>
         <span class="hidden" role="status">{this.#said}</span>
