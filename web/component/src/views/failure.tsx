@@ -6,7 +6,8 @@ import type { Problem } from '../client';
 export function Failed({ view, problem }: Props & { problem: Problem }) {
   const { choice } = view;
   const { kind, retryAfter } = problem;
-  const [here, first] = [linkTo(view, choice), linkTo(view, changed(choice, {}))];
+  const here = linkTo(view, choice);
+  const first = linkTo(view, changed(choice, {}));
   const much = kind === 'much';
   return (
     <div class="error" part="error" role="alert">
