@@ -24,6 +24,7 @@ func states() map[string]string {
 		"filtered":        "/products/" + many + "?page=2&rating=5&rating=4&language=en&language=de&order=oldest&from=2020-01-01&to=2026-10-31",
 		"nothing matches": "/products/" + many + "?rating=1&language=xx",
 		"beyond":          "/products/" + many + "?page=999",
+		"too much":        "/products/" + many + "?page=13&rating=5&rating=4&language=de&language=en&only=verified&order=helpful&from=2020-01-01&to=2026-10-31",
 		"single":          "/products/" + single,
 		"no comments":     "/products/nothing",
 		"hostile":         "/products/" + hostile,
@@ -72,6 +73,12 @@ func accessible(t *testing.T, browser context.Context, s *site) {
 		{s.address + states()["filtered"], func(b *tab) { b.mouse(".plan summary"); b.mouse(".pages .step") }},
 		{s.address + states()["nothing matches"], nil},
 		{s.address + states()["no comments"], nil},
+		{s.address + states()["too much"], func(b *tab) {
+			b.shows(".error p", "This is too much to look up. Choose fewer filters or an earlier page.")
+			browsertest.Axe(t, b.ctx)
+			b.mouse(".error a:not([rel])")
+			b.until("location.search.startsWith('?rating=5') && " + root + ".querySelector('.result') !== null")
+		}},
 		{s.shop.URL + "/", func(b *tab) { b.mouse(".bar") }},
 	} {
 		scheme := []string{"light", "dark"}[i%2]

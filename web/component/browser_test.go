@@ -767,7 +767,7 @@ func foreignStorage(t *testing.T, ctx context.Context, s shop) {
 
 // A choice that the service refuses stays, and the reader is told why, and where to go on.
 func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
-	const tooMuch = "That is too much to look up. Remove filters, or go to an earlier page."
+	const tooMuch = "This is too much to look up. Choose fewer filters or an earlier page."
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&language=de"),
 		says(".error p", tooMuch),

@@ -43,7 +43,7 @@ func TestStatuses(t *testing.T) {
 		{"/products/42", `{"errors":[{"extensions":{"code":"BODY_TOO_LARGE"}}]}`, 413, 404, "No product can have", "an id that is too long to ask for"},
 		{"/products/42", `{"errors":[{"extensions":{"code":"QUERY_TOO_LONG"}}]}`, 413, 500, "role=\"alert\"", "a server that takes only shorter operations, whatever the id"},
 		{"/products/42?after=x&language=de", withList("BAD_CURSOR"), 200, 400, `cannot be found right now. The first pages can.</p><a class="button" href="?language=de&amp;after=x">Try again</a><a class="button" href="?language=de">First page</a>`, "a cursor of another list"},
-		{"/products/42?language=de", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 400, `too much to look up. Remove filters, or go to an earlier page.</p><a class="button" href="/products/42" rel="nofollow">Clear filters</a></div>`, "more is chosen than the API reads, now and later"},
+		{"/products/42?language=de", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 400, `too much to look up. Choose fewer filters or an earlier page.</p><a class="button" href="/products/42" rel="nofollow">Clear filters</a></div>`, "more is chosen than the API reads, now and later"},
 		{"/products/42?page=5&language=de", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 400, `<a class="button" href="?language=de">First page</a><a class="button" href="/products/42" rel="nofollow">Clear filters</a>`, "the first page of a choice is cheaper than the others"},
 		{"/products/42?page=5", withList("TOO_COSTLY"), 200, 400, "too much to look up", "the page has read too much"},
 		{"/products/42", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 500, "role=\"alert\"", "the first page has nothing to give up"},
