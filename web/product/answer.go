@@ -193,6 +193,9 @@ func (a answer) viewer() (v viewer) {
 	return v
 }
 
+// refusals are codes of errors that a choice of the visitor causes: other pages may be served.
+var refusals = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "TOO_COSTLY"}
+
 // refusesList reports whether the API refuses to read the list: it cannot understand the arguments,
 // or they ask for too much. A retry would be refused too.
 func (a answer) refusesList() bool {

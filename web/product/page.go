@@ -152,9 +152,6 @@ func (p *Pages) missing(t *texts, reason string) Page {
 	})
 }
 
-// refusals are codes of errors that a choice of the visitor causes: other pages may be served.
-var refusals = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "TOO_COSTLY"}
-
 // lasting are codes of errors that persist after a retry. Visitors did not cause them on the first page: the operation is ours.
 var lasting = append([]string{"QUERY_TOO_LONG", "INTERNAL"}, refusals...)
 
