@@ -82,6 +82,7 @@ func clickedTwice(t *testing.T, ctx context.Context, s shop) {
 // A reader at the end of a long list sees that what they pressed there failed. In a low window, such as one whose pages
 // are enlarged four times, that would cover what is read.
 func failsInSight(t *testing.T, ctx context.Context, s shop) {
+	defer s.forgive("broken") // for the tests after this one
 	for _, width := range []int64{1280, 320} {
 		for _, pressed := range []string{"a.more", ".pages [rel=next]"} {
 			s.forgive("broken")
