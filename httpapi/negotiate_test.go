@@ -73,9 +73,10 @@ func TestStatuses(t *testing.T) {
 	}{
 		{`{"query": "{"}`, `"errors"`, "not GraphQL", 200, 400},
 		{`{"query": ""}`, `"errors"`, "an empty document", 200, 400},
+		{`{"query": "fragment F on Query { echo }"}`, `"no operation provided"`, "no operation", 200, 400},
 		{`{"query": "{ nothing }"}`, `"errors"`, "no such field", 200, 400},
 		{`{"query": "query($n: Number!) { echo(number: $n) }", "variables": {"n": null}}`, `"errors"`, "a variable of another type", 200, 400},
-		{`{"query": "query($s: String, $t: String) { s: echo(text: $s) t: echo(text: $t) }", "variables": {"s": 1, "t": 2}}`, `"Variable \"$t\" got`, "two wrong variables, both of which are told", 200, 400},
+		{`{"query": "query($s: String, $t: String) { s: echo(text: $s) t: echo(text: $t) }", "variables": {"s": 1, "t": 2}}`, `{"errors":[{"message":"Variable \"$s\" got invalid value 1: String cannot represent a number.","locations":[{"line":1,"column":7}],"extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}},{"message":"Variable \"$t\" got invalid value 2: String cannot represent a number.","locations":[{"line":1,"column":19}],"extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}`, "two wrong variables, both of which are told", 200, 400},
 		{`{"query": "query A { echo } query B { echo }"}`, `"errors"`, "which of the two?", 200, 400},
 		{`{"query": "query A { echo } query B { echo }", "operationName": "C"}`, `"errors"`, "neither of the two", 200, 400},
 		{`{"query": "{ fails }"}`, `"data":{"fails":null}`, "data with an error beside it", 200, 200},

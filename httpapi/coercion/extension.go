@@ -70,37 +70,16 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		if errs := validator.ValidateWithRules(e.schema, parsed, e.Rules()); len(errs) > 0 {
 			return nil, errs
 		}
-		for _, fragment := range parsed.Fragments {
-			forget(fragment.SelectionSet)
-		}
+		// Several operations may share a fragment. gqlparser keeps the definitions of variables of one,
+		// and would use its default for a variable that another operation lacks. Variables adds all
+		// defaults itself.
+		var forget validator.Events
+		forget.OnValue(func(_ *validator.Walker, value *ast.Value) { value.VariableDefinition = nil })
+		validator.Walk(e.schema, parsed, &forget)
 		e.Documents.Add(ctx, request.Query, parsed)
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
-}
-
-// forget clears the definitions of variables in a fragment, which several operations may share.
-// gqlparser keeps those of one operation, and would use its default for a variable that another
-// operation lacks. Variables adds all defaults itself.
-func forget(set ast.SelectionSet) {
-	for _, selection := range set {
-		switch s := selection.(type) {
-		case *ast.Field:
-			for _, argument := range s.Arguments {
-				forgetIn(argument.Value)
-			}
-			forget(s.SelectionSet)
-		case *ast.InlineFragment:
-			forget(s.SelectionSet)
-		}
-	}
-}
-
-func forgetIn(value *ast.Value) {
-	value.VariableDefinition = nil
-	for _, child := range value.Children {
-		forgetIn(child.Value)
-	}
 }
 
 // Others returns the errors of an operation after the first that MutateOperationParameters

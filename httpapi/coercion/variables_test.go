@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -267,4 +268,24 @@ func quiet() *rules.Rules {
 	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
 	all.AddRule(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
 	return all
+}
+
+// A document that clients repeat is parsed and validated once.
+func TestDocumentIsValidatedOnce(t *testing.T) {
+	validated := 0
+	e := coercion.Extension{Documents: graphql.MapCache[*ast.QueryDocument]{}, Rules: func() *rules.Rules {
+		validated++
+		return rules.NewDefaultRules()
+	}}
+	if err := e.Validate(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.MutateOperationParameters(t.Context(), &graphql.RawParams{Query: "{ f }"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if validated != 1 {
+		t.Errorf("it was validated %d times", validated)
+	}
 }
