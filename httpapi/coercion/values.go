@@ -138,8 +138,8 @@ func integer(value any) (any, wrong) {
 	return int64(number), ""
 }
 
-// maxExact is the largest number up to which float64 has all whole numbers.
-const maxExact = 1 << 53
+// maxExact is the largest whole number that no other whole number becomes as a float64.
+const maxExact = 1<<53 - 1
 
 // id accepts strings, and whole numbers, which become strings. Large numbers keep their digits.
 func id(value any) (any, wrong) {
@@ -153,7 +153,7 @@ func id(value any) (any, wrong) {
 	}
 	number, kind := asFloat(value)
 	switch {
-	case kind == beyondAll || kind == "" && math.Abs(number) > maxExact:
+	case kind == beyondAll || math.Abs(number) > maxExact:
 		return nil, beyond64
 	case kind != "":
 		return nil, kind
@@ -185,9 +185,7 @@ func asFloat(value any) (float64, wrong) {
 // Int.
 func ValidationRules(all *rules.Rules) *rules.Rules {
 	for _, rule := range []core.Rule{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions} {
-		if _, used := all.GetInner()[rule.Name]; used {
-			all.ReplaceRule(rule.Name, complete(rule.RuleFunc))
-		}
+		all.ReplaceRule(rule.Name, complete(rule.RuleFunc)) // if it is used
 	}
 	return all
 }
@@ -212,23 +210,21 @@ func complete(rule core.RuleFunc) core.RuleFunc {
 }
 
 // wrongLiteral returns the kind of a value in the text that its type does not accept, empty if it
-// does. It finds only errors that gqlparser misses.
+// does. It finds errors that gqlparser misses.
 func wrongLiteral(value *ast.Value) wrong {
-	if value.Definition == nil || value.ExpectedType == nil {
+	if value.Definition == nil {
 		return "" // the type is unknown, which another rule reports
 	}
-	leaf := value.Definition.Kind == ast.Scalar || value.Definition.Kind == ast.Enum
-	own := value.Definition.Kind == ast.Scalar && (!value.Definition.BuiltIn || value.Definition.Name == anything)
 	switch {
 	case value.Definition.Name == anything && value.Kind != ast.ListValue: // also one that stands for a list of one
 		if !slices.Contains([]ast.ValueKind{ast.ObjectValue, ast.Variable, ast.NullValue}, value.Kind) {
 			return outOfThese
 		}
-	case value.Kind == ast.ObjectValue && leaf && value.Definition.Name != anything:
+	case value.Kind == ast.ObjectValue && value.Definition.IsLeafType():
 		return anObject
-	case value.Kind == ast.ListValue && own && value.ExpectedType.Elem == nil:
+	case value.Kind == ast.ListValue && value.ExpectedType.Elem == nil:
 		return aList
-	case value.Kind == ast.EnumValue && own:
+	case value.Kind == ast.EnumValue && value.Definition.Kind == ast.Scalar:
 		return anEnum
 	case value.Kind == ast.IntValue && value.Definition.Name == "Int":
 		if _, err := strconv.ParseInt(value.Raw, 10, 32); err != nil {

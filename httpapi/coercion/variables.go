@@ -30,7 +30,8 @@ const (
 
 // Variables coerces the variables of a valid operation. It returns all that the operation declares,
 // with their defaults, each as its type requires. Values are nil, bool, int64 for Int, float64 for
-// Float, string, []any and map[string]any; a custom scalar gets a string, a bool or a json.Number.
+// Float, string, []any and map[string]any. A custom scalar gets a string, a bool, a json.Number, or a
+// default of any of these types.
 // If there are errors, it returns no variables.
 func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
 	r := reader{schema: schema}

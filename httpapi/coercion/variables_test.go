@@ -77,18 +77,24 @@ func TestVariables(t *testing.T) {
 		{"ID", `{"v": 5}`, "5", "a database's number"},
 		{"ID", `{"v": 5.0}`, "5", "likewise"},
 		{"ID", `{"v": -9007199254740993}`, "-9007199254740993", "with all of its digits"},
+		{"ID", `{"v": 9007199254740991.0}`, "9007199254740991", "the highest without all of its digits"},
+		{"ID", `{"v": -9007199254740991.0}`, "-9007199254740991", "the lowest"},
 		{
 			"_Any", `{"v": {"id": 100.0, "key": -0, "of": "5", "price": 1.5, "far": 99999999999999999999}}`,
 			map[string]any{"id": json.Number("100"), "key": json.Number("0"), "of": "5", "price": json.Number("1.5"), "far": json.Number("99999999999999999999")},
 			"a whole number of a representation may be an ID",
 		},
 		{"ID = 5", `{}`, "5", "a default is read as well"},
+		{"Float = 1.5", `{}`, 1.5, "likewise"},
 		{"String", `{"v": "5"}`, "5", "a string"},
 		{"Boolean", `{"v": false}`, false, "a boolean"},
 		{"Order", `{"v": "OLDEST"}`, "OLDEST", "a name"},
 		{"Order = OLDEST", `{}`, "OLDEST", "a name in the text"},
 		{"Moment", `{"v": "tomorrow"}`, "tomorrow", "the scalar decides"},
 		{"Moment", `{"v": 12345678901234567890}`, json.Number("12345678901234567890"), "with all of its digits"},
+		{"Moment", `{"v": true}`, true, "the scalar decides"},
+		{"Moment = 5", `{}`, int64(5), "a default of a scalar"},
+		{"Moment = 1.5", `{}`, 1.5, "likewise"},
 		{"[Int!]", `{"v": [1, 2.0]}`, []any{int64(1), int64(2)}, "a list"},
 		{"[Int!]", `{"v": 1}`, []any{int64(1)}, "one is a list of one"},
 		{"[Int!]", `{"v": []}`, []any{}, "an empty list"},
@@ -116,6 +122,7 @@ func TestWrongVariables(t *testing.T) {
 		{"Int", `{"v": "5"}`, `Variable "$v" got invalid value: Int cannot represent a string.`},
 		{"Int", `{"v": 1.5}`, `Variable "$v" got invalid value 1.5: Int cannot represent a fraction.`},
 		{"Int", `{"v": 2147483648}`, `Variable "$v" got invalid value 2147483648: Int cannot represent a number beyond 32 bits.`},
+		{"Int", `{"v": -2147483649}`, `Variable "$v" got invalid value -2147483649: Int cannot represent a number beyond 32 bits.`},
 		{"Int", `{"v": 1e999999999}`, `Variable "$v" got invalid value 1e999999999: Int cannot represent a number beyond 32 bits.`},
 		{"Int", `{"v": true}`, `Variable "$v" got invalid value true: Int cannot represent a boolean.`},
 		{"Int", `{"v": {}}`, `Variable "$v" got invalid value: Int cannot represent an object.`},
@@ -124,6 +131,9 @@ func TestWrongVariables(t *testing.T) {
 		{"Float", `{"v": 1e999}`, `Variable "$v" got invalid value 1e999: Float cannot represent a number beyond 64 bits.`},
 		{"ID", `{"v": 1.5}`, `Variable "$v" got invalid value 1.5: ID cannot represent a fraction.`},
 		{"ID", `{"v": 99999999999999999999}`, `Variable "$v" got invalid value 99999999999999999999: ID cannot represent a number beyond 64 bits: send it as a string.`},
+		{"ID", `{"v": 9007199254740993.0}`, `Variable "$v" got invalid value 9007199254740993.0: ID cannot represent a number beyond 64 bits: send it as a string.`},
+		{"ID", `{"v": -9007199254740993.0}`, `Variable "$v" got invalid value -9007199254740993.0: ID cannot represent a number beyond 64 bits: send it as a string.`},
+		{"ID", `{"v": 1e999}`, `Variable "$v" got invalid value 1e999: ID cannot represent a number beyond 64 bits: send it as a string.`},
 		{"ID", `{"v": 1e300}`, `Variable "$v" got invalid value 1e300: ID cannot represent a number beyond 64 bits: send it as a string.`},
 		{"ID", `{"v": false}`, `Variable "$v" got invalid value false: ID cannot represent a boolean.`},
 		{"String", `{"v": 1}`, `Variable "$v" got invalid value 1: String cannot represent a number.`},
@@ -132,6 +142,8 @@ func TestWrongVariables(t *testing.T) {
 		{"Order", `{"v": 1}`, `Variable "$v" got invalid value 1: Order cannot represent a number.`},
 		{"Moment", `{"v": {"a": 1}}`, `Variable "$v" got invalid value: Moment cannot represent an object.`},
 		{"Moment", `{"v": []}`, `Variable "$v" got invalid value: Moment cannot represent a list.`},
+		{"Moment = 99999999999999999999", `{}`, `Variable "$v" has a default value that is beyond any type.`},
+		{"[Int!]", `{"v": ["x"]}`, `Variable "$v" got invalid value at "v[0]": Int cannot represent a string.`},
 		{"[Int!]", `{"v": [1, null, "x"]}`, `Variable "$v" got invalid value at "v[1]": expected type "Int!" not to be null.|Variable "$v" got invalid value at "v[2]": Int cannot represent a string.`},
 		{"Draft", `{"v": {}}`, `Variable "$v" got invalid value: field "language" of type "String!" is required.`},
 		{"Draft", `{"v": "x"}`, `Variable "$v" got invalid value: expected type "Draft" to be an object, not a string.`},
@@ -140,6 +152,11 @@ func TestWrongVariables(t *testing.T) {
 		{"Draft", `{"v": {"language": "en", "author": {}}}`, `Variable "$v" got invalid value at "v.author": field "id" of type "ID!" is required.`},
 		{"Draft", `{"v": {"language": "en", "colour": 1, "__typename": "Draft"}}`, `Variable "$v" got invalid value: field "__typename" is not defined by type "Draft".|Variable "$v" got invalid value: field "colour" is not defined by type "Draft".`},
 		{"Draft", `{"v": {"language": "en", "I love it": 1}}`, `Variable "$v" got invalid value: a field with a name that is too long or no name is not defined by type "Draft".`},
+		{"Draft", `{"v": {"language": "en", "tags": 5}}`, `Variable "$v" got invalid value 5 at "v.tags": String cannot represent a number.`},
+		{"Draft", `{"v": {"language": "en", "a1` + strings.Repeat("b", 38) + `": 1}}`, `Variable "$v" got invalid value: field "a1` + strings.Repeat("b", 38) + `" is not defined by type "Draft".`},
+		{"Draft", `{"v": {"language": "en", "a1` + strings.Repeat("b", 39) + `": 1}}`, `Variable "$v" got invalid value: a field with a name that is too long or no name is not defined by type "Draft".`},
+		{"String", `{"v": ` + strings.Repeat("1", 40) + `}`, `Variable "$v" got invalid value ` + strings.Repeat("1", 40) + `: String cannot represent a number.`},
+		{"String", `{"v": ` + strings.Repeat("1", 41) + `}`, `Variable "$v" got invalid value: String cannot represent a number.`},
 		{"[Draft!]", `{"v": [{"language": "en"}, {"language": "en", "tags": ["a", 2]}]}`, `Variable "$v" got invalid value 2 at "v[1].tags[1]": String cannot represent a number.`},
 	} {
 		values, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
@@ -215,6 +232,9 @@ func TestManyWrongVariables(t *testing.T) {
 	if values, errs := coercion.Variables(schema, operation(t, "Draft"), map[string]any{"v": fields}); values != nil || len(errs) != 50 {
 		t.Errorf("unknown fields: %d errors, want the first 50", len(errs))
 	}
+	if values, errs := coercion.Variables(schema, operation(t, "[Int!]"), map[string]any{"v": make([]any, 1000)}); values != nil || len(errs) != 50 {
+		t.Errorf("elements: %d errors, want the first 50", len(errs))
+	}
 }
 
 // Literals have to match their types, in every position.
@@ -247,6 +267,16 @@ func TestLiterals(t *testing.T) {
 		{`{ f(int: 2147483648) }`, `Int cannot represent a number beyond 32 bits.`},
 		{`{ f(int: 1.0) }`, `Int cannot represent non-integer value: 1.0`},
 		{`{ f(id: 5) }`, ``},
+		{`{ f(id: 2147483648, float: 2147483648) }`, ``},
+		{`{ f(thing: null) }`, ``},
+		{`{ f(thing: {a: 1}) }`, ``},
+		{`{ f(thing: []) }`, `_Any cannot represent a list.`},
+		{`{ f(order: []) }`, `Order cannot represent a list.`},
+		{`{ f(text: []) }`, `String cannot represent a list.`},
+		{`{ f(text: noon) }`, `String cannot represent an enum value.`},
+		{`query ($v: Nope = 5) { f(int: $v) }`, `Unknown type "Nope".|Variable "$v" of type "Nope" used in position expecting type "Int".`},
+		{`{ f(draft: []) }`, `Draft cannot represent a list.`},
+		{`{ f(nope: 5) }`, `Unknown argument "nope" on field "Query.f".`},
 		{`{ f(draft: "x") }`, `Expected value of type "Draft", found "x".`},
 	} {
 		for name, all := range map[string]*rules.Rules{"": rules.NewDefaultRules(), " without suggestions": quiet()} {
