@@ -80,12 +80,12 @@ func refusedVersion(c comment.Comment) int {
 // onlyReports returns a comment's moderation with nothing but its reports, and the wait that they caused; nil if there
 // are none.
 func onlyReports(was comment.Moderation) *comment.Moderation {
+	if was.Reports == 0 {
+		return nil
+	}
 	left := &comment.Moderation{Reports: was.Reports}
 	if slices.Contains(was.Held, comment.HeldReported) {
 		left.Held, left.Since = []comment.HoldReason{comment.HeldReported}, was.Since
-	}
-	if left.Reports == 0 && left.Held == nil {
-		return nil
 	}
 	return left
 }
@@ -138,8 +138,6 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 		return after, nil
 	case version != before.Version:
 		return before, conflict(before, version)
-	case before.Status == comment.Rejected && before.Moderation != nil && before.Moderation.Reason != nil && *before.Moderation.Reason == reason:
-		return before, nil
 	}
 	after = before.WithHeldEdit() // the author's latest text is not lost
 	after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &reason, RejectedEdit: before.RejectedEdit()}
@@ -152,10 +150,7 @@ func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 	if edit := before.HeldEdit(); version != before.Version && (edit == nil || version != edit.Version) {
 		return before, conflict(before, version)
 	}
-	switch before.Status {
-	case comment.Withdrawn:
-		return before, nil
-	case comment.Rejected:
+	if before.Status == comment.Rejected {
 		return before, comment.Errorf(comment.Conflict, "the comment was rejected, so that nobody else sees it: edit it to submit it again, or delete it")
 	}
 	after := before.WithHeldEdit()

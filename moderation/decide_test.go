@@ -137,35 +137,90 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 	})
 }
 
-// Reports are settled by a decision about the comment, and not by one about an edit beside it.
-func TestReportsAreSettled(t *testing.T) {
-	edit := &comment.HeldEdit{Rating: 5, Language: "en", Text: "new", Version: 2}
-	both := []comment.HoldReason{comment.HeldEdited, comment.HeldReported}
+// An edit or a decision leaves exactly what still has to be known of a comment: why and since when it waits, its
+// reports, and the version of a rejected edit. Reports are settled by a decision about the comment, and not by one
+// about an edit beside it.
+func TestWhatIsLeftOfModeration(t *testing.T) {
+	type moderated = comment.Moderation
+	type reasons = []comment.HoldReason
+	since, now, title := time.Unix(1, 0), time.Unix(2, 0), "New"
+	spam, offTopic := comment.Spam, comment.OffTopic
+	edit := func(hide bool, reasons ...comment.HoldReason) func(comment.Comment) (comment.Comment, error) {
+		return func(before comment.Comment) (comment.Comment, error) {
+			edited := before.WithHeldEdit()
+			edited.Rating, edited.Language, edited.Title, edited.Text, edited.Media = 4, "de", &title, "new", []comment.Media{{Path: "a.jpg"}}
+			edited.Version, edited.UpdatedAt = before.NextVersion(), &now
+			return moderation.Edit(before, edited, reasons, hide, now), nil
+		}
+	}
+	approve := func(version int) func(comment.Comment) (comment.Comment, error) {
+		return func(c comment.Comment) (comment.Comment, error) { return moderation.Approve(c, version) }
+	}
+	reject := func(version int, reason comment.RejectionReason) func(comment.Comment) (comment.Comment, error) {
+		return func(c comment.Comment) (comment.Comment, error) { return moderation.Reject(c, version, reason) }
+	}
+	withdraw := func(version int) func(comment.Comment) (comment.Comment, error) {
+		return func(c comment.Comment) (comment.Comment, error) { return moderation.Withdraw(c, version) }
+	}
+	held := &comment.HeldEdit{Rating: 4, Language: "de", Title: &title, Text: "new", Media: []comment.Media{{Path: "a.jpg"}}, At: now, Version: 2}
+	both := moderated{Held: reasons{comment.HeldEdited, comment.HeldReported}, HeldEdit: held, Reports: 3, Since: since}
+	reported := moderated{Held: reasons{comment.HeldReported}, Reports: 3, Since: since}
 	for _, row := range []struct {
-		reason  string
-		held    []comment.HoldReason
-		edit    *comment.HeldEdit
-		version int
-		approve bool
-		want    []comment.HoldReason
-		reports int
+		why    string
+		status comment.Status
+		before moderated
+		do     func(comment.Comment) (comment.Comment, error)
+		after  comment.Status
+		want   *moderated
 	}{
-		{"the comment is fine", []comment.HoldReason{comment.HeldReported}, nil, 1, true, nil, 0},
-		{"the comment is fine, and its edit goes on waiting", both, edit, 1, true, []comment.HoldReason{comment.HeldEdited}, 0},
-		{"the edit is refused, and what was reported stands", both, edit, 2, false, []comment.HoldReason{comment.HeldReported}, 3},
-		{"the edit takes the place of what was reported", both, edit, 2, true, nil, 0},
+		{
+			"a comment that waits keeps its place, its reports and its reasons", comment.Pending,
+			moderated{Held: reasons{comment.HeldReported, comment.HeldWord}, Reports: 3, Since: since}, edit(false, comment.HeldLink),
+			comment.Pending, &moderated{Held: reasons{comment.HeldReported, comment.HeldLink, comment.HeldWord}, Reports: 3, Since: since},
+		},
+		{
+			"an edit waits beside a reported comment", comment.Approved, reported, edit(false, comment.HeldLink),
+			comment.Approved, &moderated{Held: reasons{comment.HeldEdited, comment.HeldReported, comment.HeldLink}, HeldEdit: held, Reports: 3, Since: since},
+		},
+		{
+			"an edit hides a reported comment", comment.Approved, reported, edit(true, comment.HeldLink),
+			comment.Pending, &moderated{Held: reasons{comment.HeldEdited, comment.HeldReported, comment.HeldLink}, Reports: 3, Since: since},
+		},
+		{"an edit is shown, and the comment stays reported", comment.Approved, reported, edit(false), comment.Approved, &reported},
+		{"so does a comment with few reports", comment.Approved, moderated{Reports: 1}, edit(false), comment.Approved, &moderated{Reports: 1}},
+		{
+			"an edit of a rejected comment", comment.Rejected, moderated{Reason: &spam}, edit(false, comment.HeldLink),
+			comment.Pending, &moderated{Held: reasons{comment.HeldEdited, comment.HeldLink}, RejectedEdit: 1, Since: now},
+		},
+		{
+			"another edit of it", comment.Pending, moderated{Held: reasons{comment.HeldWord}, RejectedEdit: 1, Since: since}, edit(false, comment.HeldLink),
+			comment.Pending, &moderated{Held: reasons{comment.HeldEdited, comment.HeldLink, comment.HeldWord}, RejectedEdit: 1, Since: since},
+		},
+		{"the comment was approved since", comment.Approved, moderated{RejectedEdit: 1}, edit(false), comment.Approved, nil},
+		{"only an edit beside it was rejected before it was taken back", comment.Withdrawn, moderated{RejectedEdit: 2}, edit(false), comment.Approved, nil},
+		{"the comment is fine", comment.Approved, reported, approve(1), comment.Approved, nil},
+		{"its rejection is settled", comment.Pending, moderated{Held: reasons{comment.HeldEdited}, RejectedEdit: 1, Since: since}, approve(1), comment.Approved, nil},
+		{"no later edit has the version of a rejected one", comment.Approved, moderated{RejectedEdit: 2, Reports: 1}, approve(1), comment.Approved, &moderated{RejectedEdit: 2}},
+		{
+			"the comment is fine, and its edit goes on waiting", comment.Approved, both, approve(1),
+			comment.Approved, &moderated{Held: reasons{comment.HeldEdited}, HeldEdit: held, Since: since},
+		},
+		{"the edit takes the place of what was reported", comment.Approved, both, approve(2), comment.Approved, nil},
+		{
+			"the edit is rejected, and what was reported stands", comment.Approved, both, reject(2, spam),
+			comment.Approved, &moderated{Held: reasons{comment.HeldReported}, RejectedEdit: 2, Reports: 3, Since: since},
+		},
+		{"a comment is rejected after its edit", comment.Approved, moderated{RejectedEdit: 2}, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
+		{"the same again", comment.Rejected, moderated{Reason: &spam, RejectedEdit: 2}, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
+		{"for another reason", comment.Rejected, moderated{Reason: &spam}, reject(1, offTopic), comment.Rejected, &moderated{Reason: &offTopic}},
+		{"a comment is taken back", comment.Approved, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
+		{"the same again", comment.Withdrawn, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
+		{"a version that neither the comment nor its edit has", comment.Approved, both, withdraw(3), comment.Approved, &both},
 	} {
-		c := comment.Comment{Version: 1, Moderation: &comment.Moderation{Held: slices.Clone(row.held), HeldEdit: row.edit, Reports: 3, Since: time.Unix(1, 0)}}
-		after, err := moderation.Approve(c, row.version)
-		if !row.approve {
-			after, err = moderation.Reject(c, row.version, comment.Spam)
-		}
-		got := comment.Moderation{}
-		if after.Moderation != nil {
-			got = *after.Moderation
-		}
-		if err != nil || !slices.Equal(got.Held, row.want) || got.Reports != row.reports {
-			t.Errorf("%s: %+v, %v", row.reason, got, err)
+		before := row.before
+		after, err := row.do(comment.Comment{Rating: 5, Version: 1, Status: row.status, Moderation: &before})
+		if diff := cmp.Diff(row.want, after.Moderation); diff != "" || after.Status != row.after || (err != nil) != (row.want == &both) {
+			t.Errorf("%s: %s, %v, %s", row.why, after.Status, err, diff)
 		}
 	}
 }
