@@ -17,10 +17,7 @@ var spelledDot = regexp.MustCompile(`(?i)\s*[\[({<]\s*(?:dot|punkt|point|punto|p
 // hasLink reports whether a plain text holds a URL, an e-mail address or the name of a domain.
 // Browsers read an ideographic full stop in a name as a dot.
 func hasLink(plain string) bool {
-	text := strings.ReplaceAll(plain, "。", ".")
-	if strings.ContainsAny(text, "[({<") || strings.Contains(strings.ToLower(text), "dot") {
-		text = spelledDot.ReplaceAllString(text, ".$1")
-	}
+	text := spelledDot.ReplaceAllString(strings.ReplaceAll(plain, "。", "."), ".$1")
 	host := false // after "@", where any name is a host
 	last := ' '
 	for at, r := range text {
@@ -52,7 +49,7 @@ func isWeb(text string) bool {
 		return false
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
-	return start == 0 || !isWordRune(before)
+	return !isWordRune(before)
 }
 
 // endsHost reports whether the text after a dot ends a host: with a top-level domain, in any case
@@ -66,10 +63,7 @@ func endsHost(rest string, host bool) bool {
 	if host {
 		return true
 	}
-	name, err := idna.Punycode.ToASCII(strings.ToLower(label))
-	if err != nil {
-		return false
-	}
+	name, _ := idna.Punycode.ToASCII(strings.ToLower(label)) // after an error, no list has it
 	if _, managed := publicsuffix.PublicSuffix("x." + name); !managed {
 		return false
 	}

@@ -15,6 +15,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, row := range []struct{ why, mode, rules, words, want string }{
 		{"an unknown policy", "strict", "", "", `--moderation is publish, hold or rules, not "strict"`},
 		{"a file that has no effect", "hold", `{"link": true}`, "", "--moderation-rules has no effect with --moderation hold: give --moderation rules, or leave the file out"},
+		{"nor here", "publish", `{"link": true}`, "", "--moderation-rules has no effect with --moderation publish: give --moderation rules, or leave the file out"},
 		{"no JSON", "rules", "link = true", "", `rules.json:1: the file is not JSON: invalid character 'l'`},
 		{"no object", "rules", "[]", "", `rules.json:1: the file is not a JSON object, such as {"link": true}`},
 		{"a comma too many", "rules", "{\n  \"link\": true,\n}", "", "rules.json:2: the file is not JSON"},
@@ -35,10 +36,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"no words", "rules", `{"wordsFile": "words.txt"}`, "# none\n\n", "words.txt holds no words: write one on each line"},
 		{"no letter", "rules", `{"wordsFile": "words.txt"}`, "fraud\n\n$$$\n", `words.txt:3: "$$$" must begin and end with a letter`},
 		{"a sign that texts do not keep", "rules", `{"wordsFile": "words.txt"}`, "a$$", `words.txt:1: "a$$" must begin and end with a letter`},
+		{"a sign that separates words", "rules", `{"wordsFile": "words.txt"}`, "$$a", `words.txt:1: "$$a" must begin and end with a letter`},
 		{"a star within", "rules", `{"wordsFile": "words.txt"}`, "f*ck", `words.txt:1: "f*ck" has a star within`},
 		{"nothing but a star", "rules", `{"wordsFile": "words.txt"}`, "*", "words.txt:1: "},
 		{"Latin 1", "rules", `{"wordsFile": "words.txt"}`, "na\xefve", "words.txt:1: the word is not valid UTF-8: save the file as UTF-8"},
-		{"a long word", "rules", `{"wordsFile": "words.txt"}`, strings.Repeat("ß", 33), "words.txt:1: the word has 66 characters; at most 64 are taken"},
+		{"a long word", "rules", `{"wordsFile": "words.txt"}`, strings.Repeat("ß", 32) + "a", "words.txt:1: the word has 65 characters; at most 64 are taken"},
 		{"many words", "rules", `{"wordsFile": "words.txt"}`, manyWords(10_001), "words.txt:10001: there are more than 10000 words: remove some"},
 		{"a large file of words", "rules", `{"wordsFile": "words.txt"}`, strings.Repeat("#", 1<<20+1), "words.txt has more than 1048576 bytes"},
 	} {

@@ -67,6 +67,7 @@ func TestWords(t *testing.T) {
 		{"an emoji with a color of skin", "🖕", "🖕🏽", true},
 		{"a word with an emoji with a color of skin", "🖕🏽", "🖕", true},
 		{"a sentence in one character separates words", "fraud", "fraud\ufdfa", true},
+		{"a word as long as words may be", strings.Repeat("ß", 32), strings.Repeat("s", 64), true},
 		{"a word twice", "fraud\nfraud", "fraud", true},
 	} {
 		policy := open(t, `{"wordsFile": "words.txt"}`, row.word)
