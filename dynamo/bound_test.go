@@ -2,7 +2,9 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -48,6 +50,31 @@ func TestCountStopsAtItsBound(t *testing.T) {
 	}
 	if most := layout.BoundFactor * planner.CountEstimate(q); page.Plan().ReadUnits > most || page.Plan().ReadUnits < most/2 {
 		t.Errorf("it cost %v units of %v", page.Plan().ReadUnits, most)
+	}
+}
+
+// A run whose cost is bounded stops within its bound, and uses most of it: also in further waves,
+// whose limits are higher.
+func TestRunStaysWithinItsBound(t *testing.T) {
+	for _, within := range []float64{0.5, 1, 5, 30} {
+		plan := planFor(1, 5)
+		plan.Want = 1000
+		var calls atomic.Int32
+		f := endless(0)
+		f.query = func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+			if calls.Add(1) > 100 {
+				return nil, errors.New("no bound ends the run")
+			}
+			return endless(layout.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
+		}
+		r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), nil, plan)
+		r.within = within
+		if taken, err := r.take(t.Context()); len(taken) > 0 || err != nil || !r.stopped || r.ended() {
+			t.Errorf("within %v units: %d comments, %v, stopped %v", within, len(taken), err, r.stopped)
+		}
+		if units := r.units(); units > within || units <= within-float64(len(r.reads))/2 {
+			t.Errorf("it cost %v units of %v", units, within)
+		}
 	}
 }
 

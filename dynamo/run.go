@@ -118,7 +118,7 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 // wave makes one call for each dry read that goes on, and for each read that replaces one, in
 // parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
-	if r.stopped = r.once && r.waves > 0 || !r.limitCost(dry); r.stopped {
+	if r.stopped = r.once && r.waves > 0; r.stopped {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
 	first, ended := len(r.reads), 0
@@ -132,6 +132,9 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	}
 	for number := first; number < len(r.reads); number++ {
 		dry = append(dry, number)
+	}
+	if r.stopped = !r.limitCost(dry); r.stopped {
+		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
 	if err := r.bound(dry); err != nil {
 		return nil, err
