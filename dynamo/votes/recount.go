@@ -158,7 +158,7 @@ func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *count
 	}
 	kept, err := r.keep(ctx, left.id, sums)
 	if kept {
-		left.changed, left.votes = left.changed[len(now):], left.votes-max(1, votes)
+		left.changed, left.votes = left.changed[len(now):], left.votes-votes
 	}
 	return err
 }

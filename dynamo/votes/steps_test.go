@@ -130,10 +130,10 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	records := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item}, {Keys: voteKeyOf(t, h, c.ID, "customer 0")}}
 	if err := h.store.Delete(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	records := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item}}
 	recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), 32)
 	for _, want := range []int{1 + 3, 1 + 1, 1} {
 		failed := stream.RecordErrors{}
