@@ -25,11 +25,11 @@ func TestNextTryByAClockThatWasAhead(t *testing.T) {
 	})
 }
 
-// Without a pace in its options, a deliverer has the pace that the guide states, and not retries
-// without pauses.
+// Without times in its options, a deliverer has the pace that the guide states, and not retries,
+// reads and writes without pauses.
 func TestDefaultPace(t *testing.T) {
-	if got := NewDeliverer(Options{}).options.Pace; got != DefaultPace {
-		t.Errorf("%v", got)
+	if got := NewDeliverer(Options{}).options; got.Pace != DefaultPace || got.Refresh != refresh || got.Heartbeat != heartbeat {
+		t.Errorf("%v, %v, %v", got.Pace, got.Refresh, got.Heartbeat)
 	}
 }
 

@@ -1,0 +1,121 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// eventless is a table with hooks, and without any event.
+type eventless struct {
+	outbox.Client
+
+	mu           sync.Mutex
+	hooks        []layout.Item
+	wanted       []layout.Item // who wants events
+	list         func() error  // why the hooks cannot be read
+	progress     error         // why their progress cannot be read
+	listed, told int           // how often the hooks were read, and their states were told
+}
+
+func (e *eventless) change(do func(*eventless)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	do(e)
+}
+
+func (e *eventless) Query(_ context.Context, input *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case input.ExpressionAttributeValues[":all"] != nil:
+		return &dynamodb.QueryOutput{Items: e.wanted}, nil
+	case input.ExpressionAttributeValues[":lane"] != nil:
+		return &dynamodb.QueryOutput{}, nil
+	}
+	e.listed++
+	return &dynamodb.QueryOutput{Items: e.hooks}, e.list()
+}
+
+func (e *eventless) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &dynamodb.GetItemOutput{}, e.progress
+}
+
+// A process reads the hooks in each round while there are any, and their states in every third. In
+// a table without hooks it reads once, and again after an append saw that hooks want events.
+func TestRounds(t *testing.T) {
+	text, err := json.Marshal(Hook{ID: "a", URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, damaged := layout.HookKey("a"), layout.HookKey("b")
+	good[layout.AttrHook], damaged[layout.AttrHook] = layout.Text(string(text)), layout.Text("")
+	wanted := []layout.Item{layout.OutboxKey(layout.OutboxWantPrefix + interest)}
+	readable := func() error { return nil }
+	const rounds = 11 // so that the last hook is removed before a round that is not a third one
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var log bytes.Buffer
+		table := &eventless{list: readable}
+		out, done := outbox.New(table, "comments"), make(chan struct{})
+		go func() {
+			defer close(done)
+			NewDeliverer(Options{
+				Store: NewStore(table, "comments", out), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Ready:  func(Hook) error { return errors.New("it is delivered elsewhere") },
+				States: func([]State) { table.change(func(e *eventless) { e.told++ }) },
+			}).Run(ctx)
+		}()
+		time.Sleep(refresh / 2) // so that each step begins between two rounds
+		for _, step := range []struct {
+			why          string
+			do           func(*eventless)
+			listed, told int
+		}{
+			{"there are no hooks", func(*eventless) {}, 1, 1},
+			{"one is added, and an append sees it", func(e *eventless) { e.hooks, e.wanted = []layout.Item{good}, wanted }, rounds, 4},
+			{"they cannot be read", func(e *eventless) { e.list = func() error { return errors.New("no network") } }, rounds, 0},
+			{"their progress cannot be read", func(e *eventless) { e.list, e.progress = readable, errors.New("no rights") }, rounds, 0},
+			{"only a damaged one is left", func(e *eventless) { e.hooks, e.wanted = []layout.Item{damaged}, nil }, rounds, rounds},
+			{"it is removed", func(e *eventless) { e.hooks = nil }, 1, 1},
+			{"one is added, and no append sees it", func(e *eventless) { e.hooks = []layout.Item{good} }, 0, 0},
+		} {
+			table.change(step.do)
+			if _, err := out.Wanted(ctx); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(rounds * refresh)
+			table.change(func(e *eventless) {
+				if e.listed != step.listed || e.told != step.told {
+					t.Errorf("%s: the hooks were read %d times, and their states told %d times", step.why, e.listed, e.told)
+				}
+				e.listed, e.told = 0, 0
+			})
+		}
+		table.change(func(e *eventless) {
+			e.wanted, e.list = wanted, func() error { stop(); return ctx.Err() } // the process ends meanwhile
+		})
+		if _, err := out.Wanted(ctx); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if text := log.String(); strings.Count(text, "no network") != rounds || strings.Count(text, "no rights") != 3 || strings.Contains(text, "canceled") {
+			t.Error(text)
+		}
+	})
+}
