@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/webhooks"
@@ -27,6 +29,31 @@ func (m meanwhile) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInp
 func (m meanwhile) PutItem(ctx context.Context, input *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	m.before(input.Item)
 	return m.Client.PutItem(ctx, input, options...)
+}
+
+// A table has at most 20 hooks, damaged ones included, and takes none that cannot be delivered to.
+func TestMostHooks(t *testing.T) {
+	tab := newTable(t)
+	item := layout.HookKey("damaged")
+	if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
+	nowhere := hook
+	nowhere.URL = "file:///etc/passwd"
+	for range 19 {
+		if _, err := tab.store.Add(t.Context(), nowhere); comment.KindOf(err) != comment.BadInput {
+			t.Error(err)
+		}
+		tab.add(hook.URL)
+	}
+	if _, err := tab.store.Add(t.Context(), hook); comment.KindOf(err) != comment.BadInput {
+		t.Error(err)
+	}
+	if err := tab.store.Remove(t.Context(), "damaged"); err != nil {
+		t.Error(err)
+	}
+	tab.add(hook.URL)
 }
 
 // A hook that is added while the last other hook is removed gets events, in whatever order their

@@ -208,9 +208,7 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 			if err := d.follow(ctx, own); !errors.Is(err, outbox.ErrGone) {
 				return err
 			}
-			if err := d.skip(ctx, own); err != nil {
-				return err
-			}
+			d.skip(ctx, own)
 		}
 	})
 }
@@ -237,19 +235,15 @@ func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// skip moves lanes whose next events expired undelivered on to the oldest events kept.
-func (d *Deliverer) skip(ctx context.Context, own *delivery) error {
+// skip moves lanes whose next events expired undelivered on to the oldest events kept. A lane that
+// cannot be read stays: follow reads it again.
+func (d *Deliverer) skip(ctx context.Context, own *delivery) {
 	for i, lane := range own.snapshot().Lanes {
-		_, err := d.options.Store.out.Read(ctx, i, lane.Position, 1)
-		switch {
-		case errors.Is(err, outbox.ErrGone):
+		if _, err := d.options.Store.out.Read(ctx, i, lane.Position, 1); errors.Is(err, outbox.ErrGone) {
 			d.options.Logger.Error("events of a hook expired before they were delivered: have its receiver read again what it shows", "hook", own.hook.ID)
 			own.change(i, func(l *LaneProgress) {
 				l.Position, l.LastError = 0, "events expired before they were delivered"
 			})
-		case err != nil:
-			return err
 		}
 	}
-	return nil
 }

@@ -55,15 +55,21 @@ func (e *eventless) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dy
 	return &dynamodb.GetItemOutput{}, e.progress
 }
 
-// A process reads the hooks in each round while there are any, and their states in every third. In
-// a table without hooks it reads once, and again after an append saw that hooks want events.
-func TestRounds(t *testing.T) {
+// goodHook returns the item of a hook.
+func goodHook(t *testing.T) layout.Item {
 	text, err := json.Marshal(Hook{ID: "a", URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, damaged := layout.HookKey("a"), layout.HookKey("b")
-	good[layout.AttrHook], damaged[layout.AttrHook] = layout.Text(string(text)), layout.Text("")
+	item := layout.HookKey("a")
+	item[layout.AttrHook] = layout.Text(string(text))
+	return item
+}
+
+// A process reads the hooks in each round while there are any, and their states in every third. In
+// a table without hooks it reads once, and again after an append saw that hooks want events.
+func TestRounds(t *testing.T) {
+	good, damaged := goodHook(t), layout.HookKey("b")
 	wanted := []layout.Item{layout.OutboxKey(layout.OutboxWantPrefix + interest)}
 	readable := func() error { return nil }
 	const rounds = 11 // so that the last hook is removed before a round that is not a third one
@@ -118,4 +124,18 @@ func TestRounds(t *testing.T) {
 			t.Error(text)
 		}
 	})
+}
+
+// What cannot be read is an error, and not an empty list.
+func TestUnreadTables(t *testing.T) {
+	away := errors.New("no network")
+	table := &eventless{list: func() error { return away }}
+	s := NewStore(table, "comments", outbox.New(table, "comments"))
+	if _, err := s.Redeliver(t.Context(), Hook{ID: "a"}, nil); !errors.Is(err, away) {
+		t.Errorf("the dead letters: %v", err)
+	}
+	table.hooks, table.list, table.progress = []layout.Item{goodHook(t)}, func() error { return nil }, away
+	if _, _, err := s.States(t.Context()); !errors.Is(err, away) {
+		t.Errorf("the states: %v", err)
+	}
 }

@@ -103,6 +103,13 @@ func (r *receiver) has(want map[string][]string) bool {
 	return len(r.seen) >= n
 }
 
+// count returns how many events arrived, repeated ones included.
+func (r *receiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.times
+}
+
 // table is a table with an outbox of events.
 type table struct {
 	*testing.T
@@ -294,16 +301,36 @@ func TestLifeOfAHook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	delivered := func(times int) {
+		t.Helper()
+		tab.await("all is delivered", func() bool {
+			states, _, err := tab.store.States(t.Context())
+			return err == nil && len(states) == 1 && states[0].Oldest.IsZero() && states[0].Progress.Who != "" && receiver.count() >= times
+		})
+		if p := progress().Sum(); receiver.count() != times || p.DeadLettered != all {
+			t.Errorf("%d events arrived, want %d; the progress is %+v", receiver.count(), times, p)
+		}
+	}
+	refuse.Store(true)
 	change(webhooks.Replay(time.Now().Add(-3 * time.Hour)))
-	tab.await("replayed", func() bool { receiver.mu.Lock(); defer receiver.mu.Unlock(); return receiver.times >= 2*all })
-	tab.await("all is delivered", func() bool {
-		all, _, err := tab.store.States(t.Context())
-		return err == nil && len(all) == 1 && all[0].Lag(time.Now()) == 0 && all[0].Progress.Who != ""
-	})
+	tab.await("it is tried again, though it happened long ago", func() bool { return progress().Sum().Attempts > 0 })
+	refuse.Store(false)
+	delivered(2 * all)
 	change(webhooks.Pause)
 	tab.await("nobody delivers", func() bool { return progress().Who == "" })
+	more := 0
+	for _, ids := range tab.edit(1, 1, time.Now()) {
+		more += len(ids)
+	}
+	change(webhooks.Resume)
+	delivered(2*all + more)
+	change(webhooks.Replay(time.Now().Add(-time.Hour)))
+	delivered(2*all + 2*more)
 	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
 		t.Fatal(err)
+	}
+	if got := progress().Sum(); got != (webhooks.LaneProgress{}) {
+		t.Errorf("of a removed hook, %+v is kept", got)
 	}
 	if _, err := tab.store.Find(t.Context(), h.ID); comment.KindOf(err) != comment.NotFound {
 		t.Error(err)
@@ -316,7 +343,7 @@ func TestLifeOfAHook(t *testing.T) {
 // A process without the secret leaves the hook to one that has it, and logs that once.
 func TestSecretIsElsewhere(t *testing.T) {
 	tab, receiver := newTable(t), newReceiver(t, nil)
-	tab.add(receiver.URL)
+	h := tab.add(receiver.URL)
 	want := tab.edit(2, 3, time.Now())
 	var said said
 	var seen atomic.Pointer[[]webhooks.State]
@@ -332,8 +359,8 @@ func TestSecretIsElsewhere(t *testing.T) {
 	}
 	tab.deliver(tab.client, func(o *webhooks.Options) {
 		o.Ready = webhooks.NewSender(secrets).Ready
-		o.Tried = func(_ string, outcome webhooks.Outcome) {
-			if outcome == webhooks.Delivered {
+		o.Tried = func(hook string, outcome webhooks.Outcome) {
+			if hook == h.ID && outcome == webhooks.Delivered {
 				delivered.Add(1)
 			}
 		}
@@ -440,5 +467,12 @@ func TestTwoChangeAHook(t *testing.T) {
 	}
 	if h, err := tab.store.Find(t.Context(), h.ID); err != nil || !h.Paused || h.Replays != 0 {
 		t.Errorf("the hook is %+v, %v", h, err)
+	}
+	if _, err := tab.store.Change(t.Context(), "0", webhooks.Pause); comment.KindOf(err) != comment.NotFound {
+		t.Errorf("another hook is changed: %v", err)
+	}
+	lossy, _ := faulttest.Under(tab.client, faulttest.Nth(2, faulttest.AnswerLost)) // after the hook was read
+	if _, err := webhooks.NewStore(lossy, tab.name, tab.out).Change(t.Context(), h.ID, webhooks.Resume); err != nil {
+		t.Errorf("the answer to a change is lost: %v", err)
 	}
 }

@@ -1,0 +1,80 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/webhooks"
+	"github.com/talkback/talkback/stream"
+)
+
+// The lag of a hook is that of the oldest event in any lane. Events before those of a replay do not
+// count, nor do those from the future, by a clock that is ahead.
+func TestLag(t *testing.T) {
+	tab, now := newTable(t), time.Now().Truncate(time.Second)
+	h, oldest := tab.add("http://127.0.0.1:1"), now
+	var records []stream.Record
+	for i, c := range commenttest.Many(commenttest.Rand(t), "espresso", 16) {
+		at := now.Add(-time.Duration(outbox.LaneOf(c.ID)) * time.Minute)
+		records = append(records, stream.Record{Position: stream.PositionOf("l", strconv.Itoa(i)), Created: at, Keys: layout.CommentKey(c.ID), New: layout.Encode(c)})
+		if at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if err := tab.out.After(nothing{}).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	state := func() webhooks.State {
+		states, _, err := tab.store.States(t.Context())
+		if err != nil || len(states) != 1 {
+			t.Fatal(states, err)
+		}
+		return states[0]
+	}
+	if s := state(); s.Lag(now) != now.Sub(oldest) || s.Lag(oldest.Add(-time.Minute)) != 0 {
+		t.Errorf("an event waits since %v, want %v", s.Oldest, oldest)
+	}
+	if _, err := tab.store.Change(t.Context(), h.ID, func(h *webhooks.Hook) { h.Since = now.Add(time.Second) }); err != nil {
+		t.Fatal(err)
+	}
+	if s := state(); !s.Oldest.IsZero() {
+		t.Errorf("behind a replay, an event waits since %v", s.Oldest)
+	}
+}
+
+// Damaged dead letters stay, and are told. All others are delivered.
+func TestDamagedDeadLetters(t *testing.T) {
+	tab := newTable(t)
+	h := tab.add("http://127.0.0.1:1")
+	for id, text := range map[string]string{"evt_1": "ada@shop.example", "evt_2": `{"ID":"evt_4"}`, "evt_3": `{"ID":"evt_3"}`} {
+		item := layout.DeadEventKey(h.ID, id)
+		item[layout.AttrHook] = layout.Text(text)
+		if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sent []outbox.Event
+	send := func(_ context.Context, _ webhooks.Hook, events ...outbox.Event) error {
+		sent = append(sent, events...)
+		return nil
+	}
+	for want := 1; want >= 0; want-- { // the second time, the damaged ones are left
+		n, err := tab.store.Redeliver(t.Context(), h, send)
+		if n != want || len(sent) != 1 || sent[0].ID != "evt_3" || !errors.As(err, new(webhooks.Damaged)) {
+			t.Errorf("%d are delivered, in all %v: %v", n, sent, err)
+		}
+		if text := err.Error(); !strings.Contains(text, "evt_1") || !strings.Contains(text, "evt_2") || strings.Contains(text, "ada@") {
+			t.Error(text)
+		}
+	}
+}
