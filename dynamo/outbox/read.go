@@ -88,8 +88,8 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 	for i, item := range items {
 		switch {
 		case item.Number == next:
-		case after != 0:
-			return b, false, nil
+		case after != 0: // the batch ends before items that are gone
+			return b, i > 0, nil
 		default: // the oldest items expire in no order
 			b.Missing = b.Missing || i > 0
 			next = item.Number

@@ -84,34 +84,48 @@ func TestDamagedEventsStopNoOthers(t *testing.T) {
 	}
 }
 
-// Events that expired before a hook got them do not hold up later ones. The log says that some are
-// lost, and the state of the hook that an event waited for as long as events are kept.
+// Events that expired before a hook got them do not hold up others, in whatever order they expire.
+// The log says that some are lost, and the state of the hook that an event waited for as long as
+// events are kept.
 func TestExpiredEventsStopNoOthers(t *testing.T) {
-	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
-	h := tab.add(receiver.URL)
-	tab.edit(16, 2, time.Now())
-	ends, err := tab.out.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := tab.edit(16, 2, time.Now()) // of other comments
-	for lane, end := range ends {
-		for number := h.Begin[lane]>>7 + 1; number <= end>>7; number++ {
-			item := layout.OutboxItem(lane, layout.Outbox{Number: number})
-			key := layout.Item{layout.AttrPK: item[layout.AttrPK], layout.AttrSK: item[layout.AttrSK]}
-			if _, err := tab.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(tab.name), Key: key}); err != nil {
-				t.Fatal(err)
+	for name, expired := range map[string][3]bool{"the oldest": {true, true}, "later ones first": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+			h := tab.add(receiver.URL)
+			before, want, gone := h.Begin, map[string][]string{}, []layout.Item{}
+			for _, expires := range expired {
+				appended := tab.edit(16, 2, time.Now())
+				ends, err := tab.out.Ends(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for lane, end := range ends {
+					for number := before[lane]>>7 + 1; expires && number <= end>>7; number++ {
+						gone = append(gone, layout.OutboxItem(lane, layout.Outbox{Number: number}))
+					}
+				}
+				before = ends
+				if !expires {
+					maps.Copy(want, appended)
+				}
 			}
-		}
-	}
-	if states, _, err := tab.store.States(t.Context()); err != nil || len(states) != 1 || states[0].Lag(time.Now()) < outbox.Keep {
-		t.Errorf("%+v, %v", states, err)
-	}
-	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
-	tab.await("later events are delivered", func() bool { return receiver.has(want) })
-	receiver.mu.Lock()
-	defer receiver.mu.Unlock()
-	if !maps.EqualFunc(receiver.order, want, slices.Equal) || !strings.Contains(log.String(), "events of a hook expired") {
-		t.Errorf("it got %v, want %v; the log:\n%s", receiver.order, want, log)
+			for _, item := range gone {
+				key := layout.Item{layout.AttrPK: item[layout.AttrPK], layout.AttrSK: item[layout.AttrSK]}
+				if _, err := tab.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(tab.name), Key: key}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			states, _, err := tab.store.States(t.Context())
+			if err != nil || len(states) != 1 || (states[0].Lag(time.Now()) >= outbox.Keep) != expired[0] {
+				t.Errorf("%+v, %v", states, err)
+			}
+			tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+			tab.await("all others are delivered", func() bool { return receiver.has(want) })
+			receiver.mu.Lock()
+			defer receiver.mu.Unlock()
+			if !maps.EqualFunc(receiver.order, want, slices.Equal) || !strings.Contains(log.String(), "events of a hook expired") {
+				t.Errorf("it got %v, want %v; the log:\n%s", receiver.order, want, log)
+			}
+		})
 	}
 }

@@ -68,7 +68,7 @@ func TestHookOfALossyStream(t *testing.T) {
 	if err := tab.out.Lost(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	later := tab.edit(2, 1, time.Now()) // one may be the same as before
+	later := tab.edit(2, 1, time.Now())
 	tab.await("it says so, and goes on", func() bool { return r.has(later) && strings.Contains(logged.String(), missing) })
 	stop()
 	if text := logged.String(); strings.Count(text, "level=") != strings.Count(text, missing) {

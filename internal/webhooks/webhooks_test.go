@@ -96,11 +96,12 @@ func (r *receiver) take(request *http.Request) {
 func (r *receiver) has(want map[string][]string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := 0
 	for _, ids := range want {
-		n += len(ids)
+		if slices.ContainsFunc(ids, func(id string) bool { return !r.seen[id] }) {
+			return false
+		}
 	}
-	return len(r.seen) >= n
+	return true
 }
 
 // count returns how many events arrived, repeated ones included.
@@ -144,13 +145,13 @@ func (nothing) Handle(context.Context, []stream.Record) error { return nil }
 // edit appends edits of comments, and returns the IDs of their events by comment.
 func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 	t.Helper()
-	want, records := map[string][]string{}, []stream.Record{}
+	want, records, began := map[string][]string{}, []stream.Record{}, int(time.Now().UnixNano())
 	for k, c := range commenttest.Many(commenttest.Rand(t), "espresso", comments) {
 		var old layout.Item
 		for version := 2; version < edits+2; version++ {
 			c.Version = version
 			record := stream.Record{
-				Position: stream.PositionOf("l", fmt.Sprint(k*1000+version)), Created: at, Keys: layout.CommentKey(c.ID), Old: old, New: layout.Encode(c),
+				Position: stream.PositionOf("l", fmt.Sprint(began+k*1000+version)), Created: at, Keys: layout.CommentKey(c.ID), Old: old, New: layout.Encode(c),
 			}
 			for _, e := range outbox.Of(record) {
 				want[string(c.ID)] = append(want[string(c.ID)], e.ID)
