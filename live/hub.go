@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -122,7 +121,7 @@ func (h *Hub) leave(s *Subscription) {
 		return
 	}
 	delete(h.users, s)
-	if f.users--; f.users == 0 && f == h.following {
+	if f.users--; f.users == 0 {
 		f.idle = time.AfterFunc(linger, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -155,9 +154,6 @@ func (h *Hub) Close() {
 	if f := h.following; f != nil {
 		h.following = nil
 		f.stop()
-		if f.idle != nil {
-			f.idle.Stop()
-		}
 	}
 }
 
@@ -188,7 +184,7 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 		h.broke(f)
 	}
 	if !begun {
-		f.err = cmp.Or(err, ctx.Err())
+		f.err = err
 		close(f.ready)
 	}
 }

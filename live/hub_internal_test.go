@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -19,6 +21,9 @@ func TestBrokenOnlyByItself(t *testing.T) {
 	first, next := new(following), new(following)
 	s := h.newSubscription("p")
 	h.following, h.products["p"] = next, map[*Subscription]struct{}{s: {}}
+	if h.deliver(first, 0, 9, nil, nil, findings{}); h.at != (outbox.Position{}) {
+		t.Errorf("it moved others to %s", h.at)
+	}
 	if h.broke(first); h.following != next || s.waits() {
 		t.Error("it ended the reading of others")
 	}
@@ -43,8 +48,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if h.leave(there[0]); len(h.products["p"]) != 1 || len(h.users) != 2 {
 		t.Errorf("of two subscribers of a product and one of another, one left: %d and %d are there", len(h.products["p"]), len(h.users))
 	}
-	h.leave(there[1])
-	h.leave(there[2])
+	for _, s := range there { // one for the second time
+		h.leave(s)
+	}
 	if len(h.products) != 0 || len(h.users) != 0 || h.following.idle == nil {
 		t.Errorf("all have left, and there are %d products and %d subscribers", len(h.products), len(h.users))
 	}
@@ -59,6 +65,9 @@ type quiet struct {
 }
 
 func (*quiet) Want(context.Context, string, time.Duration) error { return nil }
+
+// Check refuses all positions.
+func (*quiet) Check(context.Context, outbox.Position) error { return errMissing }
 
 func (*quiet) Ends(context.Context) (outbox.Position, error) { return outbox.Position{}, nil }
 
@@ -144,9 +153,106 @@ func TestFullQueues(t *testing.T) {
 	if s.err != nil {
 		t.Error("it was dropped too early")
 	}
+	counts := h.newSubscription("p")
+	counts.counts = make(chan *comment.Statistics, 1)
+	for range queueSize + 1 {
+		counts.push(Delivery{})
+	}
+	if counts.err != nil || len(counts.queue) != 1 {
+		t.Errorf("%d statistics wait, %v", len(counts.queue), counts.err)
+	}
 	s.push(Delivery{})
 	s.push(Delivery{})
 	if s.err != ErrSlow || len(s.queue) != 0 || h.Dropped() != 1 {
 		t.Errorf("%v, %d deliveries wait, %d were dropped", s.err, len(s.queue), h.Dropped())
+	}
+}
+
+// A subscriber that is refused is not left behind. Neither does the timer of an earlier reading end
+// the one that came after.
+func TestRefusedSubscribersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(&quiet{}, nil, nil, slog.New(slog.DiscardHandler))
+		defer h.Close()
+		if _, err := h.CommentEvents(With(t.Context(), &Inlet{From: "1.0.0.0"}), "p", comment.Filter{}); err == nil {
+			t.Error("it is ahead of all events, and was let in")
+		}
+		if len(h.users) != 0 || len(h.products) != 0 {
+			t.Errorf("%d subscribers of %d products are left", len(h.users), len(h.products))
+		}
+		f := h.following
+		h.broke(f)
+		f.stop()
+		s := h.newSubscription("p")
+		if _, err := h.join(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * linger)
+		if s.Position() == "" {
+			t.Error("its reading has ended")
+		}
+	})
+}
+
+// The newest event is told by its time, and only while events are read.
+func TestNewest(t *testing.T) {
+	h, f := New(nil, nil, nil, slog.New(slog.DiscardHandler)), new(following)
+	h.following = f
+	newest := time.Now()
+	batch := outbox.Batch{Events: []outbox.Event{{At: newest}, {At: newest.Add(-time.Minute)}}}
+	if err := h.take(t.Context(), f, 0, batch); err != nil || !h.Newest().Equal(newest) {
+		t.Errorf("%v, %v", h.Newest(), err)
+	}
+	if h.following = nil; !h.Newest().IsZero() {
+		t.Errorf("%v, though nobody reads", h.Newest())
+	}
+}
+
+// bounded reads at most as much at once as its interface says.
+type bounded struct{ t *testing.T }
+
+// CommentsByID implements Reader.
+func (b bounded) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	if len(ids) > 100 {
+		b.t.Errorf("%d comments are read at once", len(ids))
+	}
+	return nil, nil, nil
+}
+
+// CurrentStatsOf implements Reader.
+func (b bounded) CurrentStatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	if len(products) > 100 {
+		b.t.Errorf("statistics of %d products are read at once", len(products))
+	}
+	return nil, nil, nil
+}
+
+// What a batch needs is read whole, by as many calls as it takes.
+func TestLargeBatches(t *testing.T) {
+	h := New(nil, bounded{t}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
+	var ids []comment.ID
+	var products []string
+	for i := range 250 {
+		ids, products = append(ids, comment.ID(strconv.Itoa(i))), append(products, strconv.Itoa(i))
+	}
+	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
+	if err := h.read(t.Context(), ids, products, found); err != nil || len(found.comments) != len(ids) || len(found.counts) != len(ids) {
+		t.Errorf("%d comments, the statistics of %d products, %v", len(found.comments), len(found.counts), err)
+	}
+}
+
+// The events of a batch about one comment are one change, which has all that happened.
+func TestChangesOfABatch(t *testing.T) {
+	events := []outbox.Event{
+		{Kind: outbox.Approved, Comment: "a", Number: 1, Shown: true}, {Kind: outbox.Edited, Comment: "a", Number: 2, WasShown: true},
+		{Kind: outbox.Imported, Comment: "b", Number: 3, Shown: true}, {Kind: outbox.Held, Comment: "a", Number: 4},
+		{Kind: outbox.StatisticsChanged, Product: "q"}, {Kind: outbox.StatisticsChanged, Product: "p"}, {Kind: outbox.StatisticsChanged, Product: "q"},
+	}
+	want := change{id: "a", number: 4, cameIn: true, edited: true, shown: true}
+	if got := changesIn(events); len(got) != 1 || got[0] != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := countedIn(events); !slices.Equal(got, []string{"p", "q"}) {
+		t.Errorf("statistics of %q", got)
 	}
 }

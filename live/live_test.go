@@ -264,15 +264,16 @@ func TestOneReadForAll(t *testing.T) {
 	}
 	b.happens(outbox.Added, b.random("another"), false, true)
 	b.happens(outbox.Added, b.random("p"), false, true)
-	built := 0
+	built, own := 0, 0
 	for _, s := range all {
 		d, err := s.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.Once("the same", func() (any, bool) { built++; return "", true })
+		d.Once("to each its own", func() (any, bool) { own++; return "", false })
 	}
-	if b.reads != 1 || built != 1 || b.wants != 1 {
+	if b.reads != 1 || built != 1 || own != len(all) || b.wants != 1 {
 		t.Errorf("%d reads, %d built, wanted %d times", b.reads, built, b.wants)
 	}
 }
@@ -281,7 +282,7 @@ func TestOneReadForAll(t *testing.T) {
 func TestStats(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
-	inlet := &live.Inlet{}
+	inlet := &live.Inlet{From: "none, since statistics are delivered whole"}
 	counts, err := hub.Stats(live.With(t.Context(), inlet), "p")
 	if err != nil {
 		t.Fatal(err)
@@ -299,6 +300,71 @@ func TestStats(t *testing.T) {
 	}
 	if totals[0] != 0 {
 		t.Error(totals)
+	}
+}
+
+// Statistics say up to when they are complete, if that is known.
+func TestStatsAsOf(t *testing.T) {
+	b, now := newTable(t), time.Now()
+	for _, known := range []bool{true, false} {
+		hub := live.New(b, b, func(context.Context) (time.Time, bool) { return now, known }, slog.New(slog.DiscardHandler))
+		defer hub.Close()
+		inlet := &live.Inlet{}
+		counts, err := hub.Stats(live.With(t.Context(), inlet), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := inlet.Subscription.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		inlet.Subscription.Offer(d)
+		if asOf := (<-counts).AsOf; (asOf != nil) != known || known && !asOf.Equal(now) {
+			t.Errorf("known: %t, as of %v", known, asOf)
+		}
+	}
+}
+
+// Of one product, each subscriber gets what it subscribed to. What nobody subscribed to is not read.
+func TestEventsAndStatsOfOneProduct(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	events, err := follow(t, hub, "p", comment.Filter{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]*live.Subscription{}
+	for _, product := range []string{"p", "only counted"} {
+		inlet := &live.Inlet{}
+		if _, err := hub.Stats(live.With(t.Context(), inlet), product); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
+			t.Fatal(err)
+		}
+		counts[product] = inlet.Subscription
+	}
+	other, last := b.random("only counted"), b.random("p")
+	for outbox.LaneOf(other.ID) != outbox.LaneOf(last.ID) { // lanes have no order between them
+		other = b.random("only counted")
+	}
+	first := last
+	b.happens(outbox.Added, first, false, true)
+	events.next(t)
+	b.happens(outbox.StatisticsChanged, first, true, true)
+	if _, err := counts["p"].Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.happens(outbox.Added, other, false, true)
+	b.happens(outbox.StatisticsChanged, other, true, true)
+	if d, err := counts["only counted"].Next(t.Context()); err != nil || d.Position != "" {
+		t.Fatal(d, err)
+	}
+	b.mu.Lock()
+	reads := b.reads
+	b.mu.Unlock()
+	if at := events.Position(); at == "" || reads != 5 {
+		t.Errorf("statistics wait for a subscriber to events, or %d reads are not 5", reads)
 	}
 }
 
@@ -415,6 +481,9 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%q: %v", position, err)
 		}
 	}
+	if _, err := hub.CommentEvents(t.Context(), "p", comment.Filter{}); comment.KindOf(err) != comment.BadInput {
+		t.Errorf("a request without a stream: %v", err)
+	}
 	b.gone = true
 	if _, err := follow(t, hub, "another", comment.Filter{}, "1.0.0.0"); !errors.Is(err, outbox.ErrGone) {
 		t.Error(err)
@@ -425,6 +494,90 @@ func TestPositions(t *testing.T) {
 	}
 	if _, err := follow(t, newHub(t, b), "third", comment.Filter{}, "1.1.1.1"); comment.KindOf(err) != comment.BadInput {
 		t.Errorf("behind 5000 events of another product: %v", err)
+	}
+}
+
+// behind is a table that a subscriber resumes at, while more happens there.
+type behind struct {
+	*table
+	check func() // what happens once the subscriber has joined
+	empty int    // how many reads come from a replica that has no event yet
+}
+
+func (b *behind) Check(ctx context.Context, p outbox.Position) error {
+	b.check()
+	return b.table.Check(ctx, p)
+}
+
+func (b *behind) Read(ctx context.Context, lane int, after uint64, limit int) (outbox.Batch, error) {
+	if b.empty > 0 {
+		b.empty--
+		return outbox.Batch{Last: after}, nil
+	}
+	return b.table.Read(ctx, lane, after, limit)
+}
+
+// A subscriber that resumes gets up to 100 changes of its product that it missed, each once, and then what happens. It
+// has no position until it has got what it missed.
+func TestMissedEvents(t *testing.T) {
+	for name, row := range map[string]struct {
+		missed, empty int
+		want          comment.Kind
+	}{
+		"as many as it may":             {100, 0, 0},
+		"one too many":                  {101, 0, comment.BadInput},
+		"from a replica that is behind": {10, 3, 0},
+		"from one that stays behind":    {10, 100, comment.BadInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := false
+			b := &behind{table: newTable(t), empty: row.empty}
+			last := b.random("p")
+			b.check = func() { b.happens(outbox.Added, last, false, true); late = true }
+			for lane := 0; lane < outbox.Lanes; { // one of another product in each lane
+				if c := b.random("another"); outbox.LaneOf(c.ID) == lane {
+					b.happens(outbox.Added, c, false, true)
+					lane++
+				}
+			}
+			from, _ := b.Ends(t.Context())
+			want := map[comment.ID]bool{}
+			for range row.missed {
+				c := b.random("p")
+				want[c.ID] = true
+				b.happens(outbox.Added, c, false, true)
+				b.happens(outbox.Added, b.random("another"), false, true)
+			}
+			hub := live.New(b, b, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
+			defer hub.Close()
+			s, err := follow(t, hub, "p", comment.Filter{}, from.String())
+			if !late || row.want != 0 && comment.KindOf(err) != row.want || row.want == 0 && err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; row.want == 0 && i < row.missed; i++ {
+				if at := s.Position(); at != "" {
+					t.Fatalf("it is at %s, and %d events wait", at, row.missed-i)
+				}
+				event, _ := s.next(t)
+				if !want[event.CommentID] {
+					t.Errorf("event %d of %d is %v", i, row.missed, event)
+				}
+				delete(want, event.CommentID)
+			}
+			again := b.random("p")
+			for outbox.LaneOf(again.ID) != outbox.LaneOf(last.ID) {
+				again = b.random("p")
+			}
+			b.happens(outbox.Added, again, false, true)
+			for _, c := range []comment.Comment{last, again} {
+				if row.want != 0 {
+					break
+				}
+				if event, _ := s.next(t); event.CommentID != c.ID {
+					t.Errorf("it got %v after what it missed, want %s", event, c.ID)
+				}
+			}
+		})
 	}
 }
 

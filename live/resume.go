@@ -63,15 +63,12 @@ func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position
 			if reads == mostReads {
 				return nil, errMissedMuch
 			}
-			batch, err := h.log.Read(ctx, lane, after, perRead)
+			batch, err := h.log.Read(ctx, lane, after, perRead) // empty if a replica lags: then it is read again
 			switch {
 			case err != nil:
 				return nil, err
 			case batch.Missing:
 				return nil, errMissing
-			case batch.Last == after: // the log has no more events
-				after = until[lane]
-				continue
 			}
 			for _, e := range batch.Events {
 				if e.Product == s.product && e.Number <= until[lane] {

@@ -97,7 +97,7 @@ func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
 func (s *Subscription) take() (next Delivery, there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil || len(s.queue) == 0 {
+	if len(s.queue) == 0 { // also if the subscription has ended
 		return Delivery{}, false, s.err
 	}
 	next = s.queue[0]
