@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 // An abandoned reading that breaks as it is stopped does not end the one that came after.
@@ -254,5 +255,25 @@ func TestChangesOfABatch(t *testing.T) {
 	}
 	if got := countedIn(events); !slices.Equal(got, []string{"p", "q"}) {
 		t.Errorf("statistics of %q", got)
+	}
+}
+
+// That a comment is gone is told to those who follow its dates, whatever else they filter by.
+func TestGoneWithinDates(t *testing.T) {
+	c := commenttest.Random(commenttest.Rand(t), "p")
+	earlier, later := c.CreatedAt(), c.CreatedAt().Add(time.Second)
+	for name, row := range map[string]struct {
+		filter comment.Filter
+		gone   bool
+	}{
+		"all":         {comment.Filter{}, true},
+		"one star":    {comment.Filter{Ratings: []int{1}}, true},
+		"its dates":   {comment.Filter{CreatedAfter: &earlier, CreatedBefore: &later}, true},
+		"later dates": {comment.Filter{CreatedAfter: &later}, false},
+		"before it":   {comment.Filter{CreatedBefore: &earlier}, false},
+	} {
+		if event := (change{id: c.ID, shown: true}).eventFor(row.filter, nil); (event != nil) != row.gone || event != nil && event.Kind != comment.Gone {
+			t.Errorf("%s: %v", name, event)
+		}
 	}
 }

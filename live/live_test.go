@@ -333,6 +333,9 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := follow(t, hub, "only followed", comment.Filter{}, ""); err != nil {
+		t.Fatal(err)
+	}
 	counts := map[string]*live.Subscription{}
 	for _, product := range []string{"p", "only counted"} {
 		inlet := &live.Inlet{}
@@ -351,10 +354,18 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 	first := last
 	b.happens(outbox.Added, first, false, true)
 	events.next(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if d, err := counts["p"].Next(ended); err == nil || counts["p"].Position() != "" {
+		t.Errorf("a subscriber to statistics is at %q, and gets %v", counts["p"].Position(), d)
+	}
 	b.happens(outbox.StatisticsChanged, first, true, true)
 	if _, err := counts["p"].Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	followed := first
+	followed.ProductID = "only followed"
+	b.happens(outbox.StatisticsChanged, followed, true, true)
 	b.happens(outbox.Added, other, false, true)
 	b.happens(outbox.StatisticsChanged, other, true, true)
 	if d, err := counts["only counted"].Next(t.Context()); err != nil || d.Position != "" {
@@ -558,9 +569,12 @@ func TestMissedEvents(t *testing.T) {
 				if at := s.Position(); at != "" {
 					t.Fatalf("it is at %s, and %d events wait", at, row.missed-i)
 				}
-				event, _ := s.next(t)
-				if !want[event.CommentID] {
-					t.Errorf("event %d of %d is %v", i, row.missed, event)
+				event, text := s.next(t)
+				at, err := outbox.ParsePosition(text)
+				for lane := range at {
+					if !want[event.CommentID] || err != nil || at[lane] < from[lane] {
+						t.Errorf("event %d of %d is %v, at %s, %v", i, row.missed, event, text, err)
+					}
 				}
 				delete(want, event.CommentID)
 			}
