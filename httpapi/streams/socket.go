@@ -34,12 +34,8 @@ const (
 	closeInitTwice    websocket.StatusCode = 4429
 )
 
-const (
-	// maxOperations is how many operations one socket may have at once.
-	maxOperations = 100
-	// closePatience is how long a client may take to answer that its socket is closed.
-	closePatience = 2 * time.Second
-)
+// maxOperations is how many operations one socket may have at once.
+const maxOperations = 100
 
 // tooManyOperations is the error of an operation beyond maxOperations.
 const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
@@ -49,7 +45,8 @@ type Socket struct {
 	// Run runs the operation in a message's payload, as a POST would. It returns the answer in JSON, or a source of
 	// answers. token is from the payload of connection_init, empty for none.
 	Run func(ctx context.Context, token string, payload []byte) (answer []byte, source Source)
-	// Check returns an error if a token is not accepted. It is called again at each heartbeat.
+	// Check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes the socket. It is
+	// called again at each heartbeat.
 	Check func(token string) error
 	// Stopping ends when the server stops.
 	Stopping context.Context
@@ -152,12 +149,8 @@ func (s *Socket) end() {
 	s.timer.Stop()
 }
 
-// close closes the socket with a code and a sentence.
-func (s *Socket) close(code websocket.StatusCode, reason string) {
-	hurry := time.AfterFunc(closePatience, func() { _ = s.conn.CloseNow() })
-	defer hurry.Stop()
-	_ = s.conn.Close(code, reason)
-}
+// close closes the socket with a code and a sentence. A client has 5 seconds to answer that.
+func (s *Socket) close(code websocket.StatusCode, reason string) { _ = s.conn.Close(code, reason) }
 
 // message is a message of the protocol.
 type message struct {
@@ -183,9 +176,8 @@ func (m *message) read(text []byte) bool {
 		return false
 	}
 	if json.Unmarshal(text, m, halves) == nil {
-		return m.Type != ""
+		return true
 	}
-	*m = message{}
 	return json.Unmarshal(text, m, halves, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halves)
 }
 
@@ -196,7 +188,7 @@ func (s *Socket) receive(text []byte) bool {
 	switch {
 	case !m.read(text):
 		return bad("a message is a JSON object with a type, and gives no name twice")
-	case m.Type != "subscribe" && !m.empty() && !m.object():
+	case !m.empty() && !m.object():
 		return bad("a payload is an object")
 	}
 	switch m.Type {
@@ -239,7 +231,7 @@ func (s *Socket) initiate(m message) bool {
 	}
 	token := tokenIn(m.Payload)
 	if err := s.Check(token); err != nil {
-		s.close(closeForbidden, reasonOf(err))
+		s.close(closeForbidden, err.Error())
 		return false
 	}
 	s.mu.Lock()
@@ -263,16 +255,13 @@ func tokenIn(payload jsontext.Value) string {
 	return cmp.Or(given.Authorization, given.Headers.Authorization)
 }
 
-// reasonOf returns a reason that fits into the message that closes a socket.
-func reasonOf(err error) string { return err.Error()[:min(len(err.Error()), 120)] }
-
 // look checks that the client is still there and its token still valid.
 func (s *Socket) look() {
 	s.mu.Lock()
 	token := s.token
 	s.mu.Unlock()
 	if err := s.Check(token); err != nil {
-		s.close(closeUnauthorized, reasonOf(err))
+		s.close(closeUnauthorized, err.Error())
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
@@ -283,9 +272,7 @@ func (s *Socket) look() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx.Err() == nil {
-		s.timer.Reset(s.Timing.Heartbeat)
-	}
+	s.timer.Reset(s.Timing.Heartbeat)
 }
 
 // subscribe begins an operation.

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +46,9 @@ func TestForms(t *testing.T) {
 					}
 					return nil
 				})
+			if w.Header().Get("X-Accel-Buffering") != "no" || w.Header().Get("Content-Type") != streams.FormOf(http.Header{"Accept": {accept}}).ContentType {
+				t.Errorf("%v", w.Header())
+			}
 			if got := w.Body.String(); got != want || !w.Flushed {
 				t.Errorf("%s\n%q instead of\n%q, sent at once: %v", accept, got, want, w.Flushed)
 			}
@@ -158,33 +164,74 @@ func TestClientsThatNeverRead(t *testing.T) {
 }
 
 // A client that no longer answers is dropped at a heartbeat, though it takes what is sent. Until
-// then, a client that has begun stays.
+// then, a client that has begun stays. It has 5 s to answer that it is closed.
 func TestClientsThatNeverAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe()
-		defer client.Close()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		for name, value := range map[string]string{
-			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-			"Sec-WebSocket-Protocol": streams.Protocol, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-		} {
-			r.Header.Set(name, value)
-		}
-		began, dropped := time.Now(), make(chan struct{})
-		go func() { _, _ = io.Copy(io.Discard, client) }()
-		(&streams.Socket{
-			Check:    func(string) error { return nil },
-			Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
-			Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
-		}).Upgrade(piped{httptest.NewRecorder(), server}, r)
-		if _, err := io.WriteString(client, masked(initiate)); err != nil {
+	for name, row := range map[string]struct {
+		checks  int // how often its token is valid
+		dropped time.Duration
+	}{
+		"to a ping":    {2, 35 * time.Second},
+		"to a closing": {1, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, server := net.Pipe()
+				defer client.Close()
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+				for name, value := range map[string]string{
+					"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+					"Sec-WebSocket-Protocol": streams.Protocol, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+				} {
+					r.Header.Set(name, value)
+				}
+				began, dropped, checks := time.Now(), make(chan struct{}), atomic.Int64{}
+				go func() { _, _ = io.Copy(io.Discard, client) }()
+				(&streams.Socket{
+					Check: func(string) error {
+						if checks.Add(1) > int64(row.checks) {
+							return errors.New("the token is not valid any more")
+						}
+						return nil
+					},
+					Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
+					Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
+				}).Upgrade(piped{httptest.NewRecorder(), server}, r)
+				if _, err := io.WriteString(client, masked(initiate)); err != nil {
+					t.Fatal(err)
+				}
+				<-dropped
+				if took := time.Since(began); took != row.dropped {
+					t.Errorf("it was dropped after %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A client may send its first messages together with its request, however many they are.
+func TestClientsThatDoNotWait(t *testing.T) {
+	address := strings.TrimPrefix(serve(t, nil), "http://")
+	for _, pings := range []int{0, 1, 3, 4, 5, 50} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
 			t.Fatal(err)
 		}
-		<-dropped
-		if took := time.Since(began); took != 35*time.Second {
-			t.Errorf("it was dropped after %v", took)
+		defer conn.Close()
+		head := "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+			"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+		if _, err := io.WriteString(conn, head+strings.Repeat(masked(`{"type":"ping"}`), pings)+masked(initiate)); err != nil {
+			t.Fatal(err)
 		}
-	})
+		var got strings.Builder
+		for one := make([]byte, 1); !strings.Contains(got.String(), acknowledged); got.Write(one) {
+			if _, err := conn.Read(one); err != nil {
+				t.Fatalf("%d pings: %v after %q", pings, err, got.String())
+			}
+		}
+		if pongs := strings.Count(got.String(), "pong"); pongs != pings {
+			t.Errorf("%d pongs to %d pings", pongs, pings)
+		}
+	}
 }
 
 // piped is an answer over one end of a pipe.
