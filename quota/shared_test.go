@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -82,7 +83,11 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	}
 	s.fail(fault)
 	begun := time.Now()
-	shared.Take(ctx, quota.Customer("cy"), 1) // notices that the store is away
+	var group sync.WaitGroup
+	for range 10 { // they notice that the store is away
+		group.Go(func() { shared.Take(ctx, quota.Customer("cy"), 1) })
+	}
+	group.Wait()
 	if got := shared.Peek(ada, 1); got.Wait == 0 {
 		t.Error("a client that the store refused is let in, because this server has not refused it yet")
 	}
@@ -136,6 +141,11 @@ func TestSettleWhereItWasTaken(t *testing.T) {
 		s := &store{}
 		shared := quota.NewShared(quota.Policy{Rate: 0.001, Burst: 100}, quota.NewLink(ctx, s, "", slog.New(slog.DiscardHandler)), 1)
 		ada := quota.Customer("ada")
+		large := shared.Take(ctx, ada, 90)
+		if left := shared.Settle(ctx, ada, large, 110); left.Units > -9.9 {
+			t.Errorf("an operation that took more than was left leaves %v units, want a debt of 10", left.Units)
+		}
+		s.owed = 0
 		atStore := shared.Take(ctx, ada, 60)
 		s.fail(slow)
 		apart := shared.Take(ctx, ada, 70)
