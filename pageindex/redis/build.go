@@ -21,9 +21,6 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	if err != nil {
 		return nil, s.name.Failed(err)
 	}
-	if _, err := s.ensureCurrent(ctx); err != nil {
-		return nil, s.name.Failed(err)
-	}
 	b := &building{store: s, generation: rand.Text(), servers: servers}
 	if err := s.client.HSet(ctx, s.keys.meta(), metaBuilding, b.generation).Err(); err != nil {
 		return nil, s.name.Failed(err)

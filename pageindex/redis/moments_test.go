@@ -61,6 +61,19 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 	}
 }
 
+// The version of a product rises even if the clock of its server was set back.
+func TestVersionOfAClockSetBack(t *testing.T) {
+	s := builtStore(t, redistest.Start(t).URL())
+	g := must(s.generations(t.Context()))(t)
+	state := s.keys.of(product, g.current) + stateName
+	const ahead = "8000000000000000"
+	check(t, s.client.HSet(t.Context(), state, fieldVersion, ahead).Err())
+	check(t, s.Apply(t.Context(), removals(1)))
+	if got := must(s.client.HGet(t.Context(), state, fieldVersion).Result())(t); got != "8000000000000001" {
+		t.Errorf("the version after %s is %s", ahead, got)
+	}
+}
+
 // A sorted set that lacks a comment makes a lookup fail rather than answer wrongly.
 func TestSetIsDamaged(t *testing.T) {
 	server := redistest.Start(t)
