@@ -67,7 +67,7 @@ func TestRunStaysWithinItsBound(t *testing.T) {
 			}
 			return endless(layout.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
 		}
-		r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), nil, plan)
+		r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), layout.NewMeter(1000, "a test"), plan)
 		r.within = within
 		if taken, err := r.take(t.Context()); len(taken) > 0 || err != nil || !r.stopped || r.ended() {
 			t.Errorf("within %v units: %d comments, %v, stopped %v", within, len(taken), err, r.stopped)
