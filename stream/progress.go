@@ -34,6 +34,8 @@ type progress struct {
 	key string
 	// overdue is how many heartbeats were sent since one of that key came through.
 	overdue int
+	// awaited is whether a heartbeat was sent since then, also one that is not overdue.
+	awaited bool
 	// behind is whether the records read last are old, so that a heartbeat may still be unread.
 	behind bool
 	// timely is the counter from which heartbeats have times of the clock as it is set now.
@@ -152,6 +154,7 @@ func (p progress) nextKeys(draw func(below int64) int64) []string {
 // sent returns the progress after a heartbeat was sent. While older records are still to be read,
 // no heartbeat is overdue.
 func (p progress) sent() progress {
+	p.awaited = true
 	if !p.behind {
 		p.overdue++
 	}
@@ -162,6 +165,7 @@ func (p progress) sent() progress {
 // written all the same is no less heard.
 func (p progress) unsent() progress {
 	p.overdue = max(0, p.overdue-1)
+	p.awaited = p.overdue > 0
 	return p
 }
 
@@ -173,7 +177,7 @@ func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 		p.key = heartbeat.Key
 	}
 	if p.key == heartbeat.Key {
-		p.overdue = 0
+		p.overdue, p.awaited = 0, false
 	}
 	if !own {
 		return p

@@ -196,7 +196,7 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 func (r *reader) atRest() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return time.Since(r.changed) > restAfter && r.progress.overdue == 0 && !r.progress.behind
+	return time.Since(r.changed) > restAfter && !r.progress.awaited && !r.progress.behind
 }
 
 // step reads once and passes the records to the handler. It checks whether records may have been
