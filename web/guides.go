@@ -99,16 +99,19 @@ func guidePage(name, title string, source []byte) []byte {
 
 // served rewrites the links of a guide in a folder. Links to other guides, and to the usual address
 // of a server, lead to pages of this server. A link to a document that only the repository has
-// becomes its file name.
+// becomes its file name, and so does a picture.
 type served string
 
 const shownAt = "http://127.0.0.1:8080"
 
 // Transform implements parser.ASTTransformer.
 func (folder served) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
-	unserved := map[*ast.Link]string{}
+	unserved := map[ast.Node]string{}
 	// The walk cannot fail: nothing in it does.
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if picture, is := n.(*ast.Image); is {
+			unserved[n] = path.Join("docs/guide", string(folder), string(picture.Destination))
+		}
 		l, is := n.(*ast.Link)
 		if !is || !entering {
 			return ast.WalkContinue, nil

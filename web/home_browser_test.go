@@ -87,7 +87,15 @@ func TestHomeInABrowser(t *testing.T) {
 			browsertest.Axe(t, ctx)
 		})
 	}
-	browsertest.Visit(t, ctx, address+"/docs/guide/writing", chromedp.EmulateViewport(320, 640), browsertest.Until(`document.querySelector('h1 + p') !== null`, nil))
+	for _, name := range guideNames() {
+		var wider int
+		browsertest.Visit(t, ctx, address+guides+name, chromedp.EmulateViewport(320, 640),
+			browsertest.Until(`document.querySelector('h1 + p') !== null`, nil),
+			chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
+		if wider > 0 {
+			t.Errorf("in a window of 320 pixels, the guide %s scrolls sideways by %d", name, wider)
+		}
+	}
 	browsertest.Axe(t, ctx)
 	browsertest.Visit(t, ctx, serve(t),
 		browsertest.Click(`//a[text()="Open the explorer"]`),
