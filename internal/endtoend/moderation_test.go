@@ -326,7 +326,9 @@ func moderateByKeyboard(t *testing.T, d *desk) {
 	d.until(`document.querySelector('#reject').open`)
 	d.press("6" + kb.Enter)
 	d.focused("d")
-	d.press("xa") // the selected one
+	d.press("x")
+	d.says("#live", "1 selected")
+	d.press("a") // the selected one
 	d.focused("a")
 	d.press("u")
 	d.focused("d")

@@ -455,7 +455,7 @@ const actions = {
   k: () => move(-1),
   a: () => chosen().length && decide(chosen(), null),
   r: () => askReason(chosen()),
-  x: () => current() && current().li.querySelector('.pick input').click(),
+  x: () => current() && select([current()], !picked().includes(current())),
   u: () => batches.length && undo(batches.at(-1).items),
   '?': () => byId('help').showModal(),
 };
