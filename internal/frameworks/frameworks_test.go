@@ -56,7 +56,11 @@ func TestFrameworks(t *testing.T) {
 	ctx := browsertest.Open(t)
 	address := openShop(t, folder)
 	t.Run("next", func(t *testing.T) {
-		customerWrites(t, ctx, startNext(t, folder, address)+"/products/lamp?page=1", "next")
+		shown := startNext(t, folder, address) + "/products/lamp?page="
+		customerWrites(t, ctx, shown+"1", "next")
+		if !drawn(t.Context(), shown+"99") {
+			t.Error("a page beyond the last does not say so")
+		}
 	})
 	for _, app := range []string{"plain", "react", "vue", "svelte"} {
 		t.Run(app, func(t *testing.T) { customerWrites(t, ctx, address+"/"+app+".html", app) })

@@ -11,7 +11,7 @@ export default async function Page({ params, searchParams }) {
   return (
     <>
       <h1>A lamp</h1>
-      <Reviews product={decodeURIComponent(id)} inside={drawn.ok ? await drawn.text() : ''} />
+      <Reviews product={decodeURIComponent(id)} inside={await drawn.text()} />
     </>
   );
 }
