@@ -307,10 +307,11 @@ func (e explorer) noAnswers(t *testing.T) {
 	actions := chromedp.Tasks{browsertest.Answer(&answer)}
 	for statement, says := range map[string]string{
 		`return Response.json(null)`: "HTTP 200: null",
-		`return new Response('{"data', { headers: { 'content-type': 'application/json' } })`: `HTTP 200: {\"data`,
-		`return new Response('<p>Bad gateway</p>', { status: 502 })`:                         "HTTP 502: <p>Bad gateway</p>",
-		`return new Response(null, { status: 204 })`:                                         "HTTP 204: nothing else came",
-		`throw new TypeError('Failed to fetch')`:                                             "Failed to fetch. Look whether it runs",
+		`return new Response('{"a":'.repeat(20000) + 1 + '}'.repeat(20000), { headers: { 'content-type': 'application/json' } })`: "nested too deeply",
+		`return new Response('{"data', { headers: { 'content-type': 'application/json' } })`:                                      `HTTP 200: {\"data`,
+		`return new Response('<p>Bad gateway</p>', { status: 502 })`:                                                              "HTTP 502: <p>Bad gateway</p>",
+		`return new Response(null, { status: 204 })`:                                                                              "HTTP 204: nothing else came",
+		`throw new TypeError('Failed to fetch')`:                                                                                  "Failed to fetch. Look whether it runs",
 	} {
 		actions = append(actions, answering(statement), browsertest.Click(".graphiql-execute-button"), has(result, says), until(`!document.querySelector('.graphiql-spinner')`))
 	}

@@ -37,6 +37,7 @@ async function run(request, given, show, signal) {
     signal.addEventListener('abort', client.dispose);
     for await (const event of client.iterate(request)) show(event);
   } catch (reason) {
+    if (reason instanceof RangeError) return show(failure('The answer is nested too deeply to be shown. Ask for less.'));
     const refused = reason.response && (await answerIn(reason.response).catch(() => null));
     show(refused || failure(`The server does not answer, or stopped in the middle: ${reason.message}. Look whether it runs and can be reached, then press the run button again.`));
   }

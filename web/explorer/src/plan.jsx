@@ -9,7 +9,7 @@ const mostPlans = 50;
 export function PlanStrip() {
   const { storage, queryEditor, isFetching } = useGraphiQL(pick('storage', 'queryEditor', 'isFetching'));
   const { response, query } = useGraphiQL(({ tabs, activeTabIndex }) => pick('response', 'query')(tabs[activeTabIndex] ?? {}));
-  const plans = useMemo(() => plansIn(read(response)), [response]);
+  const plans = useMemo(() => read(response), [response]);
   const fuller = useMemo(() => withPlans(query ?? ''), [query]);
   const [open, setOpen] = useState(storage.get('plan') !== 'folded');
   if (!response) return isFetching ? null : <p className="plan-none">No answer yet. Press the run button to get one.</p>;
@@ -31,12 +31,13 @@ export function PlanStrip() {
   );
 }
 
-// read returns the answer that a tab shows; that of an earlier tab or of a failure may be no JSON.
+// read returns the plans of the answer that a tab shows. That of an earlier tab or of a failure may be no JSON, and one may be
+// nested too deeply to be searched.
 function read(response) {
   try {
-    return JSON.parse(response);
+    return plansIn(JSON.parse(response));
   } catch {
-    return null;
+    return [];
   }
 }
 
