@@ -90,7 +90,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	case err != nil:
 		return finish(unparsed(err, parser.Model, arguments), term)
 	}
-	warnOfMisspelt(term.Err, parser.Model, os.Environ(), l.Hooks.SecretEnv)
+	warnOfMisspelt(term.Err, parser.Model, os.Environ())
 	if err := cmp.Or(refuseBlank(chosen), refusePassword(chosen)); err != nil {
 		return finish(err, term)
 	}

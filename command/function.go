@@ -62,7 +62,7 @@ func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
 	if err != nil {
 		return nil, unparsed(err, parser.Model, nil)
 	}
-	warnOfMisspelt(term.Err, parser.Model, os.Environ(), "")
+	warnOfMisspelt(term.Err, parser.Model, os.Environ())
 	if err := cmp.Or(refuseBlank(chosen), refuseUnfit(chosen)); err != nil {
 		return nil, err
 	}

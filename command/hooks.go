@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/output"
@@ -24,13 +26,16 @@ type Hooks struct {
 	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,dead,redeliver,remove,test" help:"What to do: add, list, pause, resume, replay, dead, redeliver, remove or test."`
 	Hook string `arg:"" optional:"" help:"The address that add adds, such as https://shop.example/hooks; else the id of a hook, as list prints it."`
 
-	Events       []string      `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
-	SecretEnv    string        `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
-	Purge        string        `help:"For add: the address is the purge API of this CDN, fastly or cloudflare. It gets the tags of products that change, with the token in the variable of --secret-env." placeholder:"CDN"`
-	AllowPrivate bool          `help:"For add: take an address inside your own network, and http://."`
-	GiveUp       time.Duration `help:"For add: for how long a delivery is tried again, 1m to 168h (default: ${default})." placeholder:"72h" default:"72h"`
-	Since        string        `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
+	Events       []string       `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
+	SecretEnv    string         `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
+	Purge        string         `help:"For add: the address is the purge API of this CDN, fastly or cloudflare. It gets the tags of products that change, with the token in the variable of --secret-env." placeholder:"CDN"`
+	AllowPrivate bool           `help:"For add: take an address inside your own network, and http://."`
+	GiveUp       *time.Duration `help:"For add: for how long a delivery is tried again, 1m to 168h (default: 72h)." placeholder:"72h"`
+	Since        string         `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
 }
+
+// defaultGiveUp is the default of --give-up.
+const defaultGiveUp = 72 * time.Hour
 
 func hooksOf(session *Session) *webhooks.Store {
 	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
@@ -40,8 +45,8 @@ func hooksOf(session *Session) *webhooks.Store {
 func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
 
 // Run performs the action, and prints the result.
-func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
-	since, err := c.check()
+func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
+	since, err := c.check(line.Model)
 	if err != nil {
 		return usage(err)
 	}
@@ -53,16 +58,19 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 }
 
 // check returns the time of --since, or an error in the command line.
-func (c *Hooks) check() (since time.Time, err error) {
-	given := len(c.Events) > 0 || c.SecretEnv != "" || c.Purge != "" || c.AllowPrivate
+func (c *Hooks) check(app *kong.Application) (since time.Time, err error) {
+	given := len(c.Events) > 0 || c.SecretEnv != "" || c.Purge != "" || c.AllowPrivate || c.GiveUp != nil
 	switch {
 	case (c.Hook == "") != (c.Do == "list"):
 		return since, fmt.Errorf("talkback hooks %s: give the address that is added, or the id of a hook; list takes neither", c.Do)
 	case c.Do != "add" && given:
-		return since, errors.New("--events, --secret-env, --purge and --allow-private are for talkback hooks add: remove the hook and add it to change them")
+		return since, errors.New("--events, --secret-env, --purge, --allow-private and --give-up are for talkback hooks add: remove the hook and add it to change them")
 	case (c.Do == "replay") != (c.Since != ""):
 		return since, errors.New("give --since with talkback hooks replay, and with nothing else")
 	case c.Do == "add":
+		if near := resembled(app, c.SecretEnv); near != "" { // each server would warn of it
+			return since, fmt.Errorf("--secret-env %.255s would be taken for a misspelt %s: choose a name that resembles no variable of Talkback, such as SHOP_HOOK_SECRET", c.SecretEnv, near)
+		}
 		return since, c.hook().Check()
 	case c.Since == "":
 		return since, nil
@@ -76,7 +84,10 @@ func (c *Hooks) check() (since time.Time, err error) {
 
 // hook returns the hook that add adds.
 func (c *Hooks) hook() webhooks.Hook {
-	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, Purge: c.Purge, AllowPrivate: c.AllowPrivate, GiveUp: c.GiveUp}
+	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, Purge: c.Purge, AllowPrivate: c.AllowPrivate, GiveUp: defaultGiveUp}
+	if c.GiveUp != nil {
+		h.GiveUp = *c.GiveUp
+	}
 	for _, kind := range c.Events {
 		h.Kinds = append(h.Kinds, outbox.Kind(kind))
 	}

@@ -136,6 +136,8 @@ func (c *Import) checkMode() error {
 		return errors.New("--list and --undo are two commands: give one")
 	case (c.List || c.Undo != "") && c.File != "":
 		return errors.New("--list and --undo read no file: leave it out")
+	case (c.List || c.Undo != "") && (c.Restore || c.Replace || c.Update || c.Revive || c.Name != ""):
+		return errors.New("--list and --undo read no file: leave out --restore, --replace, --update, --revive and --name")
 	case c.Undo != "" && c.DryRun:
 		return errors.New("--undo has no dry run: --list prints how many comments an import added")
 	case !c.List && c.Undo == "" && c.File == "":

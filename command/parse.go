@@ -100,28 +100,37 @@ func noCommand(app *kong.Application, word string) error {
 const variablePrefix = "TALKBACK_"
 
 // warnOfMisspelt warns of misspelt environment variables, given as NAME=value, which have no
-// effect. It ignores names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for
-// a service called talkback. It also ignores the variable that a flag names, empty if none does.
-func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string, named string) {
-	names := append(variables(app.Node), named)
+// effect.
+func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
 	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
-		upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if !strings.HasPrefix(upper, variablePrefix) || slices.Contains(names, name) {
-			continue
-		}
-		near, distance := "", closeEnough+1
-		for _, candidate := range names {
-			if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
-				near, distance = candidate, off
-			}
-		}
-		if near != "" {
+		if near := resembled(app, name); near != "" {
 			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
 			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed warning is no reason to stop
 		}
 	}
+}
+
+// resembled returns the environment variable that a misspelt one resembles. It returns "" for
+// names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for a service called
+// talkback.
+func resembled(app *kong.Application, name string) (near string) {
+	upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	if !strings.HasPrefix(upper, variablePrefix) {
+		return ""
+	}
+	names := variables(app.Node)
+	if slices.Contains(names, name) {
+		return ""
+	}
+	distance := closeEnough + 1
+	for _, candidate := range names {
+		if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
+			near, distance = candidate, off
+		}
+	}
+	return near
 }
 
 // variables returns the names of the environment variables of all commands.
@@ -197,8 +206,12 @@ func isBlank(value reflect.Value) bool {
 // refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
 func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
-		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
+		text, set := os.LookupEnv(name)
+		switch {
+		case set && strings.TrimSpace(text) == "":
 			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+		case set && flag.Target.Kind() == reflect.Slice && isBlank(flag.Target):
+			return usagef("%s has an empty entry: give values with one comma between two, or unset it", name)
 		}
 	}
 	return nil

@@ -102,8 +102,20 @@ func TestRefusals(t *testing.T) {
 		"verify --pages redis://127.0.0.1:1 --endpoint ALONE",
 		"rebuild --pages redis://127.0.0.1:1 --endpoint ALONE",
 		"rebuild --pages sqlite:/nowhere/pages.db --endpoint ALONE",
+		// Lists in variables, with an empty entry.
+		"TALKBACK_TRUSTED_DOCUMENTS=, serve",
+		"TALKBACK_CORS_ORIGIN=, serve",
+		"TALKBACK_TRUSTED_PROXY=, serve",
+		"TALKBACK_METRICS=, cost",
+		"TALKBACK_EVENTS=, hooks add https://shop.example/hooks --secret-env SHOP_HOOK",
+		"TALKBACK_LANGUAGES=, stats cup",
+		"TALKBACK_RATINGS=, stats cup",
+		"TALKBACK_MAP=, import reviews.csv",
 		// Values that cannot be.
 		"hooks add https://shop.example/hooks --endpoint ALONE",
+		"hooks add https://shop.example/hooks --secret-env TALKBACK_VISITORS_SECRET",
+		"hooks add https://shop.example/hooks --secret-env SHOP_HOOK --give-up 0s",
+		"hooks pause ID --give-up 2h",
 		"explain --product c_x",
 		"explain --product cup --first many",
 		"explain --product cup --first 101",
@@ -119,11 +131,14 @@ func TestRefusals(t *testing.T) {
 		"stats cup --ratings 0",
 		"stream --lease-time 5",
 		"stream --lease-time 1ms",
+		"stream --lease-time 2562047h",
 		"rebuild --leader-shards 65",
 		"verify --calls=-1",
 		"rebuild --calls 1001",
 		"import reviews.csv --calls 2000000000",
 		"import --undo reviews.csv --dry-run",
+		"import --undo reviews.csv --replace",
+		"import --list --name reviews",
 		"export EMPTY",
 		"author export a EMPTY",
 		"stats EMPTY",
@@ -136,15 +151,29 @@ func TestRefusals(t *testing.T) {
 		"serve --page-age 5",
 		"serve --shared-cache=-1s",
 		"serve --operation-timeout 0s",
+		"serve --operation-timeout 1ns",
+		"serve --operation-timeout 2562047h",
+		"serve --hsts-age 1ms",
+		"serve --keep-audit 400ms",
 		"serve --shop-name " + strings.Repeat("x", 101),
 		"import reviews.csv --shop-name " + strings.Repeat("x", 101),
 		"serve --tls-cert cert.pem",
 	} {
-		arguments := strings.Fields(strings.ReplaceAll(line, "ALONE", alone))
+		variable, rest, set := strings.Cut(line, "=, ")
+		if !set {
+			rest = line
+		}
+		arguments := strings.Fields(strings.ReplaceAll(rest, "ALONE", alone))
 		if last := len(arguments) - 1; arguments[last] == "EMPTY" {
 			arguments[last] = ""
 		}
+		if set {
+			t.Setenv(variable, ",")
+		}
 		status, stdout, stderr := talkback(t.Context(), arguments...)
+		if set {
+			_ = os.Unsetenv(variable) // the test sets it back at its end
+		}
 		if stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: it printed %q and said %q; want one line on standard error", line, stdout, stderr)
 		}

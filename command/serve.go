@@ -120,10 +120,24 @@ type Serve struct {
 	observers   []httpapi.Observer     // of requests
 }
 
+// Bounds of durations. DynamoDB itself takes some milliseconds for a call, and up to days to delete
+// what has expired.
+const (
+	minOperation = 100 * time.Millisecond
+	maxOperation = time.Hour
+	minAudit     = 24 * time.Hour
+)
+
 // Validate returns an error that names the first senseless setting.
 func (c *Serve) Validate() error {
-	if c.OperationTimeout == 0 {
-		return errors.New("--operation-timeout 0s leaves no time for any request: give one such as 10s")
+	if c.OperationTimeout < minOperation || c.OperationTimeout > maxOperation {
+		return fmt.Errorf("--operation-timeout %v is not a time for a request: give 100ms to 1h, such as 10s", c.OperationTimeout)
+	}
+	if c.HSTSAge > 0 && c.HSTSAge < time.Second {
+		return fmt.Errorf("--hsts-age %v is below a second, which would end HTTPS in browsers: give one such as 720h, or 0 to announce none", c.HSTSAge)
+	}
+	if age := c.Moderation.KeepAudit; age > 0 && age < minAudit {
+		return fmt.Errorf("--keep-audit %v is too short to read a decision: give 24h or more, or 0 to keep them for ever", age)
 	}
 	if c.MinInFlight > c.MaxInFlight {
 		return fmt.Errorf("--min-in-flight %d is above --max-in-flight %d: lower the one, or raise the other", c.MinInFlight, c.MaxInFlight)

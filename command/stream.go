@@ -31,6 +31,9 @@ type Stream struct {
 // time, each time with a write.
 const shortestLease = 100 * time.Millisecond
 
+// longestLease is the maximum of --lease-time.
+const longestLease = time.Hour
+
 // heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
 // often as those of other processes, whose timeout may be shorter.
 const heartbeatsPerLease = 3
@@ -39,6 +42,9 @@ const heartbeatsPerLease = 3
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if c.LeaseTime < shortestLease {
 		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
+	}
+	if c.LeaseTime > longestLease {
+		return usagef("--lease-time %v is too long, since nobody else counts for that time after this process died: give 1h or less", c.LeaseTime)
 	}
 	if !c.Status {
 		defer outliveReaders()()

@@ -50,6 +50,12 @@ type Hook struct {
 // MaxHooks is how many hooks a table can have. Each reads the log continuously.
 const MaxHooks = 20
 
+// Bounds of what a hook stores, in bytes.
+const (
+	maxURL       = 2048
+	maxSecretEnv = 255
+)
+
 // secretPrefix begins secrets as Standard Webhooks writes them.
 const secretPrefix = "whsec_"
 
@@ -59,16 +65,22 @@ func (h Hook) Check() error {
 	switch {
 	case err != nil || address.Host == "" || address.User != nil || address.Fragment != "" || address.Scheme != "https" && address.Scheme != "http":
 		return comment.Errorf(comment.BadInput, "the address of a hook must be like https://shop.example/hooks, without user name and fragment")
+	case len(h.URL) > maxURL:
+		return comment.Errorf(comment.BadInput, "the address of a hook has %d bytes: give one of at most %d", len(h.URL), maxURL)
 	case address.Scheme == "http" && !h.AllowPrivate:
 		return comment.Errorf(comment.BadInput, "the address of a hook must begin with https://; inside your own network, http:// is taken with --allow-private")
 	case !reaches(address.Hostname(), h.AllowPrivate):
 		return comment.Errorf(comment.BadInput, "nothing is delivered to %s: give an address that is public, or with --allow-private one inside your own network", address.Hostname())
 	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
 		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret by --secret-env, not the secret itself")
+	case len(h.SecretEnv) > maxSecretEnv:
+		return comment.Errorf(comment.BadInput, "the name of the variable of --secret-env has %d bytes: choose one of at most %d", len(h.SecretEnv), maxSecretEnv)
+	case len(h.Kinds) > len(outbox.Kinds()):
+		return comment.Errorf(comment.BadInput, "there are %d kinds of events: give each once, or none for all", len(outbox.Kinds()))
 	case h.Purge != "" && cdns[h.Purge] == nil:
 		return comment.Errorf(comment.BadInput, "%.40q is not a CDN that hooks can purge: give one of %v, or leave --purge out and have the receiver purge the product of each event", h.Purge, slices.Sorted(maps.Keys(cdns)))
 	case h.GiveUp < time.Minute || h.GiveUp > outbox.Keep/2:
-		return comment.Errorf(comment.BadInput, "a delivery can be tried again for 1m to %v", outbox.Keep/2)
+		return comment.Errorf(comment.BadInput, "a delivery is not tried again for %v: give 1m to 168h", h.GiveUp)
 	}
 	for _, kind := range h.Kinds {
 		if !slices.Contains(outbox.Kinds(), kind) {

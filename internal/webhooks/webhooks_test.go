@@ -443,6 +443,9 @@ func TestCheck(t *testing.T) {
 		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
 		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
 		"no time":         func(h *webhooks.Hook) { h.GiveUp = 0 },
+		"a long address":  func(h *webhooks.Hook) { h.URL += strings.Repeat("x", 2048) },
+		"a long name":     func(h *webhooks.Hook) { h.SecretEnv = strings.Repeat("X", 256) },
+		"kinds twice":     func(h *webhooks.Hook) { h.Kinds = slices.Repeat(outbox.Kinds(), 2) },
 		"an unknown CDN":  func(h *webhooks.Hook) { h.Purge = "akamai" },
 	} {
 		h := good
