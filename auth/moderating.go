@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/moderation"
@@ -106,10 +105,8 @@ func (j *Judge) Decide(ctx context.Context, v comment.Verdict) (comment.Comment,
 	if err != nil {
 		return comment.Comment{}, nil, err
 	}
-	if length := utf8.RuneCountInString(v.Note); length > comment.MaxNote {
-		return comment.Comment{}, []comment.Problem{{
-			Code: comment.ProblemTooLong, Path: []string{"note"}, Message: "the note is too long; at most 1,000 characters are taken",
-		}}, nil
+	if problems := v.Problems(); problems != nil {
+		return comment.Comment{}, problems, nil
 	}
 	return j.decide(ctx, viewer, v, func(before comment.Comment) (comment.Comment, error) {
 		if v.Reason == nil {
@@ -188,8 +185,8 @@ func (e *Eraser) Erase(ctx context.Context, customer string) (comment.Erasure, [
 		return comment.Erasure{}, nil, err
 	}
 	author := comment.Author{ID: customer}
-	if err := author.CheckID(); err != nil {
-		return comment.Erasure{}, []comment.Problem{{Code: comment.ProblemMalformed, Path: []string{"customerId"}, Message: comment.MessageOf(err)}}, nil
+	if problems := author.ProblemOfID("customerId"); problems != nil {
+		return comment.Erasure{}, problems, nil
 	}
 	erasure, err := e.Store.Start(ctx, author)
 	return erasure, nil, err

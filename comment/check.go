@@ -80,6 +80,14 @@ func (r *Reply) check() error {
 // valid UTF-8 without control characters.
 func (a Author) CheckID() error { return checkText("author's id", a.ID, 1, MaxIDBytes) }
 
+// ProblemOfID returns what is wrong with the ID, which the input has at a path; nil for nothing.
+func (a Author) ProblemOfID(path ...string) []Problem {
+	if err := a.CheckID(); err != nil {
+		return []Problem{{Code: codeOfID(a.ID), Path: path, Message: MessageOf(err)}}
+	}
+	return nil
+}
+
 // checkModeration checks that a comment's state and its Moderation are consistent.
 func (c Comment) checkModeration() error {
 	m := Moderation{}

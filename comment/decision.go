@@ -41,6 +41,13 @@ type Verdict struct {
 	Note string
 }
 
+// Problems returns all problems of a verdict, at once.
+func (v Verdict) Problems() []Problem {
+	var p problems
+	p.plain([]string{"note"}, v.Note, MaxNote)
+	return p
+}
+
 const (
 	// MaxDecisions bounds the decisions of one mutation.
 	MaxDecisions = 50

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -170,16 +171,20 @@ func (p *problems) add(code ProblemCode, path []string, format string, args ...a
 
 func (p *problems) productID(id string) string {
 	if err := CheckProductID(id); err != nil {
-		code := ProblemMalformed
-		switch {
-		case id == "":
-			code = ProblemEmpty
-		case len(id) > MaxIDBytes:
-			code = ProblemTooLong
-		}
-		p.add(code, []string{"productId"}, "%s", err.Error())
+		p.add(codeOfID(id), []string{"productId"}, "%s", err.Error())
 	}
 	return id
+}
+
+// codeOfID returns what is wrong with an id that is not valid.
+func codeOfID(id string) ProblemCode {
+	switch {
+	case id == "":
+		return ProblemEmpty
+	case len(id) > MaxIDBytes:
+		return ProblemTooLong
+	}
+	return ProblemMalformed
 }
 
 func (p *problems) rating(rating int) int {
@@ -221,9 +226,16 @@ func (p *problems) media(drafts []MediaDraft, base MediaBase) []Media {
 	}
 	var all []Media
 	for i, draft := range drafts {
-		m, err := draft.media(base)
+		m, field, err := draft.media(base)
 		if err != nil {
-			p.add(ProblemMalformed, []string{"media", string(rune('0' + i))}, "%s", err.Error())
+			code := ProblemMalformed
+			switch {
+			case field == "width":
+				code = ProblemOutOfRange
+			case len(m.Path) > maxMediaPath, utf8.RuneCountInString(m.Alt) > maxMediaAlt:
+				code = ProblemTooLong
+			}
+			p.add(code, []string{"media", strconv.Itoa(i), field}, "%s", err.Error())
 		}
 		all = append(all, m)
 	}

@@ -173,20 +173,26 @@ type MediaDraft struct {
 	Alt *string
 }
 
-// media checks a draft, and returns the media below a prefix.
-func (d MediaDraft) media(base MediaBase) (Media, error) {
-	m, err := base.Below(d.URL)
+// media checks a draft, and returns the media below a prefix. An error comes with the name of the
+// field that it is about.
+func (d MediaDraft) media(base MediaBase) (m Media, field string, err error) {
+	if m, err = base.Below(d.URL); err == nil {
+		err = m.Check()
+	}
 	if err != nil {
-		return m, err
+		return m, "url", err
 	}
 	if (d.Width == nil) != (d.Height == nil) || d.Width != nil && min(*d.Width, *d.Height) < 1 {
-		return m, Errorf(BadInput, "width and height are 1 to %d pixels, or both are left out", maxMediaSide)
+		return m, "width", Errorf(BadInput, "width and height are 1 to %d pixels, or both are left out", maxMediaSide)
 	}
 	if d.Width != nil {
 		m.Width, m.Height = *d.Width, *d.Height
 	}
+	if err = m.Check(); err != nil {
+		return m, "width", err
+	}
 	if d.Alt != nil {
 		m.Alt = *d.Alt
 	}
-	return m, m.Check()
+	return m, "alt", m.Check()
 }

@@ -89,24 +89,30 @@ func TestMediaOfDrafts(t *testing.T) {
 		why   string
 		draft comment.MediaDraft
 		want  comment.Media // none if it is refused
+		wrong string        // the field, and the code of its problem
 	}{
-		{"all of it", comment.MediaDraft{URL: address, Width: side(1), Height: side(20_000), Alt: alt("A kettle")}, comment.Media{Path: "a.jpg", Width: 1, Height: 20_000, Alt: "A kettle"}},
-		{"the address alone", comment.MediaDraft{URL: address}, comment.Media{Path: "a.jpg"}},
-		{"no text", comment.MediaDraft{URL: address, Alt: alt("")}, comment.Media{Path: "a.jpg"}},
-		{"the longest text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("☕", 200))}, comment.Media{Path: "a.jpg", Alt: strings.Repeat("☕", 200)}},
-		{"a longer text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("a", 201))}, comment.Media{}},
-		{"two lines", comment.MediaDraft{URL: address, Alt: alt("a\nb")}, comment.Media{}},
-		{"a control character", comment.MediaDraft{URL: address, Alt: alt("a\x00")}, comment.Media{}},
-		{"no UTF-8", comment.MediaDraft{URL: address, Alt: alt("a\xff")}, comment.Media{}},
-		{"a width alone", comment.MediaDraft{URL: address, Width: side(1)}, comment.Media{}},
-		{"no width", comment.MediaDraft{URL: address, Width: side(0), Height: side(1)}, comment.Media{}},
-		{"no size", comment.MediaDraft{URL: address, Width: side(0), Height: side(0)}, comment.Media{}},
-		{"a negative height", comment.MediaDraft{URL: address, Width: side(1), Height: side(-1)}, comment.Media{}},
-		{"a width beyond all", comment.MediaDraft{URL: address, Width: side(20_001), Height: side(1)}, comment.Media{}},
+		{"all of it", comment.MediaDraft{URL: address, Width: side(1), Height: side(20_000), Alt: alt("A kettle")}, comment.Media{Path: "a.jpg", Width: 1, Height: 20_000, Alt: "A kettle"}, ""},
+		{"the address alone", comment.MediaDraft{URL: address}, comment.Media{Path: "a.jpg"}, ""},
+		{"no text", comment.MediaDraft{URL: address, Alt: alt("")}, comment.Media{Path: "a.jpg"}, ""},
+		{"the longest text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("☕", 200))}, comment.Media{Path: "a.jpg", Alt: strings.Repeat("☕", 200)}, ""},
+		{"a longer text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("a", 201))}, comment.Media{}, "alt TOO_LONG"},
+		{"two lines", comment.MediaDraft{URL: address, Alt: alt("a\nb")}, comment.Media{}, "alt MALFORMED"},
+		{"a control character", comment.MediaDraft{URL: address, Alt: alt("a\x00")}, comment.Media{}, "alt MALFORMED"},
+		{"no UTF-8", comment.MediaDraft{URL: address, Alt: alt("a\xff")}, comment.Media{}, "alt MALFORMED"},
+		{"a width alone", comment.MediaDraft{URL: address, Width: side(1)}, comment.Media{}, "width OUT_OF_RANGE"},
+		{"no width", comment.MediaDraft{URL: address, Width: side(0), Height: side(1)}, comment.Media{}, "width OUT_OF_RANGE"},
+		{"no size", comment.MediaDraft{URL: address, Width: side(0), Height: side(0)}, comment.Media{}, "width OUT_OF_RANGE"},
+		{"a negative height", comment.MediaDraft{URL: address, Width: side(1), Height: side(-1)}, comment.Media{}, "width OUT_OF_RANGE"},
+		{"a width beyond all", comment.MediaDraft{URL: address, Width: side(20_001), Height: side(1)}, comment.Media{}, "width OUT_OF_RANGE"},
+		{"another host", comment.MediaDraft{URL: "https://evil.example/a.jpg", Width: side(0)}, comment.Media{}, "url MALFORMED"},
+		{"a long address", comment.MediaDraft{URL: strings.Replace(address, "a.jpg", strings.Repeat("a", 197)+".jpg", 1)}, comment.Media{}, "url TOO_LONG"},
 	} {
 		got, problems := drafted(mediaBase, row.draft)
-		refused := row.want == comment.Media{}
-		if refused != (len(problems) == 1) || !refused && !cmp.Equal(got, []comment.Media{row.want}) {
+		wrong := ""
+		for _, p := range problems {
+			wrong += strings.Join(p.Path[2:], ".") + " " + string(p.Code)
+		}
+		if wrong != row.wrong || wrong == "" && !cmp.Equal(got, []comment.Media{row.want}) {
 			t.Errorf("%s: %v %v", row.why, got, problems)
 		}
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -144,6 +145,10 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	switch {
 	case r.Method == http.MethodGet && kind != ast.Query && (kind == ast.Mutation || streams.FormOf(r.Header) == nil):
 		return nil, changeByGET
+	case len(errs) == 1 && errs[0].Extensions["code"] == badShape.code: // of what names the document
+		refused := *badShape
+		refused.message = errs[0].Message
+		return nil, &refused
 	case kind != ast.Subscription || len(errs) > 0:
 	case t.Subscriptions == nil:
 		return nil, noSubscriptions
@@ -181,6 +186,9 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 			errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
 		}
 	}
+	if operation.Doc != nil && operation.Operation == nil && len(errs) == 1 {
+		errs[0].Message = notNamed(operation)
+	}
 	if response == nil {
 		response = t.executor.DispatchError(ctx, append(errs, coercion.Others(operation)...))
 	}
@@ -188,6 +196,14 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	e.Ran = time.Since(began)
 	e.end(span)
 	return response, nil
+}
+
+// notNamed returns the message that a document has no operation of the name that was sent.
+func notNamed(operation *graphql.OperationContext) string {
+	if operation.OperationName == "" {
+		return fmt.Sprintf("the query has %d operations: name the one to run as \"operationName\"", len(operation.Doc.Operations))
+	}
+	return fmt.Sprintf("the query has no operation %.100q: send the name of one as \"operationName\"", operation.OperationName)
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
