@@ -50,6 +50,7 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	if err := flags.check(); err != nil {
 		return err
 	}
+	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	all := c.ofMachine(ctx, flags, term)
@@ -63,6 +64,9 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	}
 	if err != nil {
 		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again"))
+	}
+	if asked.Err() != nil { // what was not checked is no finding
+		return errors.New("the checks were interrupted; run it again")
 	}
 	encoder := json.NewEncoder(term.Out)
 	encoder.SetIndent("", "  ")

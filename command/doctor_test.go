@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -55,6 +56,19 @@ func TestDoctorFindsProblems(t *testing.T) {
 		if !found || strings.Contains(out.String(), `"short"`) {
 			t.Errorf("%s: %s", row.why, out.String())
 		}
+	}
+}
+
+// Checks that Ctrl-C interrupts find nothing: neither that all is well nor a problem.
+func TestDoctorInterrupted(t *testing.T) {
+	t.Parallel()
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	var out bytes.Buffer
+	e.out = &out
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if status, said := e.run(ctx, "doctor"); status != 1 || out.Len() > 0 || said != "talkback: the checks were interrupted; run it again\n" {
+		t.Errorf("status %d: %s%s", status, said, &out)
 	}
 }
 

@@ -41,8 +41,8 @@ type Import struct {
 	Name string
 	// Begun is when it last began. Ended is when it ended; zero if it still runs, or was killed.
 	Begun, Ended time.Time
-	// Written is how many comments it added, and Updated how many it changed, in all runs. If it
-	// was killed, they lack writes after its last Note.
+	// Written is how many comments it added, and Updated how many it changed, in all runs since it
+	// was last undone. If it was killed, they lack writes after its last Note.
 	Written, Updated int
 	// Undone is when it was undone; zero if it was not.
 	Undone time.Time
@@ -97,7 +97,11 @@ func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 		return found, err
 	}
 	// Another process may begin an import of this name at the same time: the first number stays.
-	it, err := r.update(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = if_not_exists("+attrNumber+", :number) REMOVE "+attrEnded+", "+attrUndone,
+	removed := attrEnded + ", " + attrUndone
+	if !found.Undone.IsZero() {
+		removed += ", " + attrWritten + ", " + attrUpdated // nothing is left of what it wrote
+	}
+	it, err := r.update(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = if_not_exists("+attrNumber+", :number) REMOVE "+removed,
 		layout.Item{":now": layout.Time(time.Now()), ":number": layout.Number(found.number)})
 	if err != nil {
 		return found, err

@@ -139,6 +139,16 @@ func TestUndo(t *testing.T) {
 	if counts, want := x.load("again.csv", second), (dynamo.LoadCounts{Written: 19 - len(changed), Existing: len(changed), Deleted: 1}); counts != want {
 		t.Errorf("imported again are %+v, want %+v", counts, want)
 	}
+	// An import that was undone and runs again has written what it writes now.
+	x.load("pots.csv", plain(t, "kettle", 3))
+	_, err := registry.Undo(t.Context(), "pots.csv", func(imports.Undone) {})
+	x.must(err)
+	x.load("pots.csv", plain(t, "kettle", 2))
+	again, err := registry.Find(t.Context(), "pots.csv")
+	x.must(err)
+	if again.Written != 2 {
+		t.Errorf("the list has %d comments of an import of 2", again.Written)
+	}
 	if _, err := registry.Undo(t.Context(), "third.csv", nil); comment.KindOf(err) != comment.NotFound {
 		t.Errorf("an import that never was: %v", err)
 	}
@@ -151,7 +161,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if diff := cmp.Diff([]string{"again.csv", "first.csv", "second.csv"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"again.csv", "first.csv", "pots.csv", "second.csv"}, names); diff != "" {
 		t.Error(diff)
 	}
 }

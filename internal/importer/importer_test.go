@@ -88,7 +88,7 @@ func TestImport(t *testing.T) {
 			"2 rows = 2 written + 0 already there + 0 repeated in the file + 0 rejected\nRows with a reply of the shop: 1"},
 		{"all rows are rejected", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
 			"no row can be imported: see the reasons, and correct the file, or describe it with --map, --language and --language-of"},
-		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows"},
+		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows: see that it was exported and copied completely"},
 		{"too many rows are rejected: their chunk is not written", rows(25, func(i int) bool { return i > 10 && i < 14 }), "2", fakeLoader{}, []int{10},
 			"too many rows cannot be imported: --max-rejects is 2, and the import stopped after line 11\n" +
 				"13 rows = 10 written + 0 already there + 0 repeated in the file + 3 rejected\n" +
@@ -301,6 +301,12 @@ func TestDryRun(t *testing.T) {
 	}
 	if m.Preview.Rows() != 14 || m.Preview.Rejected != 12 {
 		t.Errorf("the preview has %d rows and %d rejected ones, want 14 and 12", m.Preview.Rows(), m.Preview.Rejected)
+	}
+
+	m = newImport(t, strings.NewReader(rows(3, none)), DryRunLoader(), PrintRejects(io.Discard))
+	m.DryRun = true
+	if _, err := m.Report(errors.Join(m.Run(t.Context()), errors.New("the disk is full")), 0); err == nil || strings.Contains(err.Error(), "in the table") {
+		t.Errorf("a dry run whose preview cannot be printed: %v", err)
 	}
 
 	m = newImport(t, strings.NewReader(rows(3, none)), DryRunLoader(), PrintRejects(io.Discard))

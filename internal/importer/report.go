@@ -32,7 +32,7 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	var unreplaced *UnreplacedError
 	switch {
 	case err == nil && m.done.rows() == 0: // which is never intended
-		return summary, errors.New("the file holds no rows")
+		return summary, errors.New("the file holds no rows: see that it was exported and copied completely")
 	case err == nil && m.done.rows() == m.done.rejected:
 		return summary, errors.New("no row can be imported: see the reasons, and correct the file, or " + described)
 	case err == nil:
@@ -47,7 +47,7 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	if m.done.loaded > 0 {
+	if m.done.loaded > 0 && !m.DryRun {
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
 	again := "Run it again" + m.Rejects.again()
