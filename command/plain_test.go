@@ -29,6 +29,7 @@ func TestRefusalsOfEngines(t *testing.T) {
 		{"no permission", 400, `{"__type":"com.amazon.coral.service#AccessDeniedException","message":"inside"}`, "the credentials lack a permission", false},
 		{"a refusal that nobody foresaw", 400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"inside"}`, "the engine refused DescribeTable: ValidationException", true},
 		{"a web server's page", 200, "<html>It works!</html>", "not a DynamoDB-compatible engine, HTTP status 200): start it there, or name another by --endpoint", false},
+		{"a web server that answers everything", 200, "{}", "not a DynamoDB-compatible engine, HTTP status 200): start it there, or name another by --endpoint", false},
 		{"a web server that knows no such page", 404, "<html>inside</html>", "not a DynamoDB-compatible engine, HTTP status 404): start it there, or name another by --endpoint", false},
 		{"a web server that says nothing", 404, "", "not a DynamoDB-compatible engine, HTTP status 404): start it there, or name another by --endpoint", false},
 		{"a proxy without its server", 502, "<html>inside</html>", "not a DynamoDB-compatible engine, HTTP status 502): start it there, or name another by --endpoint", false},

@@ -122,7 +122,9 @@ func refuseDamaged(
 	}
 	response, answered := out.RawResponse.(*smithyhttp.Response)
 	undecoded := err != nil && out.Result != nil && answered && success(response.Response)
-	if undecoded && !errors.As(err, new(*readError)) || panicked != nil {
+	described, ok := out.Result.(*dynamodb.DescribeTableOutput)
+	nothing := ok && err == nil && described.Table == nil // such as {}, of something that is no engine
+	if undecoded && !errors.As(err, new(*readError)) || panicked != nil || nothing {
 		err = &smithy.DeserializationError{Err: errDamaged}
 	}
 	return out, metadata, err
