@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -125,5 +126,24 @@ func TestTraitsStayWithinTheirBound(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The first look at a list may use up what reading the whole list may cost, if its comments are
+// large. Then the list is read in parts.
+func TestLookMayUseUpTheBound(t *testing.T) {
+	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 60)}
+	f := &fakeQuerier{query: func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+		output, err := s.Query(ctx, in)
+		output.ConsumedCapacity = &types.ConsumedCapacity{CapacityUnits: aws.Float64(4 * float64(output.ScannedCount))}
+		return output, err
+	}}
+	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: &commenttest.Epoch}, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20}}
+	page, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary := page.Plan().Summary(); strings.Count(summary, "the whole list, to be sorted") != 1 || len(page.Comments) != 20 {
+		t.Errorf("%d comments\n%s", len(page.Comments), summary)
 	}
 }

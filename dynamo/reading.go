@@ -63,7 +63,7 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	list, chain := r.planner, r.planner.Chain(r.stretch, r.request.Want, planner.Seen{})
 	for range 2 { // the first try may only sample the list
 		whole, better := list.Whole(chain, r.units)
-		if !better || r.request.Purpose == comment.ReadProbe {
+		if usedUp := whole.Units > 0 && whole.Units <= r.cost().ReadUnits; !better || usedUp || r.request.Purpose == comment.ReadProbe {
 			break
 		}
 		seen, err := r.takeWhole(ctx, whole)
