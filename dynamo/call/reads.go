@@ -30,12 +30,16 @@ type ItemGetter interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Item reads an item consistently. It returns nil if there is none. It wraps errors as Wrap does.
+// Item reads an item consistently. It returns nil if there is none. It accounts for the call in the
+// operation of the context, and wraps errors as Wrap does.
 func Item(ctx context.Context, client ItemGetter, table string, key layout.Item, call string, args ...any) (layout.Item, error) {
-	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true)})
+	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
 	if err != nil {
 		return nil, Wrap(err, call, args...)
 	}
+	usage.From(ctx).Consume(1, UnitsOf(output.ConsumedCapacity))
 	return output.Item, nil
 }
 

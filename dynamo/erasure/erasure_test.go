@@ -27,6 +27,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
@@ -247,6 +248,23 @@ func TestErasureCost(t *testing.T) {
 	x.must(err)
 	if got.Comments != 10 || got.WriteUnits != 60 || got.ReadUnits > 36 {
 		t.Errorf("%+v, want 6 write units and some 3 read units for each comment", got)
+	}
+}
+
+// Reads of the progress of an erasure count for the operation that needs it: one unit for an
+// erasure under way, else two.
+func TestStatusIsCharged(t *testing.T) {
+	x := newTable(t)
+	e := x.eraser(x.client)
+	_, err := e.Start(t.Context(), ada)
+	x.must(err)
+	for author, units := range map[comment.Author]float64{ada: 1, {ID: "bo", Name: "Bo"}: 2} {
+		operation := usage.NewPool(1).Open(1)
+		_, _, err := e.Status(usage.With(t.Context(), operation), author)
+		x.must(err)
+		if reads := operation.Reads(); reads.Units != units || reads.Calls != int(units) {
+			t.Errorf("charged %+v for %s, want %v units", reads, author.Name, units)
+		}
 	}
 }
 

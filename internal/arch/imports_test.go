@@ -92,7 +92,7 @@ var own = map[string]struct {
 	"internal/nginxtest":    {[]string{"internal/provisiontest", "internal/servertest"}, "it starts a proxy and knows nothing of what is behind it"},
 	"internal/redistest":    {[]string{"internal/engine/child", "internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/objects":     {[]string{"comment", "pageindex", "stream"}, "a store knows the contract and where its objects are kept"},
-	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex", "stream"}, "a store knows the contract and its table"},
+	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/usage", "pageindex", "stream"}, "a store knows the contract and its table"},
 	"internal/s3test":       {[]string{"internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
 	"pageindex/relational":  {[]string{"comment", "internal/task", "pageindex", "stream"}, "one schema for every SQL database, which brings its own words"},

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -218,9 +219,13 @@ func checkCosts(t testing.TB, c *costs, size int, mostInsert, mostDelete float64
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := c.store.Find(t.Context(), list, []pageindex.Target{{Rank: counted.Counts.Total() / 2}})
+		operation := usage.NewPool(1).Open(1)
+		found, err := c.store.Find(usage.With(t.Context(), operation), list, []pageindex.Target{{Rank: counted.Counts.Total() / 2}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got := operation.Reads(); got.Calls != found.Cost.Calls || got.Units != found.Cost.ReadUnits {
+			t.Errorf("charged %+v for a jump to the middle of %s: %+v", got, name, found.Cost)
 		}
 		t.Logf("%d comments: a jump to the middle of %s: %+v", size, name, found.Cost)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -15,9 +16,11 @@ import (
 const mostTries = 4
 
 // Find implements pageindex.Index. All reads are consistent, and the header is read first and last:
-// if its version is the same, the whole answer is of one state.
+// if its version is the same, the whole answer is of one state. They count for the operation of the
+// context.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	m := &meter{}
+	defer func() { usage.From(ctx).Consume(m.calls, m.units) }()
 	for range mostTries {
 		found, waves, err := s.find(ctx, list, targets, m)
 		if errors.Is(err, pageindex.ErrMoved) {
