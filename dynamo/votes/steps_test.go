@@ -2,6 +2,7 @@ package votes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -107,6 +108,13 @@ func TestSumsStoredAfterTheDeletion(t *testing.T) {
 	if n := h.items(c); n != 1 {
 		t.Errorf("%d items are left of the comment", n)
 	}
+	if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &h.table, Item: layout.VoteSumsKey(c.ID)}); err != nil {
+		t.Fatal(err)
+	}
+	h.recount(h.client, c, 2)
+	if n := h.items(c); n != 1 {
+		t.Errorf("%d items are left of the comment, with damaged sums", n)
+	}
 }
 
 // The sums of slices are kept from a number of votes on, and not below.
@@ -145,6 +153,17 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 			t.Errorf("the record waits because of %v", why)
 		}
 	}
+	failed := stream.RecordErrors{}
+	if votes.NewRecounter(unwritten{h.client}, h.table, 0).Handle(t.Context(), records, failed); len(failed) > 0 {
+		t.Errorf("without votes: %v", failed)
+	}
+}
+
+// unwritten is a client that deletes nothing.
+type unwritten struct{ *dynamodb.Client }
+
+func (unwritten) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	return nil, errors.New("nothing is to be deleted")
 }
 
 // inTwoSlices casts votes until two are in different slices. It then turns both around, and returns
@@ -190,18 +209,52 @@ func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
 	h.check(c.ID, want)
 }
 
-// Votes of a slice for which too many others were read wait, and so do their records.
+// Votes of a slice for which too many others were read wait, and so do their records. A slice with
+// several records is counted once.
 func TestFurtherSlicesWait(t *testing.T) {
 	h := newHistory(t, 1)
 	c := h.voted(0)
 	records, want := h.inTwoSlices(c, 1)
-	recounter, failed := votes.Few(votes.NewRecounter(h.client, h.table, 0), 1), stream.RecordErrors{}
-	if recounter.Handle(t.Context(), records, failed); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
+	handle := func(atOnce int, records ...stream.Record) stream.RecordErrors {
+		failed := stream.RecordErrors{}
+		votes.Few(votes.NewRecounter(h.client, h.table, 0), atOnce).Handle(t.Context(), records, failed)
+		return failed
+	}
+	if failed := handle(1, records...); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
 		t.Errorf("%v", failed)
 	}
-	clear(failed)
-	if recounter.Handle(t.Context(), records[1:], failed); len(failed) > 0 {
+	if failed := handle(1, records[1], records[1]); len(failed) > 0 {
 		t.Error(failed)
 	}
 	h.check(c.ID, want)
+	before := h.changes(c)
+	if failed := handle(want.Helpful+want.NotHelpful, records...); len(failed) > 0 || h.changes(c) != before+1 {
+		t.Errorf("votes that may just be read at once take %d writes: %v", h.changes(c)-before, failed)
+	}
+}
+
+// changes returns how often the sums of a comment's votes were written.
+func (h *history) changes(c comment.Comment) int64 {
+	h.Helper()
+	it, err := call.Item(h.Context(), h.client, h.table, layout.VoteSumsKey(c.ID), "sums of votes")
+	sums, unreadable := layout.DecodeVoteSums(it)
+	if err != nil || unreadable != nil {
+		h.Fatal(err, unreadable)
+	}
+	return sums.Changes
+}
+
+// A deletion of a comment without votes costs nothing, and neither does a record whose key names no
+// comment.
+func TestRecordsOfNoVotes(t *testing.T) {
+	h := newHistory(t, 1)
+	c, failed := h.voted(0), stream.RecordErrors{}
+	records := []stream.Record{
+		{Keys: layout.CommentKey(c.ID), Old: layout.Encode(c), New: layout.Tombstone(c.ID, "m", c.CreatedAt())},
+		{Keys: layout.VoteKey("c_none", "0")},
+	}
+	votes.NewRecounter(&troubled{Client: h.client, fails: errors.New("it reads")}, h.table, 0).Handle(t.Context(), records, failed)
+	if len(failed) > 0 {
+		t.Error(failed)
+	}
 }

@@ -340,7 +340,11 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"b", "c"} {
-			if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}); err != nil {
+			vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
+			if i == last && name == "c" {
+				vote.Vote = comment.NotHelpful
+			}
+			if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -436,6 +440,7 @@ func TestDamagedVote(t *testing.T) {
 	key := voteKeyOf(t, h, c.ID, "b")
 	for _, damage := range []layout.Item{
 		{"vote": layout.Text("x")}, {"vote": nil}, {"c": layout.Text("now")}, {"c": nil}, {"U": nil}, {"U": layout.Text("c")}, {"vote": nil, "c": nil, "U": nil},
+		{"SK": layout.Text("V#x")},
 	} {
 		it := layout.VoteItem(c.ID, "", comment.CastVote{By: "b", Vote: comment.Helpful, At: c.CreatedAt()})
 		maps.Copy(it, key)
