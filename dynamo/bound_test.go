@@ -147,3 +147,16 @@ func TestLookMayUseUpTheBound(t *testing.T) {
 		t.Errorf("%d comments\n%s", len(page.Comments), summary)
 	}
 }
+
+// The first look at a list takes one wave, even if that brings less than it was to bring.
+func TestLookTakesOneWave(t *testing.T) {
+	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 60), cut: 3}
+	q := comment.Query{Product: "42", Order: comment.MostHelpful, Slice: comment.Slice{Size: 20}}
+	page, err := NewStore(s, "comments", Options{}).Comments(t.Context(), q)
+	if err != nil || len(page.Comments) != 20 {
+		t.Fatalf("%d comments, %v", len(page.Comments), err)
+	}
+	if look := page.Plan().Reads[0]; look.Index != string(layout.All) || look.Queries != 1 {
+		t.Errorf("it takes more\n%s", page.Plan().Summary())
+	}
+}

@@ -262,3 +262,121 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		}
 	})
 }
+
+// A read that was not enough goes on, within what the attempt may still cost. If that is little of
+// what its next call would scan, another plan reads the rest.
+func TestReadThatWasNotEnough(t *testing.T) {
+	comments := commenttest.Many(commenttest.Rand(t), "42", 1)
+	part := func(filter comment.Filter) planner.Part {
+		return planner.Part{Partition: layout.Partition{Index: layout.All}, Conditions: filter.Conditions()}
+	}
+	rated, verified := comment.Filter{Ratings: []int{1, 5}}, comment.Filter{Verified: new(true)}
+	unvoted := comment.Filter{Helpful: new(false)}
+	ranks := &planner.RankPrice{}
+	for _, row := range []struct {
+		why    string
+		filter comment.Filter
+		plan   planner.Plan
+		limit  int
+		most   float64 // what is left of the attempt
+		start  layout.Item
+		goesOn bool
+		next   int // the limit of the next call
+		failed bool
+		cut    bool
+	}{
+		{"all may be spent", rated, planner.Plan{}, 40, 100, nil, true, 80, false, false},
+		{"a fourth may be spent", rated, planner.Plan{}, 40, 2.5 * 2, nil, true, 20, false, false},
+		{"less than a fourth", rated, planner.Plan{}, 40, 2 * 2, nil, false, 0, true, false},
+		{"nothing, of a call of two", rated, planner.Plan{}, 1, 0, nil, false, 0, true, false},
+		{"it replaces another attempt", rated, planner.Plan{Narrowed: true}, 40, 0, nil, true, 80, false, false},
+		{"the item where it stopped is damaged", rated, planner.Plan{}, 40, 0, layout.Key("?", "?"), true, 80, false, false},
+		{"there is no other way", verified, planner.Plan{}, 40, 0, nil, true, 80, false, false},
+		{"ranks are another way", verified, planner.Plan{Ranks: ranks}, 40, 0, nil, false, 0, true, true},
+		{"nearly all have votes, without ranks", unvoted, planner.Plan{}, 40, 0, nil, true, 80, false, false},
+		{"nearly all have votes", unvoted, planner.Plan{Ranks: ranks}, 40, 0, nil, false, 0, true, true},
+	} {
+		row.plan.Product, row.plan.Filter, row.plan.Descending, row.plan.Want = "42", row.filter, true, 20
+		row.plan.High.Position = comment.MaxPosition
+		row.plan.Reads = []planner.Read{{Part: part(row.filter), Limit: row.limit}}
+		r := NewStore(readOnly{}, "comments", Options{}).newRun(t.Context(), boundless(), row.plan)
+		r.most = row.most
+		read := &r.reads[0]
+		read.scanned, read.start = row.limit, layout.Encode(comments[0])
+		if row.start != nil {
+			read.start = row.start
+		}
+		goesOn := r.continueRead(0, 2, 20)
+		if read = &r.reads[0]; goesOn != row.goesOn || goesOn && read.limit != row.next || read.replaced == goesOn || r.failed != row.failed || r.cut != row.cut {
+			t.Errorf("%s: it goes on %t with %d, failed %t, cut %t", row.why, goesOn, read.limit, r.failed, r.cut)
+		}
+		if added := len(r.plans) - 1; added != 0 && (goesOn || row.cut) || added != 1 && !goesOn && !row.cut {
+			t.Errorf("%s: %d further plans", row.why, added)
+		}
+	}
+}
+
+// Reads of a product without counts are replaced in parallel, and each has its share of what the
+// attempt may still cost. If another read of the wave is found by ranks, no plan follows.
+func TestReadsOfAWaveShareTheAttempt(t *testing.T) {
+	comments := commenttest.Many(commenttest.Rand(t), "42", 1)
+	for _, cut := range []bool{false, true} {
+		filter := comment.Filter{Ratings: []int{4, 5}}
+		list := planner.Planner{Product: "42", Filter: filter}
+		w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+		r := NewStore(readOnly{}, "comments", Options{}).newRun(t.Context(), boundless(), list.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 100}))
+		r.most, r.cut = 8, cut
+		read := &r.reads[0]
+		read.scanned, read.returned, read.start = 40, 38, layout.Encode(comments[0])
+		read.cells = slices.Repeat([]comment.Cell{{Language: "en", Rating: 5}}, read.returned)
+		const dry = 4
+		if !read.plan.Likely || r.continueRead(0, dry, 60) || r.cut != cut || (len(r.plans) == 1) != cut {
+			t.Fatalf("cut %t: likely %t, then cut %t with %d plans", cut, r.plan.Likely, r.cut, len(r.plans))
+		}
+		if cut {
+			continue
+		}
+		for _, next := range r.plans[1].Reads {
+			if !r.plans[1].WideRead(next) || layout.AssumedUnits(next.Limit) > r.most/dry {
+				t.Errorf("%s is read up to %d items", next.Partition.Index, next.Limit)
+			}
+		}
+	}
+}
+
+// Sizes that are known are used. Else a few items that were read change what is assumed a little.
+func TestLikelySizes(t *testing.T) {
+	var some sizeSums
+	for range likelyWeight {
+		some.add(5, 1512)
+	}
+	known, typical := planner.Sizes{Any: planner.ItemSize{Mean: 90}}, (&planner.Knowledge{}).LikelySizes().Any.Mean
+	for _, row := range []struct {
+		why   string
+		known planner.Sizes
+		seen  sizeSums
+		mean  float64
+	}{
+		{"known", known, some, 90}, {"as many seen as assumed", planner.Sizes{}, some, (typical + 1512) / 2}, {"nothing is seen", planner.Sizes{}, sizeSums{}, 0},
+	} {
+		one := &read{plan: &planner.Plan{Known: planner.Knowledge{Sizes: row.known}}, sizes: row.seen}
+		if got := one.likelySizes().Any.Mean; got != row.mean {
+			t.Errorf("%s: %v bytes, want %v", row.why, got, row.mean)
+		}
+	}
+}
+
+// A read that was replaced has covered all up to the item where it stopped. A run that was cut has
+// not reached the end.
+func TestWhatARunCovers(t *testing.T) {
+	c := commenttest.Random(commenttest.Rand(t), "42")
+	r := NewStore(readOnly{}, "comments", Options{}).newRun(t.Context(), boundless(), planFor(5))
+	r.reads[0].replaced, r.reads[0].start = true, layout.Encode(c)
+	at := c.ID.Position()
+	if len(r.readAt(at.Next())) != 1 || len(r.readAt(at)) != 1 || len(r.readAt(at.Previous())) != 0 {
+		t.Error("it covers other positions")
+	}
+	if r.cut = true; r.ended() {
+		t.Error("a run that was cut has ended")
+	}
+}

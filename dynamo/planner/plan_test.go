@@ -137,7 +137,7 @@ func TestNextLimit(t *testing.T) {
 		{"rounded up, or one more call would follow", 80, 80, 9, 5, 45},
 		{"nothing was kept: twice as many", 80, 80, 0, 5, 160},
 		{"never more than a call should look at", 900, 900, 0, 5, MaxLimit},
-		{"never none", 1, 0, 0, 0, 2},
+		{"never none, which would be no limit", 22, 22, 22, 0, 1},
 	} {
 		if got := nextLimit(row.last, row.looked, row.kept, row.missing); got != row.out {
 			t.Errorf("%s: %d, want %d", row.why, got, row.out)
@@ -169,18 +169,25 @@ func TestBoundsAreWithin(t *testing.T) {
 
 // Without known sizes nothing is said about what fits into a read unit. Steps double at most.
 func TestNextLimitOfAPlan(t *testing.T) {
-	read := Read{Part: Part{Conditions: comment.Filter{Ratings: []int{1}}.Conditions()}}
-	sized := Knowledge{Sizes: Sizes{Any: ItemSize{Mean: 100}}}
+	residual := Read{Part: Part{Conditions: comment.Filter{Ratings: []int{1}}.Conditions()}}
+	sized := func(deviation float64) Plan {
+		return Plan{Known: Knowledge{Sizes: Sizes{Any: ItemSize{Mean: 100, Deviation: deviation}}}}
+	}
 	for _, row := range []struct {
-		why  string
-		plan Plan
-		want int
+		why     string
+		plan    Plan
+		read    Read
+		missing int
+		want    int
 	}{
-		{"ten times what is missing", Plan{}, 50},
-		{"as many as fit into the unit that is paid", Plan{Known: sized}, 81},
-		{"in steps", Plan{InSteps: true}, 16},
+		{"ten times what is missing", Plan{}, residual, 5, 50},
+		{"as many as fit into the unit that is paid", sized(0), residual, 5, 81},
+		{"none fits for sure", sized(1000), residual, 5, 50},
+		{"more than the highest limit would fit", sized(0), residual, 100, MaxLimit},
+		{"more could only be too many", sized(0), Read{}, 5, 50},
+		{"in steps", Plan{InSteps: true}, residual, 5, 16},
 	} {
-		if got := row.plan.NextLimit(read, 8, 80, 8, 5); got != row.want {
+		if got := row.plan.NextLimit(row.read, 8, 80, 8, row.missing); got != row.want {
 			t.Errorf("%s: %d, want %d", row.why, got, row.want)
 		}
 	}
