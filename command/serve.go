@@ -123,7 +123,7 @@ type Serve struct {
 // Bounds of durations. DynamoDB itself takes some milliseconds for a call, and up to days to delete
 // what has expired.
 const (
-	minOperation = 100 * time.Millisecond
+	minOperation = 10 * time.Millisecond
 	maxOperation = time.Hour
 	minAudit     = 24 * time.Hour
 )
@@ -131,7 +131,7 @@ const (
 // Validate returns an error that names the first senseless setting.
 func (c *Serve) Validate() error {
 	if c.OperationTimeout < minOperation || c.OperationTimeout > maxOperation {
-		return fmt.Errorf("--operation-timeout %v is not a time for a request: give 100ms to 1h, such as 10s", c.OperationTimeout)
+		return fmt.Errorf("--operation-timeout %v is not a time for a request: give 10ms to 1h, such as 10s", c.OperationTimeout)
 	}
 	if c.HSTSAge > 0 && c.HSTSAge < time.Second {
 		return fmt.Errorf("--hsts-age %v is below a second, which would end HTTPS in browsers: give one such as 720h, or 0 to announce none", c.HSTSAge)
