@@ -46,3 +46,12 @@ func UnmarshalLanguage(value any) (comment.Language, error) {
 	}
 	return comment.StoredLanguage(text)
 }
+
+// Pointers returns pointers to the elements of a list, as gqlgen takes lists.
+func Pointers[T any](rows []T) []*T {
+	out := make([]*T, len(rows))
+	for i := range rows {
+		out[i] = &rows[i]
+	}
+	return out
+}

@@ -24,8 +24,7 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if err != nil {
 		return nil, err
 	}
-	total := counts.Total()
-	return &total, nil
+	return new(counts.Total()), nil
 }
 
 // Stats returns how many comments the whole list has, by rating.
@@ -48,7 +47,7 @@ func unlessFailed[T any](value *T, err error) (*T, error) {
 func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
-		Nodes:    pointers(page.Comments),
+		Nodes:    graph.Pointers(page.Comments),
 		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
 		Product:  l.product,
 		Filter:   l.filter,
@@ -69,8 +68,7 @@ func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead
 		}
 	}
 	if asked.Plan {
-		plan := page.Plan()
-		out.Plan = &plan
+		out.Plan = new(page.Plan())
 	}
 	return out
 }

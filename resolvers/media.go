@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
 )
 
 // mediaResolver resolves the pictures and videos of comments and of their edits. There are none
@@ -14,7 +15,7 @@ func (r mediaResolver) of(all []comment.Media) []*comment.Media {
 	if r.base == "" {
 		return []*comment.Media{}
 	}
-	return pointers(all)
+	return graph.Pointers(all)
 }
 
 // URL returns the address.

@@ -67,8 +67,7 @@ func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView,
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 	}
 	if page.Last.ID != "" {
-		end := placeCursor(page.Last)
-		out.PageInfo.EndCursor = &end
+		out.PageInfo.EndCursor = new(placeCursor(page.Last))
 	}
 	return out, nil
 }
@@ -102,7 +101,7 @@ func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView,
 		return nil, err
 	}
 	decisions, err := r.Desk.Audit(ctx, parsed)
-	return pointers(decisions), err
+	return graph.Pointers(decisions), err
 }
 
 // Reports returns the reports of a comment.
@@ -112,7 +111,7 @@ func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorVie
 		return nil, err
 	}
 	reports, err := r.Desk.Reports(ctx, parsed)
-	return pointers(reports), err
+	return graph.Pointers(reports), err
 }
 
 // CommentsBy returns a summary of a customer's comments.
@@ -140,14 +139,11 @@ func (r moderationResolver) Erasure(ctx context.Context, _ *comment.ModeratorVie
 // EraseAuthor asks for the erasure of a customer.
 func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuthorInput) (*graph.EraseAuthorPayload, error) {
 	erasure, problems, err := r.Eraser.Erase(ctx, input.CustomerID)
-	if err != nil {
-		return nil, err
-	}
-	payload := &graph.EraseAuthorPayload{UserErrors: pointers(problems)}
+	payload := &graph.EraseAuthorPayload{UserErrors: graph.Pointers(problems)}
 	if len(problems) == 0 {
 		payload.Erasure = &erasure
 	}
-	return payload, nil
+	return payload, err
 }
 
 // WithdrawComment takes a comment back, for its author.
@@ -193,10 +189,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, group.Wait()
 }
 
 // wrongDecisions returns the problem of a list of decisions, nil if it has none.
@@ -217,13 +210,10 @@ func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
 
 // moderated returns the payload of a decision. It drops what the loaders read before the decision.
 func moderated(ctx context.Context, c comment.Comment, problems []comment.Problem, err error) (*graph.ModerateCommentPayload, error) {
-	if err != nil {
-		return nil, err
-	}
-	payload := &graph.ModerateCommentPayload{UserErrors: pointers(problems)}
-	if len(problems) == 0 {
+	payload := &graph.ModerateCommentPayload{UserErrors: graph.Pointers(problems)}
+	if err == nil && len(problems) == 0 {
 		loaders.Forget(ctx)
 		payload.Comment = &c
 	}
-	return payload, nil
+	return payload, err
 }

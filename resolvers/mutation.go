@@ -25,15 +25,12 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 		Verified:  input.IsVerifiedPurchase.Value(),
 	}
 	added, problems, err := r.Author.Add(ctx, draft, input.IdempotencyKey.Value())
-	if err != nil {
-		return nil, err
-	}
-	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: pointers(problems)}
+	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: graph.Pointers(problems)}
 	if payload.Comment != nil {
 		list := list{product: added.ProductID, order: comment.NewestFirst}
 		payload.CommentEdge = &graph.CommentEdge{Cursor: list.cursors([]comment.Comment{*payload.Comment})[0], Node: payload.Comment}
 	}
-	return payload, nil
+	return payload, err
 }
 
 // EditComment changes a comment.
@@ -46,19 +43,13 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 		Media:    orNone(input.Media),
 		Verified: input.IsVerifiedPurchase.Value(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: pointers(problems)}, nil
+	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // DeleteComment deletes a comment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteCommentInput) (*graph.DeleteCommentPayload, error) {
 	deleted, problems, err := r.Author.Delete(ctx, input.ID, input.Version.Value())
-	if err != nil {
-		return nil, err
-	}
-	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: pointers(problems)}, nil
+	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // ReplyToComment writes the shop's reply to a comment.
@@ -68,51 +59,36 @@ func (r mutationResolver) ReplyToComment(ctx context.Context, input graph.ReplyT
 		reply.Version = *version
 	}
 	replied, problems, err := r.Replier.Reply(ctx, reply)
-	if err != nil {
-		return nil, err
-	}
-	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: pointers(problems)}, nil
+	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // DeleteReply removes the shop's reply to a comment.
 func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteReplyInput) (*graph.DeleteReplyPayload, error) {
 	left, problems, err := r.Replier.DeleteReply(ctx, input.ID, input.Version.Value())
-	if err != nil {
-		return nil, err
-	}
-	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: pointers(problems)}, nil
+	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
 	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: text(input.Note.Value())})
-	if err != nil {
-		return nil, err
-	}
-	return &graph.ReportCommentPayload{UserErrors: pointers(problems)}, nil
+	return &graph.ReportCommentPayload{UserErrors: graph.Pointers(problems)}, err
 }
 
 // VoteOnComment records the vote of a customer or visitor about a comment.
 func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnCommentInput) (*graph.VoteOnCommentPayload, error) {
 	voted, problems, err := r.Voter.Vote(ctx, input.ID, input.Vote)
-	if err != nil {
-		return nil, err
-	}
-	payload := &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: pointers(problems)}
-	if len(problems) == 0 {
+	payload := &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: graph.Pointers(problems)}
+	if err == nil && len(problems) == 0 {
 		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
 		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
-	return payload, nil
+	return payload, err
 }
 
 // CreateVisitorToken makes a token for a visitor.
 func (r mutationResolver) CreateVisitorToken(ctx context.Context) (*comment.VisitorToken, error) {
 	token, err := r.Voter.VisitorToken(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &token, nil
+	return &token, err
 }
 
 // orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
@@ -132,8 +108,7 @@ func orNone(media graphql.Omittable[[]*graph.MediaInput]) *[]comment.MediaDraft 
 	if !given {
 		return nil
 	}
-	drafts := mediaDrafts(value)
-	return &drafts
+	return new(mediaDrafts(value))
 }
 
 func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {
@@ -144,8 +119,8 @@ func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {
 	return drafts
 }
 
-// written returns the comment, nil if problems prevented the write or the comment is unknown. It
-// drops what the loaders read before the write.
+// written returns the comment, nil if an error or problems prevented the write or the comment is
+// unknown. It drops what the loaders read before the write.
 func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
 	if len(problems) > 0 || c.Version == 0 {
 		return nil

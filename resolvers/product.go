@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -88,12 +89,9 @@ func (r productResolver) Stats(ctx context.Context, product *comment.Product, la
 
 // Languages returns the languages of the product's comments that pass a filter.
 func (r productResolver) Languages(ctx context.Context, product *comment.Product, filter *comment.Filter) ([]*comment.LanguageCount, error) {
-	var of comment.Filter
-	if filter != nil {
-		var err error
-		if of, err = filter.Normalize(); err != nil {
-			return nil, err
-		}
+	of, err := cmp.Or(filter, new(comment.Filter)).Normalize()
+	if err != nil {
+		return nil, err
 	}
 	if of.Dated() {
 		return nil, comment.Errorf(comment.BadInput, "languages are not counted by dates: leave out createdAfter and createdBefore")
@@ -102,7 +100,7 @@ func (r productResolver) Languages(ctx context.Context, product *comment.Product
 	if err != nil {
 		return nil, err
 	}
-	return pointers(stats.Languages(of)), nil
+	return graph.Pointers(stats.Languages(of)), nil
 }
 
 // CommentsInOtherLanguages returns how many comments are in languages that Languages does not list.
@@ -111,8 +109,7 @@ func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *
 	if err != nil {
 		return nil, err
 	}
-	total := stats[comment.OtherLanguages].Total()
-	return &total, nil
+	return new(stats[comment.OtherLanguages].Total()), nil
 }
 
 // LastCommentedAt returns when the newest comment of the product was written.
@@ -121,8 +118,7 @@ func (r productResolver) LastCommentedAt(ctx context.Context, product *comment.P
 	if latest == nil || err != nil {
 		return nil, err
 	}
-	created := latest.CreatedAt()
-	return &created, nil
+	return new(latest.CreatedAt()), nil
 }
 
 // LatestPositive returns the newest comment with 4 or 5 stars.

@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -100,8 +101,7 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 
 // Viewer returns who sent the request.
 func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
-	viewer := r.viewer(ctx)
-	return &viewer, nil
+	return new(r.viewer(ctx)), nil
 }
 
 // viewer returns who sent the request, and notes that the answer is for this sender alone.
@@ -194,26 +194,22 @@ type subscriptionResolver struct{ *Resolver }
 
 // CommentEvents follows the comments of a product.
 func (r subscriptionResolver) CommentEvents(ctx context.Context, productID string, filter *comment.Filter) (<-chan *comment.Event, error) {
-	product, err := productByID(productID)
+	if err := comment.CheckProductID(productID); err != nil {
+		return nil, err
+	}
+	which, err := cmp.Or(filter, new(comment.Filter)).Normalize()
 	if err != nil {
 		return nil, err
 	}
-	var which comment.Filter
-	if filter != nil {
-		if which, err = filter.Normalize(); err != nil {
-			return nil, err
-		}
-	}
-	return r.Follower.CommentEvents(ctx, product.ID, which)
+	return r.Follower.CommentEvents(ctx, productID, which)
 }
 
 // Stats follows the statistics of a product.
 func (r subscriptionResolver) Stats(ctx context.Context, productID string) (<-chan *comment.Statistics, error) {
-	product, err := productByID(productID)
-	if err != nil {
+	if err := comment.CheckProductID(productID); err != nil {
 		return nil, err
 	}
-	return r.Follower.Stats(ctx, product.ID)
+	return r.Follower.Stats(ctx, productID)
 }
 
 // expectStats begins to fetch the statistics of products if anything below the root field needs

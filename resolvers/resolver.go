@@ -98,12 +98,3 @@ type Resolver struct {
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase
 }
-
-// pointers returns pointers to the elements of a list, as gqlgen takes lists.
-func pointers[T any](rows []T) []*T {
-	out := make([]*T, len(rows))
-	for i := range rows {
-		out[i] = &rows[i]
-	}
-	return out
-}

@@ -45,7 +45,7 @@ func (r viewerResolver) Comments(
 	expectStats(ctx, products...)
 	out := &graph.ViewerCommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
-		Nodes:    pointers(page.Comments),
+		Nodes:    graph.Pointers(page.Comments),
 		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: query.After != nil},
 	}
 	for i, cursor := range list.cursors(page.Comments) {
@@ -55,8 +55,7 @@ func (r viewerResolver) Comments(
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 	}
 	if page.End != nil {
-		end := list.cursor(comment.At(*page.End), list.fingerprint())
-		out.PageInfo.EndCursor = &end
+		out.PageInfo.EndCursor = new(list.cursor(comment.At(*page.End), list.fingerprint()))
 	}
 	return out, nil
 }
@@ -74,8 +73,5 @@ func (r votesResolver) ViewerVote(ctx context.Context, votes *comment.Votes) (*c
 		return &vote, nil
 	}
 	vote, err := loaders.From(ctx).Vote(ctx, comment.VoteKey{Customer: voter, Comment: votes.CommentID})
-	if err != nil {
-		return nil, err
-	}
-	return &vote, nil
+	return &vote, err
 }

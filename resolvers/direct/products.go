@@ -30,7 +30,9 @@ var products = &object[productStats]{
 	},
 }
 
-var allLanguages = several(languages, func(p *productStats) []*comment.LanguageCount { return pointers(p.stats.Languages(comment.Filter{})) })
+var allLanguages = several(languages, func(p *productStats) []*comment.LanguageCount {
+	return graph.Pointers(p.stats.Languages(comment.Filter{}))
+})
 
 // languagesOf returns a writer of the field languages. It leaves a field with a filter to gqlgen.
 func languagesOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
@@ -89,5 +91,5 @@ func productList(ctx context.Context, base comment.MediaBase, list []*comment.Pr
 			all[i].stats, all[i].asOf = stats[i], asOf
 		}
 	}
-	return valueOf(listOf(part), pointers(all))
+	return valueOf(listOf(part), graph.Pointers(all))
 }

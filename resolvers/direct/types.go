@@ -49,7 +49,7 @@ var (
 			"reply":     optional(replies, func(c *comment.Comment) *comment.Reply { return c.Reply }),
 
 			"isVerifiedPurchase": flag(func(c *comment.Comment) bool { return c.Verified }),
-			"media":              allowed(several(media, func(c *comment.Comment) []*comment.Media { return pointers(c.Media) })),
+			"media":              allowed(several(media, func(c *comment.Comment) []*comment.Media { return graph.Pointers(c.Media) })),
 		},
 	}
 
@@ -124,7 +124,7 @@ var (
 		fields: map[string]field[*comment.Statistics]{
 			"total":     number(func(s *comment.Statistics) int { return s.Total() }),
 			"average":   leaf("Float", appendAverage),
-			"ratings":   several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
+			"ratings":   several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return graph.Pointers(s.Ratings()) }),
 			"verified":  optionalNumber(func(s *comment.Statistics) *int { return s.Verified() }),
 			"withMedia": optionalNumber(func(s *comment.Statistics) *int { return s.WithMedia() }),
 			"asOf":      optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
@@ -172,14 +172,6 @@ func appendAverage(out []byte, s *comment.Statistics) []byte {
 		return append(out, null...)
 	}
 	return strconv.AppendFloat(out, mean, 'g', -1, 64)
-}
-
-func pointers[T any](rows []T) []*T {
-	out := make([]*T, len(rows))
-	for i := range rows {
-		out[i] = &rows[i]
-	}
-	return out
 }
 
 // Value is a value that writes itself. It takes the place of what a resolver returned: gqlgen
