@@ -49,8 +49,6 @@ type Writer struct {
 	MediaBase comment.MediaBase
 	// HideEdits hides an approved comment while an edit of it waits, instead of showing it as it was.
 	HideEdits bool
-	// Now is the clock.
-	Now Clock
 }
 
 // Viewer returns who the caller is, and whether it may write.
@@ -91,8 +89,8 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	if err != nil {
 		return comment.Comment{}, nil, err
 	}
-	c = moderation.Submit(c, reasons, w.Now.millisecond())
-	c.ID = comment.IDOf(w.Now.position()) // not before: comment.SettleTime counts from here
+	c = moderation.Submit(c, reasons, millisecond())
+	c.ID = comment.IDOf(newPosition()) // not before: comment.SettleTime counts from here
 	added, err := w.Store.Add(ctx, c, repeatable)
 	return outcome(added, err)
 }
@@ -165,8 +163,8 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	if err != nil {
 		return comment.Comment{}, nil, err
 	}
-	edited.UpdatedAt, edited.Version = w.Now.timeOfEdit(base), before.NextVersion()
-	after := moderation.Edit(before, edited, reasons, w.HideEdits, w.Now.millisecond())
+	edited.UpdatedAt, edited.Version = timeOfEdit(base), before.NextVersion()
+	after := moderation.Edit(before, edited, reasons, w.HideEdits, millisecond())
 	after.Verified = edited.Verified // at once: the shop says so, not the author
 	if problems := after.HeldProblems(); len(problems) > 0 {
 		return comment.Comment{}, problems, nil
@@ -267,30 +265,20 @@ func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, 
 	return comment.Comment{}, []comment.Problem{problem}, nil
 }
 
-// Clock returns the current time. A nil Clock is the machine's.
-type Clock func() time.Time
-
 // millisecond returns the current time, in UTC to the millisecond.
-func (c Clock) millisecond() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
+func millisecond() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-func (c Clock) now() time.Time {
-	if c != nil {
-		return c()
-	}
-	return time.Now()
-}
-
-// position returns a new position: the current time and random bytes.
-func (c Clock) position() comment.Position {
+// newPosition returns a new position: the current time and random bytes.
+func newPosition() comment.Position {
 	var distinct [10]byte
 	_, _ = rand.Read(distinct[:]) // never fails: see its documentation
-	return comment.PositionAt(c.now(), distinct)
+	return comment.PositionAt(time.Now(), distinct)
 }
 
 // timeOfEdit returns the current time, but never a time before the last write. A server whose clock is ahead may have
 // made that one.
-func (c Clock) timeOfEdit(before comment.Comment) *time.Time {
-	now, last := c.millisecond(), before.CreatedAt()
+func timeOfEdit(before comment.Comment) *time.Time {
+	now, last := millisecond(), before.CreatedAt()
 	if before.UpdatedAt != nil {
 		last = *before.UpdatedAt
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,13 +106,24 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 		{time.Second, time.Minute + time.Millisecond},
 		{time.Hour, time.Hour},
 	} {
-		w := auth.Writer{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
-		before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
-		after, problems, err := w.Edit(t.Context(), string(store.kept.ID), before, comment.Change{Rating: &rating})
-		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
-			t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
-		}
+		beginning(t, written.Add(row.now), func(t *testing.T) {
+			w := auth.Writer{Store: store, Authorizer: everyone{}}
+			before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
+			after, problems, err := w.Edit(t.Context(), string(store.kept.ID), before, comment.Change{Rating: &rating})
+			if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
+				t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
+			}
+		})
 	}
+}
+
+// beginning runs a test that begins at a moment of its own clock.
+func beginning(t *testing.T, moment time.Time, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(moment))
+		test(t)
+	})
 }
 
 // An edit that changes nothing writes nothing, however it is expressed. An edit of another version
@@ -193,35 +205,35 @@ func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 }
 
 // slow takes a while to decide, like a guard that fetches keys.
-type slow struct {
-	everyone
-	decided *time.Time
-}
+type slow struct{ everyone }
 
 func (s slow) Identify(ctx context.Context) (comment.Viewer, error) {
-	*s.decided = s.decided.Add(5 * time.Second)
+	time.Sleep(5 * time.Second)
 	return s.everyone.Identify(ctx)
 }
 
 // The position of a comment is made right before it is written, and not while the guard decides.
 func TestPlaceOfACommentThatHasToWait(t *testing.T) {
-	now := written
-	w := auth.Writer{Store: newStore(0), Authorizer: slow{decided: &now}, Now: func() time.Time { return now }}
-	c, _, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
-	if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
-		t.Errorf("it stands at %v, %v", c.CreatedAt(), err)
-	}
+	beginning(t, written, func(t *testing.T) {
+		w := auth.Writer{Store: newStore(0), Authorizer: slow{}}
+		c, _, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
+		if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
+			t.Errorf("it stands at %v, %v", c.CreatedAt(), err)
+		}
+	})
 }
 
 // A new comment has the position of its time of writing, and no two share a position.
 func TestPlaceOfANewComment(t *testing.T) {
-	w := auth.Writer{Store: newStore(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
-	seen := map[comment.ID]bool{}
-	for range 100 {
-		c, problems, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
-		if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written) || seen[c.ID] {
-			t.Fatalf("%+v, %v, %v", c, problems, err)
+	beginning(t, written, func(t *testing.T) {
+		w := auth.Writer{Store: newStore(0), Authorizer: everyone{}}
+		seen := map[comment.ID]bool{}
+		for range 100 {
+			c, problems, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
+			if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written) || seen[c.ID] {
+				t.Fatalf("%+v, %v, %v", c, problems, err)
+			}
+			seen[c.ID] = true
 		}
-		seen[c.ID] = true
-	}
+	})
 }

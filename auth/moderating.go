@@ -94,8 +94,6 @@ type Judge struct {
 	Store DecisionStore
 	// Authorizer decides who may decide. Required.
 	Authorizer Authorizer
-	// Now is the clock.
-	Now Clock
 }
 
 // Decide approves or rejects a version of a comment, for moderators. To decide the same again changes
@@ -142,7 +140,7 @@ func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Ver
 	if err != nil {
 		return outcome(comment.Comment{}, err)
 	}
-	position := j.Now.position()
+	position := newPosition()
 	for try := 1; ; try++ {
 		before, err := j.Store.Comment(ctx, id)
 		if err != nil {

@@ -25,8 +25,6 @@ type Replier struct {
 	Authorizer Authorizer
 	// ShopName is the name of replies that give none.
 	ShopName string
-	// Now is the clock.
-	Now Clock
 }
 
 // Reply writes or edits the shop's reply to a comment. To write the same again changes nothing.
@@ -35,7 +33,7 @@ func (r *Replier) Reply(ctx context.Context, input comment.ReplyDraft) (comment.
 	if err != nil {
 		return outcome(c, err)
 	}
-	now := *r.Now.timeOfEdit(c)
+	now := *timeOfEdit(c)
 	reply := comment.Reply{Text: input.Text, Name: r.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
 	if c.Reply != nil {
 		reply.Name, reply.CreatedAt, reply.Version = c.Reply.Name, c.Reply.CreatedAt, c.Reply.Version+1
@@ -133,8 +131,6 @@ type Reporter struct {
 	Authorizer Authorizer
 	// Threshold is how many reports make a comment wait for a moderator.
 	Threshold int
-	// Now is the clock.
-	Now Clock
 }
 
 // Report reports a comment to moderators, for customers. To report it again changes nothing. Once
@@ -153,7 +149,7 @@ func (p *Reporter) Report(ctx context.Context, draft comment.ReportDraft) ([]com
 			return problems, nil
 		}
 		err = p.report(ctx, id, comment.Report{
-			By: *viewer.CustomerID, At: *p.Now.timeOfEdit(comment.Comment{ID: id}), Reason: draft.Reason, Note: draft.Note,
+			By: *viewer.CustomerID, At: *timeOfEdit(comment.Comment{ID: id}), Reason: draft.Reason, Note: draft.Note,
 		})
 	}
 	_, problems, err := outcome(comment.Comment{}, err)

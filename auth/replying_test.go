@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
@@ -98,7 +97,7 @@ func TestReplies(t *testing.T) {
 	} {
 		store := newStore(0)
 		store.kept.Reply, row.draft.CommentID = row.there, string(store.kept.ID)
-		w := auth.Replier{Store: store, Authorizer: everyone{}, ShopName: shop, Now: func() time.Time { return written.Add(time.Hour) }}
+		w := auth.Replier{Store: store, Authorizer: everyone{}, ShopName: shop}
 		_, problems, err := w.Reply(t.Context(), row.draft)
 		var got comment.Reply
 		if store.kept.Reply != nil {

@@ -31,8 +31,6 @@ type Voter struct {
 	Store VoteStore
 	// Authorizer decides who is a customer. Required.
 	Authorizer Authorizer
-	// Now is the clock.
-	Now Clock
 }
 
 // Vote sets the customer's vote about a comment; NoVote takes it back. To vote the same again changes nothing. The
@@ -92,7 +90,7 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 		c.Votes = c.Votes.AtLeast(certain)
 		return c, nil
 	}
-	after := comment.CastVote{By: key.Customer, Vote: vote, At: v.Now.millisecond()}
+	after := comment.CastVote{By: key.Customer, Vote: vote, At: millisecond()}
 	if voted && !after.At.After(before.At) {
 		after.At = before.At.Add(1e6) // the time tells votes apart
 	}
@@ -120,17 +118,20 @@ type Visitors struct {
 	Authorizer
 	secret []byte
 	parser *jwt.Parser
-	now    Clock
+	now    func() time.Time
 }
 
-// NewVisitors returns Visitors whose tokens a secret of at least 32 bytes signs. An error is one sentence
-// that says what to do, without the secret.
-func NewVisitors(who Authorizer, secret string, now Clock) (*Visitors, error) {
+// NewVisitors returns Visitors whose tokens a secret of at least 32 bytes signs. A nil clock is the machine's. An error is
+// one sentence that says what to do, without the secret.
+func NewVisitors(who Authorizer, secret string, clock func() time.Time) (*Visitors, error) {
 	if len(secret) < minSecret {
 		return nil, tooShort("the secret in --visitor-secret")
 	}
-	parser := Settings{Algorithm: "HS256", Now: now.now}.parser()
-	return &Visitors{Authorizer: who, secret: []byte(secret), parser: parser, now: now}, nil
+	if clock == nil {
+		clock = time.Now
+	}
+	parser := Settings{Algorithm: "HS256", Now: clock}.parser()
+	return &Visitors{Authorizer: who, secret: []byte(secret), parser: parser, now: clock}, nil
 }
 
 // Identify implements [Authorizer]. A visitor may write as no author, so it returns the Authorizer's error beside the
@@ -184,7 +185,7 @@ func (v *Voter) VisitorToken(context.Context) (comment.VisitorToken, error) {
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails: see its documentation
-	expires := visitors.now.now().UTC().Truncate(time.Second).Add(visitorLife)
+	expires := visitors.now().UTC().Truncate(time.Second).Add(visitorLife)
 	made := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: visitorPrefix + hex.EncodeToString(id[:]), ExpiresAt: jwt.NewNumericDate(expires),
 	})
