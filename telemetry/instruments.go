@@ -37,8 +37,6 @@ type Instrument struct {
 	Buckets []float64
 	// Attributes tell its series apart.
 	Attributes []Attribute
-	// Foreign says that a library measures it.
-	Foreign bool
 }
 
 // Buckets of durations in seconds. Those of HTTP and of databases are the ones that the semantic

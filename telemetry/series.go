@@ -116,7 +116,7 @@ func (h histogram) record(ctx context.Context, value float64, v values) {
 type meters struct{ metric.Meter }
 
 func (m meters) row(name string, kind Kind) Instrument {
-	i := slices.IndexFunc(instruments, func(row Instrument) bool { return row.Name == name && row.Kind == kind && !row.Foreign })
+	i := slices.IndexFunc(instruments, func(row Instrument) bool { return row.Name == name && row.Kind == kind })
 	if i < 0 {
 		panic(fmt.Sprintf("telemetry: the table of instruments has no %s %s", kind, name))
 	}
