@@ -123,11 +123,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 		return nil, tooSlow
 	}
 	body, err := io.ReadAll(countedBody{http.MaxBytesReader(w, r.Body, int64(limit)), arriving, request})
-	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
 		return nil, tooSlow
-	case errors.As(err, &tooLarge):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, bodyTooLarge.with(limit)
 	case err != nil:
 		return nil, badEnd

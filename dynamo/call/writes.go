@@ -66,10 +66,9 @@ var ErrOvertaken = errors.New("the comment was changed or deleted meanwhile")
 // refuses as invalid, or throttles, had none. TransactionInProgressException does not count as a
 // refusal: the transaction under way with the same token can be an earlier copy of this call.
 func mayHaveHappened(err error) bool {
-	var wrapped *comment.Error // wrapped by write itself, perhaps for a call other than the write
 	code := CodeOf(err)
 	refused := code != "" && meaningOf(err) != broken && code != "TransactionInProgressException"
-	if refused && !errors.As(err, &wrapped) {
+	if refused && !errors.As(err, new(*comment.Error)) { // write wraps errors, perhaps of a call other than the write
 		return false
 	}
 	switch comment.KindOf(Wrap(err, "write")) {

@@ -22,8 +22,7 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	c.Votes = c.ImportedVotes
 	m := comment.Moderation{RejectedEdit: max(0, r.IntN(8)-4)}
 	if c.Status == comment.Rejected {
-		reason := skewed(r, comment.RejectionReasons()...)
-		m.Reason = &reason
+		m.Reason = new(skewed(r, comment.RejectionReasons()...))
 	}
 	if c.Status == comment.Approved {
 		m.Reports = max(0, r.IntN(8)-4)

@@ -22,8 +22,7 @@ func Nasty(r *rand.Rand, product string) comment.Comment {
 	c.Text = nastyText(r, 0, 12)
 	c.Title = nil
 	if r.IntN(3) > 0 {
-		title := nastyText(r, 1, 4)
-		c.Title = &title
+		c.Title = new(nastyText(r, 1, 4))
 	}
 	c.Author = comment.Author{ID: nastyText(r, 1, 3), Name: nastyText(r, 1, 3), Imported: r.IntN(2) == 0}
 	c.Version = 1 + r.IntN(3)

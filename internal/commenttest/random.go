@@ -33,8 +33,7 @@ func Random(r *rand.Rand, product string) comment.Comment {
 		Version:   1,
 	}
 	if r.IntN(2) == 0 {
-		title := fmt.Sprint("title ", r.IntN(1000))
-		c.Title = &title
+		c.Title = new(fmt.Sprint("title ", r.IntN(1000)))
 	}
 	if r.IntN(5) == 0 {
 		updated := created.Add(time.Duration(r.IntN(1e6)) * time.Millisecond)

@@ -20,9 +20,8 @@ import (
 // table can be checked.
 func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there bool) {
 	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
-	var missing *types.ResourceNotFoundException
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, new(*types.ResourceNotFoundException)):
 		missing := &dynamo.MissingTableError{Table: e.Table, Existing: dynamo.TableNames(ctx, e.Client)}
 		if onAWS {
 			missing.Region = e.Client.Options().Region

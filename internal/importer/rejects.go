@@ -64,9 +64,8 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 		return nil, ErrRejectsIsInput
 	}
 	err = output.Check(path, force)
-	var exists *output.ExistsError
 	r := &Rejects{path: path, force: force}
-	if !errors.As(err, &exists) {
+	if !errors.As(err, new(*output.ExistsError)) {
 		return r, err
 	}
 	if r.same, err = os.Open(path); err != nil {

@@ -28,8 +28,6 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	if m.Restore {
 		described, flags = "export it again", "export it again"
 	}
-	var exists *RejectsExistError
-	var unreplaced *UnreplacedError
 	switch {
 	case err == nil && m.done.rows() == 0: // which is never intended
 		return summary, errors.New("the file holds no rows: see that it was exported and copied completely")
@@ -37,12 +35,12 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 		return summary, errors.New("no row can be imported: see the reasons, and correct the file, or " + described)
 	case err == nil:
 		return summary, nil
-	case errors.As(err, &exists):
+	case errors.As(err, new(*RejectsExistError)):
 		return "", fmt.Errorf("%s: %w\n%s", m.stopped(), err, summary)
 	case errors.Is(err, ErrTooManyRejects):
 		return "", fmt.Errorf("%w: --max-rejects is %s, and %s\n%s\nCorrect the file, or %s, and run it again%s",
 			err, m.Limit.text, m.stopped(), summary, flags, m.Rejects.again())
-	case errors.As(err, &unreplaced):
+	case errors.As(err, new(*UnreplacedError)):
 		return "", fmt.Errorf("%w\n%s", err, summary)
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")

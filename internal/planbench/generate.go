@@ -78,8 +78,7 @@ func (k kind) generated(r *rand.Rand) comment.Comment {
 		Version:   1,
 	}
 	if r.IntN(5) < 3 {
-		title := words(r, 8+r.IntN(40))
-		c.Title = &title
+		c.Title = new(words(r, 8+r.IntN(40)))
 	}
 	return c
 }

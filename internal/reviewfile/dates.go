@@ -115,8 +115,7 @@ func timeText(at *time.Time) *string {
 	if at == nil {
 		return nil
 	}
-	text := at.UTC().Format(timeForm)
-	return &text
+	return new(at.UTC().Format(timeForm))
 }
 
 // timeOrNil parses a member's time, to the millisecond; nil for none.

@@ -167,8 +167,7 @@ func (m *members) textOrNil(name string) *string {
 	if m.object[name] == nil {
 		return nil
 	}
-	value := m.text(name)
-	return &value
+	return new(m.text(name))
 }
 
 // flagOrFalse returns a boolean. A missing member is false, as in exports of releases in which all
@@ -279,8 +278,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	}
 	m := comment.Moderation{Held: e.Held, RejectedEdit: e.Rejected, Reports: e.ReportCount}
 	if e.Reason != "" {
-		reason := comment.RejectionReason(e.Reason)
-		m.Reason = &reason
+		m.Reason = new(comment.RejectionReason(e.Reason))
 	}
 	if len(m.Held) > 0 {
 		if m.Since, err = dates.needed("heldSince", e.HeldSince); err != nil {

@@ -111,7 +111,7 @@ func (r *Reader) readAhead() []string {
 	for bytes := 0; len(r.ahead) < maxAhead && bytes < aheadBytes; {
 		rec, err := r.records.next()
 		r.ahead = append(r.ahead, pending{rec, err})
-		if err != nil && !isRowError(err) {
+		if err != nil && !errors.As(err, new(*RowError)) {
 			break
 		}
 		bytes += len(rec.raw)
@@ -155,13 +155,8 @@ func (r *Reader) next() (record, error) {
 	}
 	first := r.ahead[0]
 	r.ahead = r.ahead[1:]
-	if len(r.ahead) == 0 && first.err != nil && !isRowError(first.err) {
+	if len(r.ahead) == 0 && first.err != nil && !errors.As(first.err, new(*RowError)) {
 		r.ahead = []pending{first} // later calls return the same error
 	}
 	return first.record, first.err
-}
-
-func isRowError(err error) bool {
-	var bad *RowError
-	return errors.As(err, &bad)
 }

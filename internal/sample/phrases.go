@@ -72,8 +72,7 @@ func write(chance *rand.Rand, p *phrases, kind string, rating int) (title *strin
 		return nil, "" // stars alone
 	}
 	if chance.IntN(8) > 0 {
-		t := p.title(chance, kind, rating)
-		title = &t
+		title = new(p.title(chance, kind, rating))
 	}
 	stars := strconv.Itoa(rating)
 	sentences := []string{oneOf(chance, p.Openings[stars])}

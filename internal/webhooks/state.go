@@ -107,11 +107,10 @@ func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLett
 // Redeliver sends each dead letter of a hook once more, and deletes those that arrive. It stops at
 // the first failure. Damaged ones stay, and are its error after all others were delivered.
 func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, ...outbox.Event) error) (delivered int, err error) {
-	var damaged Damaged
 	var stay []error
 	for letter, err := range s.DeadLetters(ctx, h.ID) {
 		switch {
-		case errors.As(err, &damaged):
+		case errors.As(err, new(Damaged)):
 			stay = append(stay, err)
 			continue
 		case err != nil:

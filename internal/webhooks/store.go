@@ -102,8 +102,7 @@ func Replay(since time.Time) func(*Hook) {
 // events. A hook that is added meanwhile may have wanted them before, so Remove looks for one
 // again.
 func (s *Store) Remove(ctx context.Context, id string) error {
-	var damaged Damaged
-	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, &damaged) {
+	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, new(Damaged)) {
 		return err
 	}
 	for _, key := range []layout.Item{layout.HookKey(id), layout.HookProgressKey(id)} {
