@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -27,7 +28,7 @@ type tally struct {
 // checkDocument refuses a document that would cost too much to validate, or whose fragments form a
 // cycle. Validation finds all other errors.
 func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
-	if err := first(
+	if err := cmp.Or(
 		atMost(TooManyOperations, len(doc.Operations), l.Operations),
 		atMost(TooManyFragments, len(doc.Fragments), l.Fragments),
 		l.checkShape(doc),
@@ -86,7 +87,7 @@ func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 }
 
 func (d *document) check(t tally) *gqlerror.Error {
-	return first(
+	return cmp.Or(
 		atMost(TooDeep, t.depth, d.limits.Depth),
 		atMost(TooManyFields, t.fields, d.limits.Fields),
 		atMost(TooManyAliases, t.aliases, d.limits.Aliases),
@@ -199,21 +200,16 @@ func (s selections) expand(set ast.SelectionSet, fragments map[string]*ast.Fragm
 // checkShape refuses parts of a document that are too long or too deep, whether they are used or
 // not.
 func (l Limits) checkShape(doc *ast.QueryDocument) *gqlerror.Error {
-	for _, operation := range doc.Operations {
-		if err := first(
-			l.checkDefinitions(operation.VariableDefinitions),
-			l.checkDirectives(operation.Directives),
-			l.checkSelection(operation.SelectionSet),
-		); err != nil {
+	check := func(definitions ast.VariableDefinitionList, directives ast.DirectiveList, set ast.SelectionSet) *gqlerror.Error {
+		return cmp.Or(l.checkDefinitions(definitions), l.checkDirectives(directives), l.checkSelection(set))
+	}
+	for _, o := range doc.Operations {
+		if err := check(o.VariableDefinitions, o.Directives, o.SelectionSet); err != nil {
 			return err
 		}
 	}
-	for _, fragment := range doc.Fragments {
-		if err := first(
-			l.checkDefinitions(fragment.VariableDefinition),
-			l.checkDirectives(fragment.Directives),
-			l.checkSelection(fragment.SelectionSet),
-		); err != nil {
+	for _, f := range doc.Fragments {
+		if err := check(f.VariableDefinition, f.Directives, f.SelectionSet); err != nil {
 			return err
 		}
 	}
@@ -229,7 +225,7 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 		for t := definition.Type; t.Elem != nil; t = t.Elem {
 			lists++
 		}
-		if err := first(
+		if err := cmp.Or(
 			atMost(ValueTooDeep, lists, l.ValueDepth),
 			l.checkDirectives(definition.Directives),
 			l.checkValue(definition.DefaultValue, 0),
@@ -248,9 +244,9 @@ func (l Limits) checkSelection(set ast.SelectionSet) *gqlerror.Error {
 		var err *gqlerror.Error
 		switch s := selection.(type) {
 		case *ast.Field:
-			err = first(l.checkArguments(s.Arguments), l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
+			err = cmp.Or(l.checkArguments(s.Arguments), l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
 		case *ast.InlineFragment:
-			err = first(l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
+			err = cmp.Or(l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
 		case *ast.FragmentSpread:
 			err = l.checkDirectives(s.Directives)
 		}
@@ -300,7 +296,7 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 	default:
 		return nil
 	}
-	if err := first(
+	if err := cmp.Or(
 		atMost(ValueTooDeep, depth+1, l.ValueDepth),
 		atMost(ListTooLong, len(value.Children), l.ListLength),
 	); err != nil {

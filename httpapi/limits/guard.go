@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 // text that cannot be parsed.
 func (l Limits) CheckQuery(text string) *gqlerror.Error {
 	s := scan(text) // takes time in proportion to its length, which the transport bounds
-	if err := first(
+	if err := cmp.Or(
 		atMost(TooManyTokens, s.tokens, l.Tokens),
 		atMost(NestedTooDeep, s.nesting, l.Nesting),
 		atMost(NameTooLong, s.name, l.NameBytes),
@@ -112,7 +113,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 		}
 	}
 	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
-	if err := first(
+	if err := cmp.Or(
 		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),
 		atMost(AnswerTooLarge, ceiling(cost.values), g.Limits.AnswerValues),
 	); err != nil || g.Quota == nil {

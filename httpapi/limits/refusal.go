@@ -85,16 +85,6 @@ func atMost(code Code, value, limit int) *gqlerror.Error {
 	return refuse(code, value, limit)
 }
 
-// first returns the first error that is not nil.
-func first(errs ...*gqlerror.Error) *gqlerror.Error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // most is where counts stop growing. A count above it is refused whatever the limit is.
 const most = math.MaxInt32
 

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -49,7 +50,7 @@ func (l Limits) CheckVariables(variables map[string]any) *gqlerror.Error {
 	for _, value := range variables {
 		s.measure(value, 0)
 	}
-	return first(
+	return cmp.Or(
 		atMost(ValueTooDeep, s.depth, l.ValueDepth),
 		atMost(ListTooLong, s.longest, l.ListLength),
 		atMost(VariablesTooLarge, s.values, l.VariableValues),
