@@ -455,7 +455,6 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Logger:           term.Logger,
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),
-		MaxInFlight:      int(c.MaxInFlight),
 		Concurrency:      c.measured.ofPlaces(c.limiter),
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,

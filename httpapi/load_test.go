@@ -24,7 +24,7 @@ import (
 // answered. A place that becomes free is used again.
 func TestInFlight(t *testing.T) {
 	s := newSchema()
-	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.MaxInFlight = s, 1 })
+	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.Concurrency = s, concurrency.New(1, 1) })
 	first := make(chan reply, 1)
 	go func() {
 		defer close(first)
@@ -190,7 +190,7 @@ func TestWritesTeach(t *testing.T) {
 
 // A client that does not finish its body takes no place.
 func TestSlowBodiesTakeNoPlace(t *testing.T) {
-	server := newServer(t, func(o *httpapi.Options) { o.MaxInFlight = 1 })
+	server := newServer(t, func(o *httpapi.Options) { o.Concurrency = concurrency.New(1, 1) })
 	body, slow := io.Pipe()
 	sent := make(chan reply, 1)
 	go func() {

@@ -59,11 +59,7 @@ type Options struct {
 	// MaxQuery bounds the text of an operation, and all parameters of a GET together, in bytes. The
 	// default is DefaultMaxQuery.
 	MaxQuery int
-	// MaxInFlight bounds how many requests to the API are processed at a time. The default is
-	// DefaultMaxInFlight.
-	MaxInFlight int
-	// Concurrency admits requests to the API, usually fewer at a time than MaxInFlight. The default
-	// always admits MaxInFlight.
+	// Concurrency admits requests to the API. The default admits DefaultMaxInFlight at a time.
 	Concurrency *concurrency.Limiter
 	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
 	// connections that hold most bytes for longest are closed. This needs Connections, and a server
@@ -102,11 +98,10 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
-	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
 	if o.Concurrency == nil {
-		o.Concurrency = concurrency.New(o.MaxInFlight, o.MaxInFlight)
+		o.Concurrency = concurrency.New(DefaultMaxInFlight, DefaultMaxInFlight)
 	}
 	if o.Connections == nil {
 		o.Connections = NewConnections(0, 0)

@@ -45,14 +45,11 @@ func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func()
 		return nil, refused
 	}
 	transport, disconnect := bySocket, func() {}
-	switch form {
-	case nil:
-	case &streams.Events:
-		transport = byEvents
-	default:
-		transport = byMultipart
-	}
 	if form != nil {
+		transport = byMultipart
+		if form == &streams.Events {
+			transport = byEvents
+		}
 		if disconnect, refused = s.connections.take(s.Client, r); refused != nil {
 			free()
 			return nil, refused
@@ -74,7 +71,9 @@ type SubscriptionState struct {
 
 // State returns the state of the subscriptions. Call it after New.
 func (s *Subscriptions) State() SubscriptionState {
-	now := SubscriptionState{Open: map[string]int{}, Connections: s.connections.count(), Sent: s.sent.Load()}
+	s.connections.mu.Lock()
+	defer s.connections.mu.Unlock()
+	now := SubscriptionState{Open: map[string]int{}, Connections: s.connections.taken, Sent: s.sent.Load()}
 	for i, name := range transportNames {
 		now.Open[name] = int(s.open[i].Load())
 	}
@@ -120,11 +119,4 @@ func (p *places) take(of func(*http.Request) (quota.Client, bool), r *http.Reque
 			delete(p.by, client)
 		}
 	}, nil
-}
-
-// count returns how many places are taken.
-func (p *places) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.taken
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
 // newWholeServer starts a server that is set up like the program's own, with HTTP/2 over plain
@@ -127,7 +128,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		}
 	})
 	t.Run("HTTP/1.1", func(t *testing.T) {
-		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxInFlight, o.MaxUnsent = 2, 40<<20 })
+		server := newWholeServer(t, func(o *httpapi.Options) { o.Concurrency, o.MaxUnsent = concurrency.New(2, 2), 40<<20 })
 		var clients []*bufio.Reader
 		for range 8 {
 			clients = append(clients, ask(t, dial(t, server)))

@@ -36,7 +36,6 @@ type form struct {
 // formOf returns the form of an event, or the error that it holds no HTTP request.
 func formOf(payload []byte) (form, error) {
 	var event struct {
-		Version           string
 		HTTPMethod        string
 		MultiValueHeaders json.RawMessage
 		RequestContext    struct {

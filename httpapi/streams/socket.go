@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -59,9 +60,10 @@ type Socket struct {
 	ctx  context.Context
 	conn *websocket.Conn
 
+	initiated bool // by connection_init; only serve's goroutine uses it
+
 	mu         sync.Mutex // guards what follows
 	token      string
-	initiated  bool
 	ready      bool
 	operations map[string]context.CancelFunc
 	timer      *time.Timer
@@ -127,7 +129,11 @@ func (s *Socket) serve() {
 	s.timer = time.AfterFunc(s.Timing.Init, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
 	s.mu.Unlock()
 	defer context.AfterFunc(s.Stopping, func() { s.close(websocket.StatusGoingAway, "the server stops: connect again") })()
-	defer s.end()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.timer.Stop()
+	}()
 	for {
 		kind, text, err := s.conn.Read(s.ctx)
 		switch {
@@ -142,15 +148,12 @@ func (s *Socket) serve() {
 	}
 }
 
-// end stops the timer.
-func (s *Socket) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.timer.Stop()
+// close closes the socket with a code and a sentence, and returns that it is not open. A client has 5 seconds to
+// answer that.
+func (s *Socket) close(code websocket.StatusCode, reason string) (open bool) {
+	_ = s.conn.Close(code, reason)
+	return false
 }
-
-// close closes the socket with a code and a sentence. A client has 5 seconds to answer that.
-func (s *Socket) close(code websocket.StatusCode, reason string) { _ = s.conn.Close(code, reason) }
 
 // message is a message of the protocol.
 type message struct {
@@ -184,7 +187,7 @@ func (m *message) read(text []byte) bool {
 // receive acts on a message. It reports whether the socket is still open.
 func (s *Socket) receive(text []byte) bool {
 	var m message
-	bad := func(reason string) bool { s.close(closeBadMessage, reason); return false }
+	bad := func(reason string) bool { return s.close(closeBadMessage, reason) }
 	switch {
 	case !m.read(text):
 		return bad("a message is a JSON object with a type, and gives no name twice")
@@ -221,18 +224,13 @@ func (s *Socket) receive(text []byte) bool {
 
 // initiate accepts or refuses the connection.
 func (s *Socket) initiate(m message) bool {
-	s.mu.Lock()
-	twice := s.initiated
-	s.initiated = true
-	s.mu.Unlock()
-	if twice {
-		s.close(closeInitTwice, "Too many initialisation requests")
-		return false
+	if s.initiated {
+		return s.close(closeInitTwice, "Too many initialisation requests")
 	}
+	s.initiated = true
 	token := tokenIn(m.Payload)
 	if err := s.Check(token); err != nil {
-		s.close(closeForbidden, err.Error())
-		return false
+		return s.close(closeForbidden, err.Error())
 	}
 	s.mu.Lock()
 	s.timer.Stop()
@@ -275,29 +273,24 @@ func (s *Socket) look() {
 	s.timer.Reset(s.Timing.Heartbeat)
 }
 
-// subscribe begins an operation.
+// subscribe begins an operation. Meanwhile no other begins: serve calls it for one message at a time.
 func (s *Socket) subscribe(id string, payload []byte) bool {
-	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	_, taken := s.operations[id]
 	ready, full := s.ready, len(s.operations) == maxOperations
-	if ready && !taken && !full {
-		s.operations[id] = cancel
-	}
 	s.mu.Unlock()
 	switch {
 	case !ready:
-		cancel()
-		s.close(closeUnauthorized, "Unauthorized: send connection_init first, and wait for connection_ack")
-		return false
+		return s.close(closeUnauthorized, "Unauthorized: send connection_init first, and wait for connection_ack")
 	case taken:
-		cancel()
-		s.close(closeDuplicate, "Subscriber for "+strings.ToValidUTF8(id[:min(len(id), 40)], "")+" already exists")
-		return false
+		return s.close(closeDuplicate, "Subscriber for "+strings.ToValidUTF8(id[:min(len(id), 40)], "")+" already exists")
 	case full:
-		cancel()
 		return s.write(message{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
 	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	s.operations[id] = cancel
+	s.mu.Unlock()
 	go s.operate(ctx, cancel, id, bytes.Clone(payload))
 	return true
 }
@@ -364,20 +357,16 @@ func (s *Socket) last(ctx context.Context, id, kind string, payload jsontext.Val
 
 // write sends a message. It reports whether that succeeded.
 func (s *Socket) write(m message) bool {
-	var out bytes.Buffer
-	out.WriteString(`{`)
+	out := []byte("{")
 	if m.ID != nil {
-		out.WriteString(`"id":`)
-		out.Write(quoted(*m.ID))
-		out.WriteString(`,`)
+		out = fmt.Appendf(out, `"id":%s,`, quoted(*m.ID))
 	}
-	out.WriteString(`"type":"` + m.Type + `"`)
+	out = fmt.Appendf(out, `"type":%q`, m.Type)
 	if !m.empty() {
-		out.WriteString(`,"payload":`)
-		out.Write(m.Payload)
+		out = fmt.Appendf(out, `,"payload":%s`, m.Payload)
 	}
-	out.WriteString(`}`)
-	return s.send(func(ctx context.Context) error { return s.conn.Write(ctx, websocket.MessageText, out.Bytes()) })
+	out = append(out, '}')
+	return s.send(func(ctx context.Context) error { return s.conn.Write(ctx, websocket.MessageText, out) })
 }
 
 // next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
