@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 // maxRulesBytes bounds a file of rules.
@@ -133,4 +133,11 @@ func explain(err error) (offset int, reason string) {
 		reason = rule + " takes true or false"
 	}
 	return int(wrong.ByteOffset), reason
+}
+
+// readFile reads a file of a bounded length. It leaves out the byte order mark that some editors
+// write.
+func readFile(path string, most int) ([]byte, error) {
+	text, err := fetch.File(path, most)
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
