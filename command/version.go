@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -59,10 +60,7 @@ func versionOf(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	release := info.Main.Version
-	if release == "" {
-		release = "(devel)"
-	}
+	release := cmp.Or(info.Main.Version, "(devel)")
 	built := []string{info.GoVersion + " " + settings["GOOS"] + "/" + settings["GOARCH"]}
 	if commit := settings["vcs.revision"]; commit != "" {
 		text := "commit " + commit[:min(len(commit), shortCommit)]

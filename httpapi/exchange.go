@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -169,9 +170,7 @@ func (a *observedAnswer) WriteHeader(status int) {
 
 // Write implements [http.ResponseWriter].
 func (a *observedAnswer) Write(p []byte) (int, error) {
-	if a.exchange.Status == 0 {
-		a.exchange.Status = http.StatusOK
-	}
+	a.exchange.Status = cmp.Or(a.exchange.Status, http.StatusOK)
 	n, err := a.ResponseWriter.Write(p)
 	a.exchange.Bytes += n
 	return n, err

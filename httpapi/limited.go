@@ -48,12 +48,11 @@ func (v *limitedRequest) enter() *refusal {
 	if v.reads == nil {
 		return nil
 	}
-	left := v.reads.Peek(v.client, leastUnits)
-	v.reads.left = &left
-	if left.Wait == 0 {
+	v.reads.left = new(v.reads.Peek(v.client, leastUnits))
+	if v.reads.left.Wait == 0 {
 		return nil
 	}
-	return clientReads.after(left.Wait)
+	return clientReads.after(v.reads.left.Wait)
 }
 
 // take takes units. It reports whether the client had enough.

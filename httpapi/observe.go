@@ -33,8 +33,6 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 			}
 		}()
 		next.ServeHTTP(answer, r)
-		if e.Status == 0 {
-			e.Status = http.StatusOK
-		}
+		e.Status = cmp.Or(e.Status, http.StatusOK)
 	})
 }

@@ -3,8 +3,6 @@ package resolvers
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/loaders"
@@ -35,14 +33,20 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 
 // EditComment changes a comment.
 func (r mutationResolver) EditComment(ctx context.Context, input graph.EditCommentInput) (*graph.EditCommentPayload, error) {
-	edited, problems, err := r.Author.Edit(ctx, input.ID, input.Version, comment.Change{
+	change := comment.Change{
 		Rating:   input.Rating.Value(),
 		Language: input.Language.Value(),
-		Title:    orEmpty(input.Title),
+		Title:    input.Title.Value(),
 		Text:     input.Text.Value(),
-		Media:    orNone(input.Media),
 		Verified: input.IsVerifiedPurchase.Value(),
-	})
+	}
+	if input.Title.IsSet() && change.Title == nil { // null removes the title
+		change.Title = new(string)
+	}
+	if input.Media.IsSet() { // null removes them all
+		change.Media = new(mediaDrafts(input.Media.Value()))
+	}
+	edited, problems, err := r.Author.Edit(ctx, input.ID, input.Version, change)
 	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
@@ -89,26 +93,6 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 func (r mutationResolver) CreateVisitorToken(ctx context.Context) (*comment.VisitorToken, error) {
 	token, err := r.Voter.VisitorToken(ctx)
 	return &token, err
-}
-
-// orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
-// null, and nil, which keeps the title, if it was not given.
-func orEmpty(title graphql.Omittable[*string]) *string {
-	value, given := title.ValueOK()
-	if given && value == nil {
-		return new(string)
-	}
-	return value
-}
-
-// orNone returns the media of a change: none, which removes them, if they were given as null, and
-// nil, which keeps them, if they were not given.
-func orNone(media graphql.Omittable[[]*graph.MediaInput]) *[]comment.MediaDraft {
-	value, given := media.ValueOK()
-	if !given {
-		return nil
-	}
-	return new(mediaDrafts(value))
 }
 
 func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {

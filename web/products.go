@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,9 +26,7 @@ type products struct {
 func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Page) {
 	header := w.Header()
 	writePolicies(header, p.policy)
-	for name, values := range page.Header {
-		header[name] = values
-	}
+	maps.Copy(header, page.Header)
 	header.Add("Vary", "Accept-Encoding")
 	header.Add("Vary", forwardedProto)
 	edge.OneVary(header)

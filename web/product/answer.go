@@ -196,12 +196,6 @@ func (a answer) viewer() (v viewer) {
 // refusals are codes of errors that a choice of the visitor causes: other pages may be served.
 var refusals = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "TOO_COSTLY"}
 
-// refusesList reports whether the API refuses to read the list: it cannot understand the arguments,
-// or they ask for too much. A retry would be refused too.
-func (a answer) refusesList() bool {
-	return (a.Data.Product == nil || a.Data.Product.List == nil) && slices.Contains(refusals, a.code("product", "list"))
-}
-
 // refuses reports whether the API cannot understand the arguments of the field at a path.
 func (a answer) refuses(path ...any) bool {
 	return slices.ContainsFunc(a.Errors, func(err apiError) bool {

@@ -157,14 +157,16 @@ var lasting = append([]string{"QUERY_TOO_LONG", "INTERNAL"}, refusals...)
 
 // statusOf returns the status of the page of an answer.
 func statusOf(s state, a answer, reply Response) int {
-	switch product := a.Data.Product; {
+	product, code := a.Data.Product, a.code("product", "list")
+	unread := product == nil || product.List == nil
+	switch {
 	case reply.Status == http.StatusTooManyRequests:
 		return reply.Status
-	case a.refusesList() && !s.isFirst():
+	case unread && slices.Contains(refusals, code) && !s.isFirst(): // a retry would be refused too
 		return http.StatusBadRequest
-	case (product == nil || product.List == nil) && slices.Contains(lasting, a.code("product", "list")):
+	case unread && slices.Contains(lasting, code):
 		return http.StatusInternalServerError
-	case product == nil || product.List == nil:
+	case unread:
 		return http.StatusServiceUnavailable
 	case s.beyond(product.List):
 		return http.StatusNotFound

@@ -56,14 +56,15 @@ func parseState(address *url.URL) (state, bool) {
 	if !below || err != nil || id == "" || strings.Contains(segment, "/") || !utf8.ValidString(id) {
 		return state{}, false
 	}
+	page, _ := strconv.Atoi(pageForm.FindString(query.Get("page")))
 	s := state{
 		Product:   id,
-		Page:      parsePage(query.Get("page")),
+		Page:      max(1, page),
 		Ratings:   parseRatings(query["rating"]),
 		Languages: parseLanguages(query["language"]),
 		Only:      parseTraits(query["only"]),
-		After:     parseCursor(query.Get("after")),
-		Before:    parseCursor(query.Get("before")),
+		After:     cursorForm.FindString(query.Get("after")),
+		Before:    cursorForm.FindString(query.Get("before")),
 	}
 	if order := query.Get("order"); slices.Contains(orders, order) {
 		s.Order = order
@@ -92,15 +93,11 @@ func parseTraits(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(traits), func(trait string) bool { return !slices.Contains(texts, trait) })
 }
 
-var pageForm = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
-
-func parsePage(text string) int {
-	number, err := strconv.Atoi(text)
-	if err != nil || !pageForm.MatchString(text) {
-		return 1
-	}
-	return number
-}
+// The forms of page numbers and cursors.
+var (
+	pageForm   = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+	cursorForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+)
 
 func parseRatings(texts []string) []int {
 	var ratings []int
@@ -158,15 +155,6 @@ func parseDay(text string) string {
 		return ""
 	}
 	return text
-}
-
-var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-func parseCursor(text string) string {
-	if cursorForm.MatchString(text) {
-		return text
-	}
-	return ""
 }
 
 // path returns the path of the page.
