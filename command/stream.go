@@ -125,40 +125,21 @@ func newCounting(session *Session, name string, pages *pages, follower counts.Fo
 		Logger:  log,
 		Engine:  session.run,
 	}
-	return counting.New(consumer, shared, countedTable{session, name, pages}, !session.AWS, log)
+	table := counting.Table{
+		HasComments: func(ctx context.Context) (bool, error) { return dynamo.HasComments(ctx, session.Client, session.Table) },
+		DropExpired: func(ctx context.Context) error { return dynamo.KeepTimeToLive(ctx, session.Client, session.Table) },
+		NoteLayout:  func(ctx context.Context) error { return dynamo.NoteLayout(ctx, session.Client, session.Table) },
+		Rebuild: func(ctx context.Context) (counts.RebuildResult, error) {
+			options := pages.rebuilding(session, name)
+			return counts.NewRebuilder(call.For(session.Client, call.ForRebuild), session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
+		},
+	}
+	return counting.New(consumer, shared, table, !session.AWS, log)
 }
 
 // watermarkOf returns the reader of the time up to which a table's statistics are right.
 func watermarkOf(session *Session) counting.Watermark {
 	return counting.Watermark{Leases: newLeases(session)}
-}
-
-// countedTable is the table of a session. It implements counting.Table.
-type countedTable struct {
-	session *Session
-	name    string // of the command
-	pages   *pages
-}
-
-// HasComments implements counting.Table.
-func (t countedTable) HasComments(ctx context.Context) (bool, error) {
-	return dynamo.HasComments(ctx, t.session.Client, t.session.Table)
-}
-
-// DropExpired implements counting.Table.
-func (t countedTable) DropExpired(ctx context.Context) error {
-	return dynamo.KeepTimeToLive(ctx, t.session.Client, t.session.Table)
-}
-
-// NoteLayout implements counting.Table.
-func (t countedTable) NoteLayout(ctx context.Context) error {
-	return dynamo.NoteLayout(ctx, t.session.Client, t.session.Table)
-}
-
-// Rebuild implements counting.Table.
-func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
-	options := t.pages.rebuilding(t.session, t.name)
-	return counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
 }
 
 // printBacklog prints what a command is waiting for. It ignores failed writes.

@@ -15,17 +15,17 @@ import (
 // localPoll is the time between two reads of a local engine's stream, which has no rate limit.
 const localPoll = 50 * time.Millisecond
 
-// Table is the table whose comments are counted.
-type Table interface {
+// Table is what is done with the table whose comments are counted.
+type Table struct {
 	// HasComments reports whether the table holds any comment.
-	HasComments(ctx context.Context) (bool, error)
+	HasComments func(ctx context.Context) (bool, error)
 	// DropExpired makes the table delete expired items, unless it does already.
-	DropExpired(ctx context.Context) error
+	DropExpired func(ctx context.Context) error
 	// NoteLayout notes the items' layout in the table, unless it is already noted.
-	NoteLayout(ctx context.Context) error
+	NoteLayout func(ctx context.Context) error
 	// Rebuild counts all comments again. The error is of the kind Conflict while another process
 	// does so.
-	Rebuild(ctx context.Context) (counts.RebuildResult, error)
+	Rebuild func(ctx context.Context) (counts.RebuildResult, error)
 }
 
 // Leases tell how far the table's stream was read.

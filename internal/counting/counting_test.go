@@ -100,7 +100,8 @@ func (silent) Shards(context.Context) (stream.Listing, error) {
 
 func newRunner(table *fakeTable, said *bytes.Buffer) *Runner {
 	log := slog.New(slog.NewTextHandler(said, nil))
-	return New(&stream.Consumer{Source: silent{}, Logger: log}, table, table, true, log)
+	counted := Table{table.HasComments, table.DropExpired, table.NoteLayout, table.Rebuild}
+	return New(&stream.Consumer{Source: silent{}, Logger: log}, table, counted, true, log)
 }
 
 // Statistics are rebuilt when they may be wrong, and only then.
