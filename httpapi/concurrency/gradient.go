@@ -1,7 +1,6 @@
 package concurrency
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -83,17 +82,6 @@ type gradient struct {
 	probed  time.Time // when the last probe began
 	probes  int       // requests of this probe that are done
 	refused bool      // whether a request was refused since
-}
-
-// newGradient returns a gradient for a machine with the given number of processors. A least of zero
-// means the default.
-func newGradient(least, most, processors int, now time.Time) *gradient {
-	least = min(cmp.Or(least, perProcessor*processors), most)
-	first := max(least, min(3*perProcessor*processors, most))
-	return &gradient{
-		least: least, most: most, alone: min(processors, most), limit: float64(first),
-		since: now, probing: least < most, probed: now,
-	}
 }
 
 // visit is what the gradient remembers of a request in progress.

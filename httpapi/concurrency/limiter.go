@@ -4,6 +4,7 @@
 package concurrency
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -42,7 +43,12 @@ type Limiter struct {
 func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {
-	return &Limiter{gradient: newGradient(least, most, processors, time.Now())}
+	least = min(cmp.Or(least, perProcessor*processors), most)
+	first, now := max(least, min(3*perProcessor*processors, most)), time.Now()
+	return &Limiter{gradient: &gradient{
+		least: least, most: most, alone: min(processors, most), limit: float64(first),
+		since: now, probing: least < most, probed: now,
+	}}
 }
 
 // Enter returns the turn of a request, which may have come already. The error is ErrFull if there is

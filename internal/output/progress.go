@@ -26,7 +26,6 @@ type Progress struct {
 	out     io.Writer
 	columns func() int // of the terminal; nil for another output
 	what    string     // the unit of the work, such as "rows"
-	now     func() time.Time
 	start   time.Time
 
 	mu   sync.Mutex
@@ -39,7 +38,7 @@ type Progress struct {
 // as the bytes of a file, and -1 if unknown. what is the unit of completed work, such as "rows".
 func NewProgress(out io.Writer, size int64, what string) *Progress {
 	start := time.Now()
-	p := &Progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
+	p := &Progress{out: out, size: size, what: what, start: start, next: start.Add(lineEvery)}
 	if Is(out) {
 		p.columns, p.next = func() int { return Columns(out) }, start
 	}
@@ -61,7 +60,7 @@ func (p *Progress) Show(done int, taken int64) {
 	if p.took > 0 {
 		return
 	}
-	now := p.now()
+	now := time.Now()
 	if now.Before(p.next) {
 		return
 	}
@@ -99,7 +98,7 @@ func (p *Progress) End() time.Duration {
 	if p.took > 0 {
 		return p.took
 	}
-	p.took = max(p.now().Sub(p.start), 1)
+	p.took = max(time.Since(p.start), 1)
 	if p.columns != nil {
 		_, _ = io.WriteString(p.out, eraseLine)
 	}

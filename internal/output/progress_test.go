@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,6 @@ import (
 // Where nobody draws, a line every five seconds says how far it is, how fast, and how long it will
 // take.
 func TestProgressLines(t *testing.T) {
-	start := time.Unix(0, 0)
 	for _, test := range []struct {
 		why  string
 		size int64
@@ -22,24 +22,24 @@ func TestProgressLines(t *testing.T) {
 		{"a table of which the size was a guess", 25_000, "12,000 rows, 2,000 rows/s, 80 %, 1s left\n30,000 rows, 2,500 rows/s\n"},
 		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
 	} {
-		var out bytes.Buffer
-		p := NewProgress(&out, test.size, "rows")
-		now := start
-		p.now, p.start, p.next = func() time.Time { return now }, start, start.Add(lineEvery)
-		for _, step := range []struct {
-			seconds int
-			rows    int
-			taken   int64
-		}{{1, 2000, 3000}, {6, 12_000, 20_000}, {10, 25_000, 40_000}, {12, 30_000, 48_000}} {
-			now = start.Add(time.Duration(step.seconds) * time.Second)
-			p.Show(step.rows, step.taken)
-		}
-		if diff := cmp.Diff(test.want, out.String()); diff != "" {
-			t.Errorf("%s: %s", test.why, diff)
-		}
-		if took := p.End(); took != 12*time.Second {
-			t.Errorf("%s took %s, want 12s", test.why, took)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			p := NewProgress(&out, test.size, "rows")
+			for _, step := range []struct {
+				seconds int
+				rows    int
+				taken   int64
+			}{{1, 2000, 3000}, {6, 12_000, 20_000}, {10, 25_000, 40_000}, {12, 30_000, 48_000}} {
+				time.Sleep(time.Until(p.start.Add(time.Duration(step.seconds) * time.Second)))
+				p.Show(step.rows, step.taken)
+			}
+			if diff := cmp.Diff(test.want, out.String()); diff != "" {
+				t.Errorf("%s: %s", test.why, diff)
+			}
+			if took := p.End(); took != 12*time.Second {
+				t.Errorf("%s took %s, want 12s", test.why, took)
+			}
+		})
 	}
 }
 
@@ -56,22 +56,23 @@ func TestProgressBar(t *testing.T) {
 		{"a narrow terminal", 100_000, 31, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s, 20 |30,000 rows, 2,500 rows/s, 48 |"},
 		{"a pipe, the end of which nobody knows", -1, 80, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s|30,000 rows, 2,500 rows/s|"},
 	} {
-		var out bytes.Buffer
-		p := NewProgress(&out, test.size, "rows")
-		now := time.Unix(0, 0)
-		p.now, p.start, p.next, p.columns = func() time.Time { return now }, now, now, func() int { return test.columns }
-		for _, step := range []struct {
-			at    time.Duration
-			rows  int
-			taken int64
-		}{{0, 0, 0}, {100 * time.Millisecond, 10, 20}, {6 * time.Second, 12_000, 20_000}, {12 * time.Second, 30_000, 48_000}, {12*time.Second + 1, 30_001, 48_001}} {
-			now = time.Unix(0, 0).Add(step.at)
-			p.Show(step.rows, step.taken)
-		}
-		p.End()
-		p.Show(40_000, 60_000)
-		if diff := cmp.Diff(test.want, strings.ReplaceAll(out.String(), eraseLine, "|")); diff != "" {
-			t.Errorf("%s: %s", test.why, diff)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			p := NewProgress(&out, test.size, "rows")
+			p.next, p.columns = p.start, func() int { return test.columns }
+			for _, step := range []struct {
+				at    time.Duration
+				rows  int
+				taken int64
+			}{{0, 0, 0}, {100 * time.Millisecond, 10, 20}, {6 * time.Second, 12_000, 20_000}, {12 * time.Second, 30_000, 48_000}, {12*time.Second + 1, 30_001, 48_001}} {
+				time.Sleep(time.Until(p.start.Add(step.at)))
+				p.Show(step.rows, step.taken)
+			}
+			p.End()
+			p.Show(40_000, 60_000)
+			if diff := cmp.Diff(test.want, strings.ReplaceAll(out.String(), eraseLine, "|")); diff != "" {
+				t.Errorf("%s: %s", test.why, diff)
+			}
+		})
 	}
 }
