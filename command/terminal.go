@@ -71,13 +71,10 @@ const (
 )
 
 // usageError is an error in the command line.
-type usageError struct{ err error }
-
-// Error returns the text of the underlying error.
-func (e *usageError) Error() string { return e.err.Error() }
+type usageError struct{ error }
 
 // Unwrap returns the underlying error.
-func (e *usageError) Unwrap() error { return e.err }
+func (e *usageError) Unwrap() error { return e.error }
 
 // usagef formats a usage error.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }

@@ -100,12 +100,8 @@ func (o Options) withDefaults() Options {
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
-	if o.Concurrency == nil {
-		o.Concurrency = concurrency.New(DefaultMaxInFlight, DefaultMaxInFlight)
-	}
-	if o.Connections == nil {
-		o.Connections = NewConnections(0, 0)
-	}
+	o.Concurrency = cmp.Or(o.Concurrency, concurrency.New(DefaultMaxInFlight, DefaultMaxInFlight))
+	o.Connections = cmp.Or(o.Connections, NewConnections(0, 0))
 	if o.Authenticate == nil {
 		o.Authenticate = func(next http.Handler) http.Handler { return next }
 	}
