@@ -35,7 +35,8 @@ type phrases struct {
 	}
 }
 
-var all = sync.OnceValue(func() map[comment.Language]*phrases {
+// phrasebooks are the phrases by language.
+var phrasebooks = sync.OnceValue(func() map[comment.Language]*phrases {
 	out := map[comment.Language]*phrases{}
 	for _, language := range languages {
 		p := &phrases{language: language}
@@ -50,8 +51,6 @@ var all = sync.OnceValue(func() map[comment.Language]*phrases {
 	}
 	return out
 })
-
-func phrasesIn(language comment.Language) *phrases { return all()[language] }
 
 // name makes up a name, in the order of the language.
 func (p *phrases) name(chance *rand.Rand) string {

@@ -98,7 +98,7 @@ func (m *maker) comment() comment.Comment {
 		Author:    comment.Author{ID: author.id, Name: author.name},
 		Version:   1,
 	}
-	c.Title, c.Text = write(m.chance, phrasesIn(author.language), kind, rating)
+	c.Title, c.Text = write(m.chance, phrasebooks()[author.language], kind, rating)
 	if m.chance.IntN(30) == 0 {
 		if edited := c.CreatedAt().Add(time.Minute + m.under(30*24*time.Hour)); edited.Before(last) {
 			c.UpdatedAt, c.Version = &edited, 2
@@ -141,7 +141,7 @@ func (m *maker) author(product string) author {
 	language := languages[pick(chance, languageWeights)]
 	return author{
 		id:       fmt.Sprintf("customer-%d", 10000+number),
-		name:     phrasesIn(language).name(chance),
+		name:     phrasebooks()[language].name(chance),
 		language: language,
 	}
 }

@@ -38,7 +38,7 @@ func addTraits(chance *rand.Rand, kind string, c *comment.Comment) {
 		return
 	}
 	if chance.Float64() < picturesShare {
-		c.Media = photograph(chance, kind, phrasesIn(c.Language).Kinds[kind].Pictures)
+		c.Media = photograph(chance, kind, phrasebooks()[c.Language].Kinds[kind].Pictures)
 	}
 	if chance.Float64() < votesShare {
 		c.ImportedVotes = vote(chance, c.Rating)
