@@ -59,18 +59,38 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A busy stream also checks at each heartbeat whether it has to end.
+// A busy stream also checks at each heartbeat whether it has to end. Without a position, its client
+// gets none, not even an empty one.
 func TestBusyStreamsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began, times := time.Now(), 0
-		streams.Events.Send(t.Context(), t.Context(), httptest.NewRecorder(), busy{}, streams.Timing{Heartbeat: 15 * time.Second},
+		began, times, w := time.Now(), 0, httptest.NewRecorder()
+		streams.Events.Send(t.Context(), t.Context(), w, busy{}, streams.Timing{Heartbeat: 15 * time.Second},
 			func(context.Context) *streams.End {
 				if times++; times < 3 {
 					return nil
 				}
 				return &streams.End{}
 			})
-		if took := time.Since(began); took > time.Minute {
+		if took := time.Since(began); took > time.Minute || strings.Contains(w.Body.String(), "id:") {
+			t.Errorf("it ended after %v: %s", took, w.Body)
+		}
+	})
+}
+
+// A stream that waits checks whether it has to end as soon as the server stops.
+func TestIdleStreamsStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopping, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		began := time.Now()
+		streams.Events.Send(t.Context(), stopping, httptest.NewRecorder(), source{make(chan any)}, streams.Timing{},
+			func(stopping context.Context) *streams.End {
+				if stopping.Err() == nil {
+					return nil
+				}
+				return &streams.End{}
+			})
+		if took := time.Since(began); took != time.Second {
 			t.Errorf("it ended after %v", took)
 		}
 	})
