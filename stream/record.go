@@ -1,14 +1,15 @@
 // Package stream reads the table's stream. It knows the shards, their order, the process that reads
 // each, and its progress. It passes records to a handler, and does not know what they mean.
 //
-// Start with record.go, source.go and lease.go: what is read, and by which process. Pure functions
-// decide: plan.go which shards a process takes, progress.go how a shard's progress changes.
-// consumer.go, worker.go and reader.go act on these decisions. deliver.go passes records to the
-// handler, and journal.go keeps those that fail.
+// Start with record.go and lease.go: what is read, and by which process. Pure functions decide:
+// plan.go which shards a process takes, progress.go how a shard's progress changes. consumer.go,
+// worker.go and reader.go act on these decisions. deliver.go passes records to the handler, and
+// journal.go keeps those that fail.
 package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,4 +78,54 @@ type Handler interface {
 	// temporary: those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a
 	// call that AWS did not refuse as invalid. Any other error is the fault of a record.
 	Handle(ctx context.Context, records []Record) error
+}
+
+// Source is a stream that can be read.
+type Source interface {
+	// Shards lists all shards. It returns ErrNoStream if the table has no stream.
+	Shards(ctx context.Context) (Listing, error)
+	// Open returns an iterator of a shard that starts after a sequence number; if that is empty, at
+	// the oldest record that is left. It returns ErrTrimmed if records after the number are gone,
+	// and ErrGone if the shard is gone.
+	Open(ctx context.Context, label, shard, after string) (iterator string, err error)
+	// Read returns the next records of an iterator. It returns ErrExpired if the iterator is too
+	// old, and otherwise errors as Open.
+	Read(ctx context.Context, label, iterator string) (Batch, error)
+}
+
+// Errors of a Source that need more than a retry. All others are temporary.
+var (
+	ErrNoStream = errors.New("the table has no stream")
+	ErrExpired  = errors.New("the iterator has expired")
+	ErrTrimmed  = errors.New("records were dropped before they were read")
+	ErrGone     = errors.New("the shard is not there any more")
+)
+
+// Listing has all shards of a stream.
+type Listing struct {
+	// Label distinguishes this stream from earlier and later ones of the same table.
+	Label string
+	// Shards are in no particular order.
+	Shards []Shard
+}
+
+// Shard is a part of a stream, in which records are ordered.
+type Shard struct {
+	// ID identifies the shard within the stream.
+	ID string
+	// Parent is the shard that must be read to its end first; empty for none. It may be gone
+	// already.
+	Parent string
+}
+
+// Batch is the result of one read.
+type Batch struct {
+	// Records are in order. After an empty batch, more records may follow.
+	Records []Record
+	// Next is the iterator for the next read. It is empty at the end of the shard.
+	Next string
+}
+
+func (l Listing) has(shard string) bool {
+	return slices.ContainsFunc(l.Shards, func(s Shard) bool { return s.ID == shard })
 }

@@ -15,7 +15,7 @@
 //
 // Conditions on traits are in the residual filter of nearly every part, and counts show how many
 // comments meet them. If these are few, a plan by ranks takes comments that the index of page
-// numbers finds, and reads nothing between them: see ranks.go.
+// numbers finds, and reads nothing between them: see [RankPrice].
 //
 // Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has the
 // assumptions.

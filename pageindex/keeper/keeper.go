@@ -10,9 +10,9 @@
 //   - Feeding (feed.go). A process that counts feeds entries once they are counted, before
 //     their records count as processed. They reach the store, or the number in the table rises, or
 //     the records come again. So counting waits for a store for two seconds at most, once.
-//   - Moments (moment.go). Store and table move on together, so that if one is put back to an
+//   - Moments (storestatus.go). Store and table move on together, so that if one is put back to an
 //     earlier state, the two no longer match.
-//   - Finding (find.go). Find answers only if the store covered the token before and after it.
+//   - Finding. [Keeper.Find] answers only if the store covered the token before and after it.
 //   - Building (build.go). A build notes its beginning in the table, waits until every process has
 //     read that, and then adds all markers of the table. Whatever is counted from then on is fed,
 //     or raises the number, which makes the build fail and start over.
@@ -25,8 +25,15 @@
 package keeper
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/talkback/talkback/pageindex"
 )
 
 // Keeper keeps one store of a table complete, and notes what the table's other stores miss. It is
@@ -61,4 +68,95 @@ func (k *Keeper) awake() {
 	case k.wake <- struct{}{}:
 	default: // a signal is waiting already
 	}
+}
+
+// An answer is right if the store was complete when it answered. Two facts prove that, although the
+// table, the store and the answer are read one after the other.
+//
+// First, Find reads how far counting has come, and then the registry. Whatever was counted by then
+// was fed, or its gap is in the registry. A gap that is declared later is noticed up to Look later.
+// Until then, the answer lacks no change from before the first read: it is as if counting were that
+// much late.
+//
+// Second, the store covered the token at most Look before the answer, and covers it after the
+// answer. It cannot have been incomplete between. A store that was emptied or taken by another
+// table has lost its identity, and never gets the same one again. One that was rebuilt meanwhile
+// covered another token before.
+
+// Find finds targets in a list. The error is of the kind Unavailable while the store does not
+// answer, may lack comments, or counting is late.
+func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	now, err := k.seen.get(ctx)
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	if err := now.objection(time.Now(), k.Pace.Lag); err != nil {
+		k.awake()
+		return pageindex.Found{}, err
+	}
+	asked, cancel := context.WithTimeout(ctx, k.Pace.Find)
+	defer cancel()
+	found, err := k.Store.Find(asked, list, targets)
+	var covers string
+	if err == nil {
+		covers, err = k.Store.Covers(asked)
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = unavailable(storeAway, err)
+	case tokenOf(covers) != tokenOf(now.covers):
+		err = unavailable(notBuilt, errors.New("the store lost what it covered"))
+	}
+	if err != nil {
+		k.seen.forget()
+		return pageindex.Found{}, err
+	}
+	return found, nil
+}
+
+// cached caches a value for a while. One goroutine reads it, and others wait.
+type cached[T any] struct {
+	age  time.Duration
+	read func(context.Context) (T, error)
+
+	turn  *semaphore.Weighted // taken while it is read; guards the fields below
+	value T
+	since time.Time // when the read began; zero for none
+}
+
+func newCached[T any](age time.Duration, read func(context.Context) (T, error)) *cached[T] {
+	return &cached[T]{age: age, read: read, turn: semaphore.NewWeighted(1)}
+}
+
+// get returns a value whose read began less than age ago. Errors are not cached.
+func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.read) }
+
+// getBy is get with another read function.
+func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+	var none T
+	if err := c.turn.Acquire(ctx, 1); err != nil {
+		return none, err
+	}
+	defer c.turn.Release(1)
+	began := time.Now()
+	// The monotonic clock may stop while the machine is suspended, and the wall clock may jump
+	// back.
+	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
+		return c.value, nil
+	}
+	value, err := read(ctx)
+	if err != nil {
+		return none, err
+	}
+	c.value, c.since = value, began
+	return value, nil
+}
+
+// forget drops the value, so that the next caller reads it again.
+func (c *cached[T]) forget() {
+	_ = c.turn.Acquire(context.Background(), 1) // which never ends
+	defer c.turn.Release(1)
+	c.since = time.Time{}
 }

@@ -4,7 +4,7 @@
 // and the reasons why --pages table is the default.
 //
 // Start with items.go: what is stored. apply.go writes entries, and stamps.go stamps again what
-// they moved; generations.go and build.go replace the content, and find.go answers lookups.
+// they moved; generations.go replaces the content, and find.go answers lookups.
 package markers
 
 import (

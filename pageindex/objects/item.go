@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,4 +105,125 @@ func decodeFrame(frame []byte) ([]Item, error) {
 		return nil, damaged("a change is not as long as it says")
 	}
 	return items, nil
+}
+
+// Kind is the kind of a file's records.
+type Kind byte
+
+// The kinds of files.
+const (
+	// Records are the existing comments: position, and number of the cell.
+	Records Kind = 'R'
+	// Guards are recent entries: position, time, and the end of the text Follows.
+	Guards Kind = 'G'
+)
+
+// blockRecords is how many records form a block, which has its own checksum and counts.
+const blockRecords = 512
+
+const (
+	fileMagic  = "TBPAGES1"
+	fixedHead  = checked + 1 + 1 + 2 + 4 + 4
+	checked    = len(fileMagic) + 4 // where the bytes begin that the checksum covers
+	recordSize = positionBytes + 2
+	guardFixed = positionBytes + 4
+)
+
+// Head is the table of contents of a file of records or guards. It begins the file.
+type Head struct {
+	// Prefix is what the Follows of every guard begins with.
+	Prefix string
+	// RecordSize is the size of a record, in bytes.
+	RecordSize int
+	// Length is the size of the head, in bytes. The records follow it.
+	Length int
+	// Products are the products in the file, sorted by id.
+	Products []Product
+}
+
+// Product is the records of one product in a file, sorted by position.
+type Product struct {
+	ID string
+	// First is the number of the product's first record in the file, from 0.
+	First int
+	// Records is how many records it has.
+	Records int
+	// Last is the position of the last record.
+	Last comment.Position
+	// Cells are the cells of its comments; a record refers to one by number. Guards have none.
+	Cells []comment.Cell
+	// Blocks divide its records, blockRecords each; the last one may have fewer.
+	Blocks []Block
+}
+
+// Block is a run of records.
+type Block struct {
+	// First is the position of the first one.
+	First comment.Position
+	// CRC is the checksum of the block's bytes.
+	CRC uint32
+	// Counts is the number of records of each cell.
+	Counts []int
+}
+
+// Record is an existing comment.
+type Record struct {
+	Position comment.Position
+	// Cell is the number of its cell in Product.Cells.
+	Cell int
+}
+
+// Find returns the number of a product in the file.
+func (h *Head) Find(product string) (number int, found bool) {
+	return slices.BinarySearchFunc(h.Products, product, func(p Product, id string) int { return strings.Compare(p.ID, id) })
+}
+
+// Extent returns the offset and the length of a product's block in the file.
+func (h *Head) Extent(p *Product, block int) (offset, length int) {
+	from := block * blockRecords
+	n := min(blockRecords, p.Records-from)
+	return h.Length + (p.First+from)*h.RecordSize, n * h.RecordSize
+}
+
+// Check returns an error unless the bytes are those of the block.
+func (b Block) Check(data []byte) error {
+	if crcOf(data) != b.CRC {
+		return damaged("the checksum of a block does not match")
+	}
+	return nil
+}
+
+// decodeRecords returns the records of a checked block.
+func decodeRecords(data []byte) []Record {
+	out := make([]Record, 0, len(data)/recordSize)
+	for ; len(data) >= recordSize; data = data[recordSize:] {
+		out = append(out, Record{comment.Position(data[:positionBytes]), int(big.Uint16(data[positionBytes:]))})
+	}
+	return out
+}
+
+// Guard is a recent entry.
+type Guard struct {
+	Position comment.Position
+	Follows  stream.Position
+	Seen     uint32
+}
+
+// decodeGuards returns the guards of a checked block.
+func (h *Head) decodeGuards(data []byte) []Guard {
+	out := make([]Guard, 0, len(data)/h.RecordSize)
+	for ; len(data) >= h.RecordSize; data = data[h.RecordSize:] {
+		end := strings.TrimRight(string(data[guardFixed:h.RecordSize]), "\x00")
+		out = append(out, Guard{comment.Position(data[:positionBytes]), stream.Position(h.Prefix + end), big.Uint32(data[positionBytes:])})
+	}
+	return out
+}
+
+func (p *parser) product(first int) Product {
+	product := Product{First: first, ID: p.text16(), Records: int(p.u32()), Last: p.position()}
+	product.Cells = list(p, p.u16(), p.cell)
+	product.Blocks = list(p, (product.Records+blockRecords-1)/blockRecords, func() Block {
+		return Block{p.position(), p.u32(), list(p, len(product.Cells), p.u16)}
+	})
+	return product
 }

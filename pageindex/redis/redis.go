@@ -3,16 +3,20 @@
 // reasons.
 //
 // Start with keys.go: what is stored. apply.go and apply.lua write entries, generations.go decides
-// which of two contents is read and written, build.go replaces one by the other, and find.go
-// answers lookups.
+// which of two contents is read and written, a build in apply.go replaces one by the other, and
+// find.go answers lookups.
 package redis
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/redisdial"
 )
 
@@ -41,3 +45,53 @@ func Open(_ context.Context, target, table string) (*Store, error) {
 
 // Close ends all connections.
 func (s *Store) Close() error { return s.client.Close() }
+
+// servers returns a text that changes once a master may have lost writes: it was restarted, failed
+// over, or evicted keys. It refuses a server that is configured to evict keys, or that does not
+// report its run_id.
+func (s *Store) servers(ctx context.Context) (string, error) {
+	var mu sync.Mutex
+	var ids []string
+	err := s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
+		info, err := client.Info(ctx).Result()
+		if err != nil {
+			return err
+		}
+		field := fieldsOf(info)
+		if field["run_id"] == "" {
+			return comment.Errorf(comment.Unavailable, "%s does not tell its run_id (INFO), so a restart would go unnoticed; connect to Redis itself, not through a proxy that hides it", s.name)
+		}
+		if policy := field["maxmemory_policy"]; field["maxmemory"] != "0" && policy != "noeviction" {
+			return comment.Errorf(comment.Unavailable, "%s deletes keys when its memory is full (maxmemory-policy %s), and page numbers would be wrong; set maxmemory-policy noeviction", s.name, policy)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		ids = append(ids, field["run_id"]+"/"+field["master_replid2"]+"/"+field["evicted_keys"])
+		return nil
+	})
+	slices.Sort(ids)
+	return strings.Join(ids, " "), err
+}
+
+// eachMaster calls a function for each server that takes writes, possibly in parallel.
+func (s *Store) eachMaster(ctx context.Context, call func(context.Context, goredis.Cmdable) error) error {
+	if cluster, ok := s.client.(*goredis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, client *goredis.Client) error { return call(ctx, client) })
+	}
+	return call(ctx, s.client)
+}
+
+func (s *Store) inCluster() bool {
+	_, is := s.client.(*goredis.ClusterClient)
+	return is
+}
+
+// fieldsOf parses the answer to INFO.
+func fieldsOf(info string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
+	}
+	return fields
+}
