@@ -4,7 +4,7 @@
 // event.go derives events from the two images of a stream record, by a pure function. The log has
 // lanes. Each comment belongs to one of them, so its events are in order. entry.go defines how the
 // log is stored, handler.go and lane.go append to it, and read.go reads it. Nothing is appended
-// until a reader wants events: interest.go.
+// until a reader wants events: outbox.go.
 package outbox
 
 import (

@@ -1,10 +1,17 @@
 package outbox
 
 import (
+	"context"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -32,3 +39,107 @@ type Wanted map[string]time.Time
 
 // Any reports whether anybody wants events.
 func (w Wanted) Any() bool { return len(w) > 0 }
+
+// Notice is how long it may take after Want until all processes append. Earlier events may be
+// missing, later ones are in the log.
+const Notice = 8 * time.Second
+
+// lookEvery is how often a process checks who wants events.
+const lookEvery = 5 * time.Second
+
+// Want notes that events are wanted from now on: for the given time, or if that is 0, until Unwant.
+// The name is that of a use, such as "hooks", not of a process, and several processes may share
+// one. A use that ends with its processes, such as subscriptions, calls Want again after every
+// third of that time. Each call takes one or two write units and half a read unit.
+//
+// If nobody wanted events before, events are missing up to now. A reader that continues from an
+// earlier position learns that from Batch.Missing.
+func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) error {
+	return call.Retry(ctx, func() (bool, error) {
+		before, err := o.readWanted(ctx)
+		if err != nil {
+			return false, err
+		}
+		if !before.Any() { // marked first: if the process ends after the item is put, the next one marks none
+			if err := o.markMissing(ctx); err != nil {
+				return false, err
+			}
+		}
+		item := layout.OutboxKey(layout.OutboxWantPrefix + name)
+		if lasts > 0 {
+			item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
+		}
+		if _, err := o.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.table), Item: item}); err != nil {
+			return false, call.Wrap(err, "PutItem of who wants events")
+		}
+		o.mu.Lock()
+		o.looked = time.Time{}
+		o.mu.Unlock()
+		return false, nil
+	})
+}
+
+// Lost notes that the stream lost records, so that events are missing. Readers learn it from
+// Batch.Missing. While nobody wants events, it only reads.
+func (o *Outbox) Lost(ctx context.Context) error {
+	wanted, err := o.Wanted(ctx)
+	if err != nil || !wanted.Any() {
+		return err
+	}
+	return o.markMissing(ctx)
+}
+
+func (o *Outbox) markMissing(ctx context.Context) error {
+	for _, lane := range o.lanes {
+		if err := lane.mark(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unwant ends a Want that had no time limit.
+func (o *Outbox) Unwant(ctx context.Context, name string) error {
+	return call.Retry(ctx, func() (bool, error) {
+		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(o.table), Key: layout.OutboxKey(layout.OutboxWantPrefix + name)})
+		return false, call.Wrap(err, "DeleteItem of who wants events")
+	})
+}
+
+// Wanted returns who wants events, as of lookEvery ago at most.
+func (o *Outbox) Wanted(ctx context.Context) (Wanted, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.looked.IsZero() && o.now().Sub(o.looked) < lookEvery {
+		return o.wanted, nil
+	}
+	began := o.now()
+	wanted, err := o.readWanted(ctx)
+	if err == nil {
+		o.wanted, o.looked = wanted, began
+	}
+	return wanted, err
+}
+
+func (o *Outbox) readWanted(ctx context.Context) (Wanted, error) {
+	input := &dynamodb.QueryInput{
+		TableName: aws.String(o.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :all AND begins_with(" + layout.AttrSK + ", :want)"),
+		ExpressionAttributeValues: layout.Item{":all": layout.OutboxKey("")[layout.AttrPK], ":want": layout.Text(layout.OutboxWantPrefix)},
+	}
+	output, err := o.client.Query(ctx, input)
+	if err != nil {
+		return nil, call.Wrap(err, "Query of who wants events")
+	}
+	out := Wanted{}
+	for _, it := range output.Items {
+		r := layout.NewReader(it)
+		var until time.Time
+		if seconds := r.OptionalNumber(layout.AttrTTL); seconds != 0 {
+			until = time.Unix(seconds, 0)
+		}
+		if until.IsZero() || o.now().Before(until) {
+			out[strings.TrimPrefix(r.Text(layout.AttrSK), layout.OutboxWantPrefix)] = until
+		}
+	}
+	return out, nil
+}

@@ -1,9 +1,11 @@
 package markers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -128,4 +130,179 @@ func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]i
 		l.waves += 2
 	}
 	return out, err
+}
+
+// errUnstamped is the error for places that are being stamped again.
+var errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
+
+// attempt is one attempt at a lookup.
+type attempt struct {
+	store *Store
+	part  generationProduct
+	list  pageindex.List
+	// cells are the cells that the filter selects, names their names in keys.
+	cells   []state
+	names   []string
+	ratings []int
+	// chunks are functions that read stamps, each chunk once, by cell and number of the chunk.
+	chunks map[[2]int]func() ([]comment.Position, error)
+	mu     sync.Mutex // guards chunks
+	meter  *meter
+	waves  int
+}
+
+// readThrough is how many comments without a stamp may be read through, in multiples of perStamp.
+// There are more only while a cell is stamped again.
+const readThrough = 4
+
+// stamps reads a chunk of stamps of a cell. Concurrent callers share one read. It leaves out
+// invalid stamps.
+func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
+	at := [2]int{cell, chunk}
+	l.mu.Lock()
+	read := l.chunks[at]
+	if read == nil {
+		read = sync.OnceValues(func() ([]comment.Position, error) {
+			stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
+			if err != nil {
+				return nil, err
+			}
+			right := l.cells[cell].stamped - chunk*l.store.perChunk
+			if len(stamps) < min(right, l.store.perChunk) {
+				return nil, pageindex.ErrMoved
+			}
+			return stamps[:min(len(stamps), right)], nil
+		})
+		l.chunks[at] = read
+	}
+	l.mu.Unlock()
+	return read()
+}
+
+// stamp returns the position of stamp number n of a cell, from 0.
+func (l *attempt) stamp(ctx context.Context, cell, n int) (comment.Position, error) {
+	stamps, err := l.stamps(ctx, cell, n/l.store.perChunk)
+	if err != nil {
+		return comment.Position{}, err
+	}
+	return stamps[n%l.store.perChunk], nil
+}
+
+// below returns how many comments of a cell are below a position: those up to a stamp, and those
+// between it and the position.
+func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int, error) {
+	c := l.cells[cell]
+	n, last, err := stampsBelow(c, l.store.perChunk, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
+	if err != nil {
+		return 0, err
+	}
+	if err := l.checkStamped(cell, n); err != nil {
+		return 0, err
+	}
+	between, err := l.store.members(ctx, l.part, l.names[cell], behind(n, last), at.Previous(), c.count, l.meter)
+	return n*l.store.perStamp + len(between), err
+}
+
+// checkStamped returns an error if a lookup would read too many unstamped comments behind the last
+// valid stamp.
+func (l *attempt) checkStamped(cell, stamps int) error {
+	c := l.cells[cell]
+	if stamps == c.stamped && c.count-c.stamped*l.store.perStamp > readThrough*l.store.perStamp {
+		return errUnstamped
+	}
+	return nil
+}
+
+// sample is a pageindex.Sampler. It takes all comments of a small range, otherwise the stamps of
+// one item in the middle of the range. If a large range has no stamps, it takes the first comment.
+func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
+	var probes []pageindex.Probe
+	for i, r := range ranges {
+		first, behind := (r.Low+l.store.perStamp)/l.store.perStamp-1, min(r.High/l.store.perStamp, l.cells[i].stamped)
+		switch {
+		case r.High-r.Low <= readThrough*l.store.perStamp:
+			for index := r.Low; index < r.High; index++ {
+				probes = append(probes, pageindex.Probe{Cell: i, Index: index})
+			}
+		case first < behind:
+			chunk := (first + behind) / 2 / l.store.perChunk
+			for n := max(first, chunk*l.store.perChunk); n < min(behind, (chunk+1)*l.store.perChunk); n++ {
+				probes = append(probes, pageindex.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the stamped comment
+			}
+		default:
+			probes = append(probes, pageindex.Probe{Cell: i, Index: r.Low})
+		}
+	}
+	return probes
+}
+
+// read is a pageindex.ReadProbes. It reads stamps in one wave, and comments between them in
+// another.
+func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
+	sorted := slices.Clone(probes)
+	slices.SortFunc(sorted, func(a, b pageindex.Probe) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
+	})
+	var runs []run
+	for i, probe := range sorted {
+		if i == 0 || sorted[i-1].Cell != probe.Cell || sorted[i-1].Index+1 < probe.Index {
+			runs = append(runs, run{cell: probe.Cell})
+		}
+		last := &runs[len(runs)-1]
+		last.indexes = append(last.indexes, probe.Index)
+	}
+	read := make([][]comment.Position, len(runs))
+	l.waves += 2
+	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		read[i], err = l.readRun(ctx, runs[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	positions := map[pageindex.Probe]comment.Position{}
+	for i, r := range runs {
+		for n, index := range r.indexes {
+			positions[pageindex.Probe{Cell: r.cell, Index: index}] = read[i][n]
+		}
+	}
+	out := make([]comment.Position, len(probes))
+	for i, probe := range probes {
+		out[i] = positions[probe]
+	}
+	return out, nil
+}
+
+// run is a run of adjacent comments of a cell.
+type run struct {
+	cell    int
+	indexes []int // ascending
+}
+
+// readRun reads a run: a single stamped comment from its stamp, anything else by reading all
+// comments from the stamp before it on.
+func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error) {
+	from, to, each, stamped := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp, l.cells[r.cell].stamped
+	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= stamped {
+		position, err := l.stamp(ctx, r.cell, n-1)
+		return []comment.Position{position}, err
+	}
+	stamps := min(from/each, stamped)
+	err := l.checkStamped(r.cell, stamps)
+	var last comment.Position
+	if err == nil && stamps > 0 {
+		last, err = l.stamp(ctx, r.cell, stamps-1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first := stamps * each
+	members, err := l.store.members(ctx, l.part, l.names[r.cell], behind(stamps, last), comment.MaxPosition, to-first+1, l.meter)
+	if err == nil && first+len(members) <= to {
+		err = pageindex.ErrMoved
+	}
+	if err != nil {
+		return nil, err
+	}
+	return members[from-first:], nil
 }
