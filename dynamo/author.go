@@ -136,16 +136,16 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 // keyRecord returns the idempotency key of a comment's item, nil if it has none or the key has
 // expired.
 func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, error) {
-	hash, had := it[layout.AttrKeyHash].(*types.AttributeValueMemberB)
-	if !had {
+	hash := layout.BytesOf(it, layout.AttrKeyHash)
+	if hash == nil {
 		return nil, nil
 	}
-	item, err := s.getWithRetries(ctx, layout.KeyOfHash(hash.Value))
+	item, err := s.getWithRetries(ctx, layout.KeyOfHash(hash))
 	if err != nil || len(item) == 0 {
 		return nil, err
 	}
 	expires := layout.NewReader(item).Number(layout.AttrTTL)
-	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
+	return &KeyRecord{Hash: hex.EncodeToString(hash), Expires: time.Unix(expires, 0).UTC()}, nil
 }
 
 // getWithRetries reads an item, with the retries of call.Retry.

@@ -162,9 +162,7 @@ func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) 
 			Bytes: layout.EntrySize(it, index),
 		})
 	}
-	if short, compressed := it[layout.AttrText].(*types.AttributeValueMemberB); compressed {
-		inspection.CompressedBytes = len(short.Value)
-	}
+	inspection.CompressedBytes = len(layout.BytesOf(it, layout.AttrText))
 	inspection.Comment, err = layout.Decode(it)
 	return inspection, call.Wrap(err, "GetItem %s", id)
 }

@@ -166,19 +166,14 @@ func (m *merging) start(product string) {
 		if err := task.Guard(func() error { return m.merger.Merge(ctx, product) }); err != nil {
 			m.log.Warn("the log of a page index cannot be merged; the next merge brings it in", "product", product, "error", err)
 		}
-		m.ended(product, g)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.going, product)
+		close(g.done)
+		if g.due > 0 { // the next one fell due meanwhile
+			m.start(product)
+		}
 	}()
-}
-
-// ended notes that a merge is over, and starts the next if one fell due meanwhile.
-func (m *merging) ended(product string, g *mergeGoing) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.going, product)
-	close(g.done)
-	if g.due > 0 {
-		m.start(product)
-	}
 }
 
 // await waits until no merge is under way.

@@ -91,11 +91,7 @@ func repairOf(seen *examination, after statistics, index pageHead, settings lead
 
 // storedNewest returns the positions of the newest comments as the item of statistics encodes them.
 func storedNewest(product string, s statistics, shards int) string {
-	stored, _ := statisticsItem(product, s, shards)[attrNewest].(*types.AttributeValueMemberB)
-	if stored == nil {
-		return ""
-	}
-	return string(stored.Value)
+	return string(layout.BytesOf(statisticsItem(product, s, shards), attrNewest))
 }
 
 // transactions returns the transactions of a repair, in order. Each has the condition that the

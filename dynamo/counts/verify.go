@@ -228,7 +228,10 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	}
 	s.all++
 	if seen.steady() {
-		s.take(append(markers.drifts(), seen.drifts(v.settings)...))
+		if markers.further {
+			markers.found = append(markers.found, Drift{Product: s.product, Kind: FurtherMarkers, Detail: "more comments than these are counted wrongly"})
+		}
+		s.take(append(markers.found, seen.drifts(v.settings)...))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -313,11 +316,4 @@ func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
 		m.found = append(m.found, wrong.drift(m.product))
 	}
 	return err
-}
-
-func (m *markerDrifts) drifts() []Drift {
-	if !m.further {
-		return m.found
-	}
-	return append(m.found, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are counted wrongly"})
 }

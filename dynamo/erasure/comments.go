@@ -81,8 +81,8 @@ func (r *erasing) look(ctx context.Context, id comment.ID) (*found, error) {
 		case sortKey == layout.CommentSK && !layout.NoComment(it) && r.isAuthors(it):
 			f.report.Comments = 1
 			f.report.HeldEdits, f.report.Replies = layout.Extras(it)
-			if hash, ok := it[layout.AttrKeyHash].(*types.AttributeValueMemberB); ok {
-				f.keys = append(f.keys, layout.KeyOfHash(hash.Value))
+			if hash := layout.BytesOf(it, layout.AttrKeyHash); hash != nil {
+				f.keys = append(f.keys, layout.KeyOfHash(hash))
 			}
 			if product, err := layout.ProductOf(it); err == nil && !r.author.Imported {
 				f.keys = append(f.keys, layout.OneKey(comment.CustomerProduct{Customer: r.author.ID, Product: product}))

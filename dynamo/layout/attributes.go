@@ -91,6 +91,14 @@ func (r *Reader) TextOrBinary(attr string) (text string, binary []byte) {
 	return "", value.Value
 }
 
+// BytesOf returns a binary attribute; nil if it is missing or of another type.
+func BytesOf(it Item, attr string) []byte {
+	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
+		return value.Value
+	}
+	return nil
+}
+
 // Number reads a whole number.
 func (r *Reader) Number(attr string) int64 {
 	n, ok := ParseNumber(r.item[attr])

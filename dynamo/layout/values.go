@@ -1,7 +1,10 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -54,4 +57,92 @@ func (r *Reader) expanded(attr string) string {
 		r.fail(attr)
 	}
 	return text
+}
+
+// mediaText returns media as stored in attrPictures, a line for each, such as "2024/kettle.jpg
+// 1600x1200 a kettle". Size and alternative text follow the path if either is known.
+func mediaText(all []comment.Media) string {
+	lines := make([]string, len(all))
+	for i, m := range all {
+		lines[i] = m.Path
+		if m.Width > 0 || m.Alt != "" {
+			lines[i] += fmt.Sprintf(" %dx%d", m.Width, m.Height)
+		}
+		if m.Alt != "" {
+			lines[i] += " " + m.Alt
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// media parses the result of mediaText.
+func (r *Reader) media() []comment.Media {
+	if !r.has(attrPictures) {
+		return nil
+	}
+	var all []comment.Media
+	for line := range strings.SplitSeq(r.Text(attrPictures), "\n") {
+		path, rest, sized := strings.Cut(line, " ")
+		size, alt, _ := strings.Cut(rest, " ")
+		m := comment.Media{Path: path, Alt: alt}
+		if sized {
+			width, height, _ := strings.Cut(size, "x")
+			var wrong, wrongToo error
+			m.Width, wrong = strconv.Atoi(width)
+			m.Height, wrongToo = strconv.Atoi(height)
+			if wrong != nil || wrongToo != nil {
+				r.fail(attrPictures)
+			}
+		}
+		all = append(all, m)
+	}
+	if comment.CheckMedia(all) != nil {
+		r.fail(attrPictures)
+	}
+	return all
+}
+
+// votesText returns counts as stored in items, such as "12,3".
+func votesText(n comment.VoteCounts) string {
+	return strconv.Itoa(n.Helpful) + "," + strconv.Itoa(n.NotHelpful)
+}
+
+// parseVotes parses the result of votesText.
+func parseVotes(text string) (n comment.VoteCounts, err error) {
+	helpful, not, _ := strings.Cut(text, ",")
+	var unreadable error
+	n.Helpful, err = strconv.Atoi(helpful)
+	if n.NotHelpful, unreadable = strconv.Atoi(not); err != nil || unreadable != nil || min(n.Helpful, n.NotHelpful) < 0 {
+		return comment.VoteCounts{}, errors.New("not two numbers of votes")
+	}
+	return n, nil
+}
+
+// votes reads counts; 0 if the item lacks them.
+func (r *Reader) votes(attr string) comment.VoteCounts {
+	if !r.has(attr) {
+		return comment.VoteCounts{}
+	}
+	n, err := parseVotes(r.Text(attr))
+	if err != nil {
+		r.fail(attr)
+	}
+	return n
+}
+
+// helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net
+// votes sort after those with fewer, and newer ones after older ones.
+func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
+	return placeText(comment.MostHelpful.PlaceOf(comment.Comment{ID: id, Votes: n}))
+}
+
+func placeText(p comment.Place) string { return fmt.Sprintf("%010d#%s", p.Key, p.Position) }
+
+// CheckHelpful returns an error unless the sort key of an entry in the index ByHelpful matches its
+// votes. At a wrong place, the entry would hide others.
+func CheckHelpful(entry Item, c comment.Comment) error {
+	if NewReader(entry).Text(attrHelpful) == placeText(comment.MostHelpful.PlaceOf(c)) {
+		return nil
+	}
+	return fmt.Errorf("item of comment %s: attribute %q is not the place of its votes", c.ID, attrHelpful)
 }

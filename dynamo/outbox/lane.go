@@ -87,8 +87,13 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 			if err := do(); !errors.Is(err, errTaken) {
 				return false, err
 			}
-			if err := l.follow(ctx); err != nil {
+			// Another process appended next: lookBack items of it are read at most.
+			items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
+			if err != nil {
 				return false, err
+			}
+			for _, item := range items {
+				l.learn(item)
 			}
 		}
 	})
@@ -126,15 +131,6 @@ func (l *lane) begin(ctx context.Context) error {
 		l.learn(item)
 	}
 	return nil
-}
-
-// follow reads what other processes appended next: lookBack items of it at most.
-func (l *lane) follow(ctx context.Context) error {
-	items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
-	for _, item := range items {
-		l.learn(item)
-	}
-	return err
 }
 
 func (l *lane) learn(item layout.Outbox) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
@@ -74,8 +75,10 @@ type snapshot struct {
 }
 
 func newCore(s storage, set settings) *core {
+	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
+	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
 	return &core{
-		storage: s, settings: set, cache: newCache(), appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
+		storage: s, settings: set, cache: &Cache{heads, blocks}, appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
 		snapshot: snapshot{state: newState(&Root{})},
 	}
 }

@@ -23,12 +23,6 @@ type Cache struct {
 	blocks *lru.Cache[blockKey, []byte]
 }
 
-func newCache() *Cache {
-	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
-	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
-	return &Cache{heads, blocks}
-}
-
 // blockKey names a block of a file.
 type blockKey struct {
 	file           string
@@ -48,13 +42,6 @@ type reads struct {
 
 	wantHeads  map[string]FileInfo
 	wantBlocks map[blockKey]*Head
-}
-
-func newReads(s storage, cache *Cache) *reads {
-	return &reads{
-		storage: s, cache: cache, heads: map[string]*Head{}, blocks: map[blockKey][]byte{},
-		wantHeads: map[string]FileInfo{}, wantBlocks: map[blockKey]*Head{},
-	}
 }
 
 // head returns the head of one of a chunk's files, nil if it has to be read first. It returns an

@@ -200,7 +200,10 @@ func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
-		r := newReads(s.core.storage, s.core.cache)
+		r := &reads{
+			storage: s.core.storage, cache: s.core.cache, heads: map[string]*Head{}, blocks: map[blockKey][]byte{},
+			wantHeads: map[string]FileInfo{}, wantBlocks: map[blockKey]*Head{},
+		}
 		err = work(r, now.state)
 		cost.Add(r.cost)
 		if err == nil {

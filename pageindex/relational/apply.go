@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"slices"
 
@@ -113,11 +112,7 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 	if len(accepted) == 0 {
 		return nil
 	}
-	rows, err := encodeEntries(accepted)
-	if err != nil {
-		return err
-	}
-	if err := s.exec(ctx, tx, writeEntries, rows, generation, s.now().UnixMilli()); err != nil {
+	if err := s.exec(ctx, tx, writeEntries, encodeEntries(accepted), generation, s.now().UnixMilli()); err != nil {
 		return err
 	}
 	return s.count(ctx, tx, changes, generation)
@@ -125,13 +120,9 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 
 // records reads a generation's records of the comments of a batch, nil for those without.
 func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*record, error) {
-	argument, err := encodeEntries(entries)
-	if err != nil {
-		return nil, err
-	}
 	var had []*record
 	var text *string
-	err = s.each(ctx, tx, readEntries, []any{argument, generation}, []any{&text}, func() {
+	err := s.each(ctx, tx, readEntries, []any{encodeEntries(entries), generation}, []any{&text}, func() {
 		if text == nil {
 			had = append(had, nil)
 		} else {
@@ -151,15 +142,11 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 		language, code := string(c.cell.Language), c.cell.Code()
 		incoming[i] = row{Number: i, Product: c.product, Language: language, Rating: code, Block: c.block, N: c.n}
 	}
-	argument, err := encode(incoming)
-	if err != nil {
-		return err
-	}
 	var zeros []counter
 	var c counter
 	var language comment.Language
 	var code, n int
-	err = s.each(ctx, tx, writeBlocks, []any{argument, generation}, []any{&c.product, &language, &code, &c.block, &n}, func() {
+	err := s.each(ctx, tx, writeBlocks, []any{encode(incoming), generation}, []any{&c.product, &language, &code, &c.block, &n}, func() {
 		if n == 0 {
 			c.cell, _ = comment.CellOf(language, code)
 			zeros = append(zeros, c)
@@ -176,7 +163,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 	return nil
 }
 
-func encodeEntries(entries []pageindex.Entry) (string, error) {
+func encodeEntries(entries []pageindex.Entry) string {
 	rows := make([]row, len(entries))
 	for i, e := range entries {
 		rows[i] = row{Number: i, Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows)}
@@ -187,12 +174,9 @@ func encodeEntries(entries []pageindex.Entry) (string, error) {
 	return encode(rows)
 }
 
-func encode(rows []row) (string, error) {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return "", fmt.Errorf("encode a batch: %w", err)
-	}
-	return string(text), nil
+func encode(rows []row) string {
+	text, _ := json.Marshal(rows) // never fails for texts and numbers
+	return string(text)
 }
 
 func hashOf(text string) uint32 {

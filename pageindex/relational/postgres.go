@@ -103,6 +103,7 @@ func schemaOf(table string) string {
 
 func postgresDatabase(db *sql.DB, name, schema string) database {
 	quoted, literal := pgx.Identifier{schema}.Sanitize(), "'"+strings.ReplaceAll(schema, "'", "''")+"'"
+	class := int32(hashOf(schema))
 	return database{
 		Name: name, Read: db, Write: db,
 		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
@@ -123,8 +124,12 @@ func postgresDatabase(db *sql.DB, name, schema string) database {
 		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = ` + literal,
 		// Until a vacuum, lookups skip old versions of counts, and check the visibility of each
 		// comment.
-		Settle:  `VACUUM (ANALYZE) {entries}, {blocks}`,
-		Lock:    postgresLock(schema),
+		Settle: `VACUUM (ANALYZE) {entries}, {blocks}`,
+		// It takes the schema's locks until the transaction ends.
+		Lock: func(ctx context.Context, tx *sql.Tx, buckets []int) error {
+			_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1::integer, bucket) FROM unnest($2::integer[]) AS bucket`, class, buckets)
+			return err
+		},
 		Explain: explainPostgres,
 	}
 }
@@ -139,21 +144,6 @@ const postgresIncoming = `(
 		follows COLLATE "C" AS follows, block, n
 	FROM json_to_recordset($1::json) AS rows(number integer, product text, position text, language text, rating smallint,
 		follows text, block integer, n integer))`
-
-// postgresLock returns a function that takes a schema's locks until the transaction ends.
-func postgresLock(schema string) func(context.Context, *sql.Tx, []int) error {
-	class := int32(hashOf(schema))
-	return func(ctx context.Context, tx *sql.Tx, buckets []int) error {
-		texts := make([]string, len(buckets))
-		for i, bucket := range buckets {
-			texts[i] = strconv.Itoa(bucket)
-		}
-		_, err := tx.ExecContext(ctx,
-			`SELECT pg_advisory_xact_lock($1::integer, bucket::integer) FROM unnest(string_to_array($2, ',')) AS bucket`,
-			class, strings.Join(texts, ","))
-		return err
-	}
-}
 
 // postgresFaults maps error codes to faults, by the code or its first two characters, the class.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -111,7 +111,7 @@ func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error
 		if err != nil {
 			return false, call.Wrap(err, "TransactGetItems of the statistics")
 		}
-		head, err = runs.DecodeHead(content(output.Responses[0].Item, layout.AttrHead))
+		head, err = runs.DecodeHead(layout.BytesOf(output.Responses[0].Item, layout.AttrHead))
 		return false, err
 	})
 	return head, err

@@ -115,7 +115,7 @@ func (r *reading) statistics(ctx context.Context) (head runs.Head, changes int64
 	if err != nil || len(items) == 0 {
 		return runs.Head{}, 0, err
 	}
-	head, err = runs.DecodeHead(content(items[0], layout.AttrHead))
+	head, err = runs.DecodeHead(layout.BytesOf(items[0], layout.AttrHead))
 	return head, layout.NewReader(items[0]).Number(layout.AttrChanges), err
 }
 
@@ -136,10 +136,10 @@ func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s 
 		for _, it := range page {
 			sortKey := layout.NewReader(it).Text(layout.AttrSK)
 			if sortKey == layout.DirectorySK {
-				s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages))
+				s.directory, err = runs.DecodeDirectory(layout.BytesOf(it, layout.AttrPages))
 			} else if number, ok := layout.LogEntryOfSK(sortKey); ok {
 				var entry runs.Entry
-				entry, err = runs.DecodeEntry(number, content(it, layout.AttrPages))
+				entry, err = runs.DecodeEntry(number, layout.BytesOf(it, layout.AttrPages))
 				s.log = append(s.log, entry)
 			}
 			if err != nil {
@@ -170,7 +170,7 @@ func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]run
 		if !found {
 			return nil, fmt.Errorf("chunk %s does not exist: %w", key, runs.ErrTorn)
 		}
-		if out[key], err = runs.DecodeChunk(content(it, layout.AttrPages)); err != nil {
+		if out[key], err = runs.DecodeChunk(layout.BytesOf(it, layout.AttrPages)); err != nil {
 			return nil, err
 		}
 	}
@@ -220,14 +220,6 @@ func chunkKeys(product string, keys []runs.Key) []layout.Item {
 		out[i] = layout.PagesKey(product, chunkSK(key))
 	}
 	return out
-}
-
-// content returns the bytes of an attribute, nil if it is missing or of another type.
-func content(it layout.Item, attr string) []byte {
-	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
-		return value.Value
-	}
-	return nil
 }
 
 // stored is the directory and the log of a product, as read.
