@@ -45,7 +45,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	a := new(answering)
 	a.list.begin(s, q, key, known)
 	if q.Slice.Page > 0 {
-		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
+		a.placement = a.list.planner.Place(q, s.lookupPrices.ranks().Lookup)
 	}
 	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
 	err := a.place(ctx)

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"math"
+	"sort"
 	"sync"
 	"time"
 
@@ -126,13 +127,6 @@ func TypicalLookup() planner.LookupPrice { return planner.LookupPrice{Units: 2, 
 // run.
 const assumedPlace = 1
 
-// expected returns the expected cost of the next lookup.
-func (p *lookupPrices) expected() planner.LookupPrice {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mean
-}
-
 // learn updates the estimate from the cost of a lookup that found a page, with skip comments to be
 // skipped before it.
 func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
@@ -144,7 +138,7 @@ func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	follow(&p.mean.Skip, float64(skip))
 }
 
-// ranks returns the expected cost of finding comments by rank.
+// ranks returns the expected cost of the next lookup, and of finding comments by rank.
 func (p *lookupPrices) ranks() *planner.RankPrice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,7 +222,8 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 	if fromNewest {
 		recent.came, recent.elapsed = assumedCame, assumedElapsed
 		if known {
-			recent.came = before.came/2 + float64(newerThan(before.first, taken))
+			newer := sort.Search(len(taken), func(i int) bool { return taken[i].ID.Position().Compare(before.first) <= 0 })
+			recent.came = before.came/2 + float64(newer)
 			recent.elapsed = max(1, before.elapsed/2+recent.at.Sub(before.at))
 		}
 	}
@@ -237,16 +232,6 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 		return
 	}
 	p.read.Add(key, new(recent))
-}
-
-// newerThan counts the comments, newest first, that are newer than a position.
-func newerThan(position comment.Position, taken []layout.Compressed) int {
-	for i := range taken {
-		if taken[i].ID.Position().Compare(position) <= 0 {
-			return i
-		}
-	}
-	return len(taken)
 }
 
 // failedAge is how long no attempt is made after a failed one: statistics that steer may be wrong

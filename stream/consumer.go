@@ -9,6 +9,7 @@ import (
 	"math"
 	mathrand "math/rand/v2"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -143,7 +144,17 @@ func (c *Consumer) heartbeat() time.Duration { return cmp.Or(c.Heartbeat, Defaul
 
 // Status returns the leases that this process holds, in the order of their shards. Each includes
 // the progress since it was last written.
-func (c *Consumer) Status() []Lease { return c.readers.status() }
+func (c *Consumer) Status() []Lease {
+	rs := &c.readers
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	status := make([]Lease, 0, len(rs.byShard))
+	for _, r := range rs.byShard {
+		status = append(status, r.status())
+	}
+	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+	return status
+}
 
 // ProcessedUpTo returns the watermark without a call: a time before which every change was
 // processed. It combines the shards that this process reads with the leases of other processes,
@@ -163,4 +174,9 @@ func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
 
 // SawGap reports whether the state was not complete when this process last read it, a few times
 // Heartbeat ago at most.
-func (c *Consumer) SawGap() bool { return c.readers.sawGap(3 * c.heartbeat()) }
+func (c *Consumer) SawGap() bool {
+	c.readers.mu.Lock()
+	defer c.readers.mu.Unlock()
+	seen := c.readers.seen
+	return !seen.complete && !seen.at.IsZero() && time.Since(seen.at) <= 3*c.heartbeat()
+}

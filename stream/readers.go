@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -77,19 +76,6 @@ func (rs *readers) held() map[string]bool {
 	return held
 }
 
-// status returns the leases of all readers in the order of their shards, with the progress since
-// they were last written.
-func (rs *readers) status() []Lease {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	status := make([]Lease, 0, len(rs.byShard))
-	for _, r := range rs.byShard {
-		status = append(status, r.status())
-	}
-	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-	return status
-}
-
 // processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago. A
 // shard that ended since then still counts with its watermark, because the leases of its children,
 // which begin with it, were not read yet.
@@ -145,11 +131,4 @@ func (rs *readers) follows(maxAge time.Duration) (since, upTo time.Time, ok bool
 		}
 	}
 	return since, upTo, !upTo.IsZero()
-}
-
-// sawGap implements Consumer.SawGap, with a state that was read at most maxAge ago.
-func (rs *readers) sawGap(maxAge time.Duration) bool {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	return !rs.seen.complete && !rs.seen.at.IsZero() && time.Since(rs.seen.at) <= maxAge
 }

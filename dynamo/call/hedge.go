@@ -152,24 +152,22 @@ func (r *race) start() *try {
 // between returns the first answer of two calls, and the call that it is from. It cancels the other
 // call and discards its answer.
 func (r *race) between(a, b *try) (response *http.Response, winner *try, err error) {
-	winner = <-r.finished
-	if winner.err != nil {
-		winner.cancel()
-		winner = <-r.finished
-		response, err = winner.answer()
-		return response, winner, err
-	}
-	loser := a
+	winner, loser := <-r.finished, a
 	if winner == a {
 		loser = b
 	}
-	loser.cancel()
-	go func() {
-		<-r.finished
-		if loser.err == nil {
-			_ = loser.response.Body.Close() // it is not read
-		}
-	}()
+	if winner.err != nil {
+		winner.cancel()
+		winner = <-r.finished
+	} else {
+		loser.cancel()
+		go func() {
+			<-r.finished
+			if loser.err == nil {
+				_ = loser.response.Body.Close() // it is not read
+			}
+		}()
+	}
 	response, err = winner.answer()
 	return response, winner, err
 }

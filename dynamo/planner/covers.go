@@ -19,12 +19,6 @@ type Part struct {
 // Residual reports whether the part has a residual filter.
 func (p Part) Residual() bool { return len(p.Conditions) > 0 }
 
-// Wide reports whether the residual filter drops comments for other reasons than helpful votes.
-// Comments with helpful votes are in all partitions.
-func (p Part) Wide() bool {
-	return slices.ContainsFunc(p.Conditions, func(c comment.Condition) bool { return c.Attribute != comment.OfVotes })
-}
-
 // Unvoted reports whether the residual filter drops comments with helpful votes and no others.
 func (p Part) Unvoted() bool {
 	return len(p.Conditions) == 1 && p.Conditions[0].Attribute == comment.OfVotes

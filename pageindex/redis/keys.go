@@ -10,7 +10,7 @@ import (
 
 // What is stored, for a table "comments" and a product "4711":
 //
-//	talkback:comments                          hash     which generations there are, see generations.go
+//	talkback:comments                          hash     which generations there are, see redis.go
 //	talkback:comments:products                 set      "GENERATION 4711" of each state; not in a cluster
 //	talkback:comments:{4711}:GENERATION:state  hash     for each cell how many comments; version
 //	talkback:comments:{4711}:GENERATION:all    hash     for each position the cell and what it follows
