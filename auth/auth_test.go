@@ -20,6 +20,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // signer makes tokens of an algorithm.
@@ -38,18 +39,10 @@ const (
 // signers are one of each algorithm, with fresh keys.
 func signers(t testing.TB) map[string]signer {
 	t.Helper()
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rsaKey := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	ecKey := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	edPublic, edKey, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return map[string]signer{
 		"HS256": {jwt.SigningMethodHS256, []byte(secret), []byte(secret), secret},
 		"RS256": {jwt.SigningMethodRS256, rsaKey, rsaKey.Public(), inPEM(t, rsaKey.Public())},
@@ -60,10 +53,7 @@ func signers(t testing.TB) map[string]signer {
 
 func inPEM(t testing.TB, key crypto.PublicKey) string {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKIXPublicKey(key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
@@ -86,11 +76,7 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 	if kid != "" {
 		token.Header["kid"] = kid
 	}
-	text, err := token.SignedString(s.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(token.SignedString(s.key))(t)
 }
 
 // mayWrite asks a guard, with a request's header, whether its sender may change Ada's comments. The
@@ -175,11 +161,7 @@ func guard(t testing.TB, s auth.Settings) *auth.Guard {
 	if s.Now == nil {
 		s.Now = func() time.Time { return now }
 	}
-	g, err := auth.New(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(auth.New(t.Context(), s))(t)
 }
 
 // The rights of each kind of token, with each algorithm.
@@ -260,10 +242,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 		}
 		if name != "HS256" {
 			forged["the public key as secret"] = signer{method: jwt.SigningMethodHS256, key: []byte(s.text)}
-			der, err := x509.MarshalPKIXPublicKey(s.public)
-			if err != nil {
-				t.Fatal(err)
-			}
+			der := must.Get(x509.MarshalPKIXPublicKey(s.public))(t)
 			forged["the public key's bytes as secret"] = signer{method: jwt.SigningMethodHS256, key: der}
 		}
 		for why, f := range forged {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const (
@@ -154,14 +155,9 @@ func membersOf(t *testing.T, text string) map[string]string {
 	}
 	members := map[string]string{}
 	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(decoder.Token())(t)
 		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decoder.Decode(&value))
 		if _, twice := members[fmt.Sprint(name)]; twice {
 			t.Errorf("%q is there twice: %q", name, text)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/moderation"
 )
 
@@ -75,10 +76,7 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 
 // An imported comment may be too long for an edit to fit beside it. A text that the API accepts always fits.
 func TestEditBesideALongComment(t *testing.T) {
-	policy, err := moderation.Open("hold", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Get(moderation.Open("hold", ""))(t)
 	stars, words := 1, "short"
 	for _, row := range []struct {
 		reason string

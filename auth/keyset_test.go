@@ -20,23 +20,16 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // jwk is a public key as a set shows it, with changes; a nil value removes a parameter.
 func jwk(t *testing.T, key crypto.PublicKey, id string, changes map[string]any) map[string]any {
 	t.Helper()
-	parsed, err := jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(parsed.Marshal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}}))(t)
+	text := must.Get(json.Marshal(parsed.Marshal()))(t)
 	var parameters map[string]any
-	if err := json.Unmarshal(text, &parameters); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &parameters))
 	maps.Copy(parameters, changes)
 	maps.DeleteFunc(parameters, func(_ string, value any) bool { return value == nil })
 	return parameters
@@ -44,10 +37,7 @@ func jwk(t *testing.T, key crypto.PublicKey, id string, changes map[string]any) 
 
 func setOf(t *testing.T, keys ...any) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"keys": keys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"keys": keys}))(t)
 	return string(text)
 }
 
@@ -63,10 +53,7 @@ func textHost(t *testing.T, text string) (address string, shown *atomic.Value) {
 
 func rsaSigner(t *testing.T, bits int) signer {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, bits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, bits))(t)
 	return signer{method: jwt.SigningMethodRS256, key: key, public: key.Public()}
 }
 
@@ -75,10 +62,7 @@ func rsaSigner(t *testing.T, bits int) signer {
 func TestWhichKeysOfASetCount(t *testing.T) {
 	all, fresh, others := signers(t), signers(t), signers(t)
 	short := rsaSigner(t, 1024)
-	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curve := must.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
 	type changes = map[string]any
 	for _, row := range []struct {
 		why, algorithm string

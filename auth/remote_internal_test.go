@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/fetch"
 )
 
@@ -69,10 +70,7 @@ func keysOfName(ctx context.Context, t *testing.T, known, shown string) (*remote
 	r.client = &fetch.Client{MaxBytes: maxKeysBytes, HTTP: &http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Request: request, Body: io.NopCloser(strings.NewReader(strings.Replace(set, "ID", shown, 1)))}, nil
 	})}}
-	old, err := readKeys("EdDSA", []byte(strings.Replace(set, "ID", known, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(readKeys("EdDSA", []byte(strings.Replace(set, "ID", known, 1))))(t)
 	r.known.Store(old)
 	return r, old
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // keyHost serves keys at an address, unless a test makes it fail.
@@ -85,9 +86,7 @@ func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, 
 	g, err := auth.New(t.Context(), auth.Settings{
 		Algorithm: algorithm, JWKS: address, Now: c.now, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return g, &c, log
 }
 
@@ -293,10 +292,7 @@ func TestFetchingEnds(t *testing.T) {
 	host.set(map[string]any{"k1": s.public}, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	var c clock
-	g, err := auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now}))(t)
 	cancel()
 	c.advance(time.Minute)
 	if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated || host.fetches.Load() != 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Where a token lists its roles, and what happens if it lists them otherwise.
@@ -65,10 +66,7 @@ func TestRolesOfSignedTokens(t *testing.T) {
 func TestManyRoles(t *testing.T) {
 	roles := make([]string, 10_000)
 	roles[len(roles)-1] = "moderator"
-	list, err := json.Marshal(roles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(json.Marshal(roles))(t)
 	g := guard(t, auth.Settings{Algorithm: "HS256", Key: secret, RolesClaim: "roles"})
 	if viewer := identify(t, g, rawToken(plainHeader, `{"sub":"ada","exp":1999999999,"roles":`+string(list)+`}`)); !viewer.IsModerator() {
 		t.Errorf("%+v, want a moderator", viewer)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A visitor's token identifies a visitor until it expires, on servers with its secret. No other token does. It never
@@ -19,40 +20,21 @@ func TestVisitors(t *testing.T) {
 	time0 := now
 	asked := 0 // number of calls for the time: each token that is read makes one
 	clock := func() time.Time { asked++; return time0 }
-	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: secret, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: secret, Now: clock}))(t)
 	visitors := func(who auth.Authorizer, key string) *auth.Visitors {
-		v, err := auth.NewVisitors(who, key, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return must.Get(auth.NewVisitors(who, key, clock))(t)
 	}
 	ours, others, closed := visitors(guard, secret), visitors(guard, secret+"!"), visitors(auth.Closed{}, secret)
-	made, err := (&auth.Voter{Authorizer: ours}).VisitorToken(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get((&auth.Voter{Authorizer: ours}).VisitorToken(t.Context()))(t)
 	again, err := (&auth.Voter{Authorizer: ours}).VisitorToken(t.Context())
 	if err != nil || again.Token == made.Token {
 		t.Fatalf("another visitor's token: %v", err)
 	}
-	customers, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(nil)).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
-	forged, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(jwt.MapClaims{"sub": "visitor:0"})).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	customers := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims(nil)).SignedString([]byte(secret)))(t)
+	forged := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims(jwt.MapClaims{"sub": "visitor:0"})).SignedString([]byte(secret)))(t)
 	endless := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(jwt.MapClaims{"sub": "visitor:" + strings.Repeat("0", 512)}))
 	endless.Header["typ"] = "visitor+jwt"
-	long, err := endless.SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := must.Get(endless.SignedString([]byte(secret)))(t)
 	unsigned := made.Token[:strings.LastIndex(made.Token, ".")+1]
 	for _, row := range []struct {
 		why     string

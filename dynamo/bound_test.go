@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // endless returns a partition without an end: each call consumes the given units, and another page
@@ -42,10 +43,7 @@ func TestCountStopsAtItsBound(t *testing.T) {
 		return endless(layout.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
 	}
 	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountTotal}
-	page, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q))(t)
 	if comment.KindOf(page.Counted.Err) != comment.TooCostly {
 		t.Errorf("the count: %v", page.Counted.Err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
@@ -204,16 +205,12 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 					after.Votes = comment.VoteCounts{Helpful: after.AllVotes().NotHelpful + 1 + l.random.IntN(3)}
 				}
 			} else if l.random.IntN(2) == 0 {
-				if err := store.Replace(context.Background(), before, after); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, store.Replace(context.Background(), before, after))
 				continue
 			}
 			l.put(after)
 			record := stream.Record{Created: time.Now(), Old: layout.Encode(before), New: layout.Encode(after)}
-			if err := following(store, nil).Handle(context.Background(), []stream.Record{record}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, following(store, nil).Handle(context.Background(), []stream.Record{record}))
 		}
 	}
 }
@@ -267,10 +264,7 @@ func pageBesideEdits(t *rapid.T) {
 		known.Sizes = planner.Sizes{Any: planner.ItemSize{Mean: 1 << 20, Deviation: 1}}
 	}
 	began := max(0, len(l.states)-1-l.lag)
-	page, err := store.Comments(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.Comments(context.Background(), q))(t)
 	checkBesideEdits(t, q, page, l.states[began:])
 }
 

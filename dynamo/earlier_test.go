@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A page that is read a second time has exact limits, with and without counts: the comments that it
@@ -56,10 +57,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 		known := planner.Knowledge{Stats: commenttest.AnyStats(t)}
 		store := NewStore(s, "comments", Options{})
 		for range 4 {
-			page, err := store.answer(t.Context(), q, keyOf(q), known)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(store.answer(t.Context(), q, keyOf(q), known))(t)
 			checkAnswer(t, q, expanded(t, store, page), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
 			s.comments = nil
 			for _, c := range cursors {

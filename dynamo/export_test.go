@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -29,12 +30,8 @@ import (
 func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), comments); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), comments))(t)
 	return client, table
 }
 
@@ -105,19 +102,13 @@ func TestScanner(t *testing.T) {
 // putOther adds items that are not comments. Two of them look similar to comments.
 func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
 	t.Helper()
-	if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), withID(c, 1), "key"); err != nil {
-		t.Fatal(err)
-	}
-	if err := dynamo.NewStore(client, table, dynamo.Options{}).Delete(t.Context(), withID(c, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), withID(c, 1), "key"))(t)
+	must.Do(t, dynamo.NewStore(client, table, dynamo.Options{}).Delete(t.Context(), withID(c, 1)))
 	for _, key := range [][2]string{{"P#p", "S"}, {"C#" + c.ID.Position().String(), "X"}, {"XC#1", "C"}} {
 		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -153,10 +144,7 @@ func TestScannerWhileWritesGoOn(t *testing.T) {
 			return s.Replace(ctx, c, after)
 		})
 		for range 3 {
-			got, err := collect(t, dynamo.NewScanner(client, table, 2).All(t.Context()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(collect(t, dynamo.NewScanner(client, table, 2).All(t.Context())))(t)
 			for _, c := range stay {
 				if _, found := got[c.ID]; !found {
 					t.Errorf("%s is missing", c)
@@ -279,9 +267,7 @@ func encoded(t *testing.T, comments []comment.Comment) []map[string]types.Attrib
 		defer mu.Unlock()
 		out = append(out, in.Item)
 	})
-	if _, err := dynamo.NewLoader(keep, "t", 1).Load(t.Context(), comments); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(keep, "t", 1).Load(t.Context(), comments))(t)
 	return out
 }
 
@@ -348,10 +334,7 @@ func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, commen
 		if index != "" {
 			input.IndexName, without = &index, 3 // the entry lacks the keys of the other three
 		}
-		output, err := client.Scan(t.Context(), input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		output := must.Get(client.Scan(t.Context(), input))(t)
 		output.Items = slices.DeleteFunc(output.Items, func(it map[string]types.AttributeValue) bool { return partitionKey(it) == "SETTINGS" })
 		if len(output.Items) != len(want) {
 			t.Errorf("%s: %q holds %d items, want %d", where, index, len(output.Items), len(want))

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -39,9 +40,7 @@ func TestMostHelpfulFollowsVotes(t *testing.T) {
 		comments := commenttest.Voted(c.random, commenttest.Many(c.random, "42", 30))
 		for i := range comments {
 			comments[i].Author.Imported = true
-			if _, err := c.store.Add(t.Context(), comments[i], ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.store.Add(t.Context(), comments[i], ""))(t)
 		}
 		c.model = commenttest.NewModel(comments...)
 		for range commenttest.Times(30, 200) {
@@ -83,9 +82,7 @@ func (c *crowd) change() {
 		}
 		c.model.Replace(after)
 	}
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, err)
 }
 
 // walk pages through a list, and compares it with the model.
@@ -96,10 +93,7 @@ func (c *crowd) walk(fromEnd bool) {
 	q.Filter.Verified = []*bool{nil, nil, new(true)}[c.random.IntN(3)]
 	var got []comment.ID
 	for {
-		page, err := c.store.Comments(c.Context(), q)
-		if err != nil {
-			c.Fatal(err)
-		}
+		page := must.Get(c.store.Comments(c.Context(), q))(c)
 		ids := make([]comment.ID, len(page.Comments))
 		for i, one := range page.Comments {
 			ids[i] = one.ID

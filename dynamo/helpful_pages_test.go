@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -45,9 +46,7 @@ func TestNumbersAmongHelpfulComments(t *testing.T) {
 		}
 		entries = append(entries, pageindex.Entry{Product: "42", Position: comments[i].ID.Position(), Cell: new(comments[i].Cell()), Follows: "1"})
 	}
-	if err := index.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, index.Apply(t.Context(), entries))
 	model := commenttest.NewModel(comments...)
 	list := model.List("42", comment.Filter{}, comment.MostHelpful)
 	for _, known := range []planner.Knowledge{{}, {Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true}, {Stats: model.Stats("42")}} {

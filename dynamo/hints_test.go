@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The assumed size of an entry equals the size that DynamoDB bills in the index of languages and
@@ -25,10 +26,7 @@ func TestEntryBytes(t *testing.T) {
 				listed[name] = whole[name]
 			}
 		}
-		read, err := layout.DecodeCompressed(listed, c.ProductID, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(layout.DecodeCompressed(listed, c.ProductID, true))(t)
 		got := entryBytes(c, read.Bytes)
 		for _, index := range layout.ListIndexes() {
 			billed := layout.EntrySize(whole, index)

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
@@ -73,10 +74,7 @@ func at1970() *time.Time { t := time.Unix(0, 0).UTC(); return &t }
 
 func planOf(t *testing.T, q comment.Query) planner.Plan {
 	t.Helper()
-	filter, err := q.Filter.Normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	filter := must.Get(q.Filter.Normalize())(t)
 	q.Product, q.Filter = "42", filter
 	if q.Order == "" {
 		q.Order = comment.NewestFirst
@@ -147,14 +145,9 @@ func TestPlans(t *testing.T) {
 // inputText returns the input of an SDK call as JSON, without unset fields.
 func inputText(t *testing.T, input any) string {
 	t.Helper()
-	raw, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(input))(t)
 	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &fields))
 	for name, value := range fields {
 		if value == nil || value == "" {
 			delete(fields, name)
@@ -164,9 +157,7 @@ func inputText(t *testing.T, input any) string {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(fields))
 	return strings.TrimSpace(out.String())
 }
 
@@ -174,14 +165,9 @@ func compareGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
 	}

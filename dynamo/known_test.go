@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // warehouse is a table in memory that answers reads of all its indexes.
@@ -293,20 +294,13 @@ func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter 
 // answerOf returns the answer of a store with the given statistics.
 func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Knowledge) comment.Page {
 	store := NewStore(s, "comments", Options{})
-	page, err := store.answer(context.Background(), q, keyOf(q), known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.answer(context.Background(), q, keyOf(q), known))(t)
 	return expanded(t, store, page)
 }
 
 // expanded returns a page as a caller gets it, with its texts.
 func expanded(t *rapid.T, store *Store, shared sharedPage) comment.Page {
-	page, err := store.expand(t.Context(), shared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return page
+	return must.Get(store.expand(t.Context(), shared))(t)
 }
 
 // attrText returns the text of an attribute, empty if there is none.

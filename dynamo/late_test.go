@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/stream"
@@ -30,29 +31,21 @@ func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error)
 // counts include it.
 func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	client, table, ctx := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t), t.Context()
-	if err := CreateTable(ctx, client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, CreateTable(ctx, client, table))
 	leases := leases.NewLeases(client, table)
-	if err := stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)))
 	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
 	store := NewStore(client, table, Options{Watermark: watermarkOf{leases}, StatisticsAge: 5 * time.Second})
 	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
 	written := commenttest.Random(commenttest.Rand(t), "vase")
 	written.Rating, written.Version, written.UpdatedAt = 1, 1, nil
-	if _, err := store.Add(ctx, written, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Add(ctx, written, ""))(t)
 	store.memory.now = time.Now
 
 	defer streamtest.Run(t, consumer)()
 	for renewals := int64(0); renewals < 8; renewals = streamtest.Renewals(t, leases) {
 		forget(store.memory.mark)
-		if err := store.memory.fetch(ctx, "vase"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.memory.fetch(ctx, "vase"))
 		page, err := store.Comments(ctx, comment.Query{
 			Product: "vase", Filter: comment.Filter{Ratings: []int{1}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20},
 		})

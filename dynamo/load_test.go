@@ -20,15 +20,14 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 func TestLoad(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		ctx, client, table := t.Context(), call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(ctx, client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(ctx, client, table))
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 1)), "p", 260)
 		checkLoad(t, dynamo.NewLoader(client, table, 0), comments[:130], dynamo.LoadCounts{Written: 130})
 		setText(t, client, table, comments[7].ID, "edited")
@@ -58,9 +57,7 @@ func TestLoad(t *testing.T) {
 // those that were changed here.
 func TestLoadUpdates(t *testing.T) {
 	ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(ctx, client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(ctx, client, table))
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	rows := []struct {
 		why   string
@@ -94,9 +91,7 @@ func TestLoadUpdates(t *testing.T) {
 	for i, row := range rows {
 		c := comments[i]
 		if row.here != nil {
-			if err := row.here(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, row.here(c))
 		}
 		for _, want := range []dynamo.LoadCounts{row.want, row.again} {
 			loader := dynamo.NewLoader(client, table, 0)
@@ -126,9 +121,7 @@ func TestLoadUpdates(t *testing.T) {
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 		comments := commenttest.Many(rand.New(rand.NewPCG(2, 2)), "p", 30)
 		for i := range comments {
 			comments[i].Text = strings.Repeat("<", comment.MaxTextBytes)
@@ -157,9 +150,7 @@ func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID,
 		UpdateExpression:          aws.String("SET t = :t"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":t": &types.AttributeValueMemberS{Value: text}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // faultyTable is a table in memory whose calls fail at times. A simulated client edits each comment
@@ -432,9 +423,7 @@ func TestLoadMakesFewCalls(t *testing.T) {
 func TestLateWriteOfALoad(t *testing.T) {
 	for _, revive := range []bool{false, true} {
 		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(ctx, client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(ctx, client, table))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 2)
 		if revive {
@@ -447,9 +436,7 @@ func TestLateWriteOfALoad(t *testing.T) {
 		checkLoad(t, loader, comments, dynamo.LoadCounts{Written: 2})
 		edited := comments[1]
 		edited.Text, edited.Version, edited.UpdatedAt = "edited", edited.Version+1, new(time.UnixMilli(1))
-		if err := store.Replace(ctx, comments[1], edited); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Replace(ctx, comments[1], edited))
 		time.Sleep(2 * time.Millisecond) // tombstones differ by their time
 		remove(t, store, comments[0])
 		late.arrive(ctx)
@@ -467,9 +454,7 @@ func TestLateWriteOfALoad(t *testing.T) {
 func TestReviveAndDelete(t *testing.T) {
 	for _, deletedBefore := range []bool{false, true} {
 		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(ctx, client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(ctx, client, table))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 1)
 		if deletedBefore {
@@ -505,9 +490,7 @@ func (d *deletingClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
 func remove(t *testing.T, store *dynamo.Store, comments ...comment.Comment) {
 	t.Helper()
 	for _, c := range comments {
-		if err := store.Delete(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Delete(t.Context(), c))
 	}
 }
 

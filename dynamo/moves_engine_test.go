@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -48,17 +49,13 @@ func rareEnds(comment.Query) planner.Knowledge {
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
 	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds})
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
-		if _, err := store.Add(t.Context(), comments[i], ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), comments[i], ""))(t)
 	}
 	model := commenttest.NewModel(comments...)
 	q := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst}
@@ -68,10 +65,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	const pages = 60
 	for range pages {
 		q.Slice.Size = 8 + r.IntN(5)
-		page, err := store.Comments(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(store.Comments(t.Context(), q))(t)
 		want := model.List("42", q.Filter, q.Order)[:q.Slice.Size]
 		same := slices.EqualFunc(want, page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID && a.Text == b.Text })
 		if !same || page.HasNext != (q.Slice.Size < len(comments)) || page.HasPrevious {
@@ -97,9 +91,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
 	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
@@ -107,9 +99,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
 		texts[comments[i].ID] = comments[i].Text
-		if _, err := store.Add(t.Context(), comments[i], ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), comments[i], ""))(t)
 	}
 	newest := slices.MaxFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
 	network.then = func() { newest = toggle(t, r, store, newest) }
@@ -118,9 +108,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3, Page: 2},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, c := range page.Comments {
 			if c.Text != texts[c.ID] {
 				t.Fatalf("comment %s has the text %q, want %q\n%s", c.ID, c.Text, texts[c.ID], page.Plan().Summary())

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -55,9 +56,7 @@ func TestOwnComments(t *testing.T) {
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		for range 20 {
 			i := r.IntN(len(comments))
-			if err := store.Delete(t.Context(), comments[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.Delete(t.Context(), comments[i]))
 			comments = slices.Delete(comments, i, i+1)
 		}
 		for range 15 {
@@ -134,9 +133,7 @@ func TestOwnCommentsCost(t *testing.T) {
 	} {
 		row.query.Customer = "1"
 		account := usage.NewPool(1 << 30).Open(1 << 30)
-		if _, err := dynamo.NewStore(client, table, dynamo.Options{}).OwnComments(usage.With(t.Context(), account), row.query); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dynamo.NewStore(client, table, dynamo.Options{}).OwnComments(usage.With(t.Context(), account), row.query))(t)
 		if got := account.Units(); got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -18,16 +19,12 @@ import (
 func TestPagesThroughEveryFault(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	model := commenttest.NewModel()
 	for range 40 {
 		c := commenttest.Nasty(r, "42")
 		model.Insert(c)
-		if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), c, ""))(t)
 	}
 	filter := comment.Filter{Ratings: []int{1, 5}}
 	want := model.List("42", filter, comment.NewestFirst)

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // rareTable is a product of 400 comments, nearly all with three stars.
@@ -35,10 +36,7 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 	filter := comment.Filter{Ratings: []int{1, 2}}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}}
 	store := NewStore(s, "comments", Options{})
-	page, err := store.Comments(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.Comments(t.Context(), q))(t)
 	want := commenttest.NewModel(s.comments...).List("42", filter, q.Order)[:10]
 	if !slices.EqualFunc(want, page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID && a.Text == b.Text }) {
 		t.Errorf("shown are %v, want %v", page.Comments, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -21,9 +22,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 func newTable(t testing.TB, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	return table
 }
 
@@ -101,9 +100,7 @@ func TestTimeToLiveIsKept(t *testing.T) {
 			t.Fatalf("at first: %v, %v", on, err)
 		}
 		for range 2 {
-			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 			if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
 				t.Errorf("%v, %v", on, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -33,9 +34,7 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 			Product: "42", Order: comment.OldestFirst, Filter: comment.Filter{Ratings: []int{1, 5}},
 			Slice: comment.Slice{Size: 3, After: f.cursor}, SettledOnly: f.settled,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, c := range page.Comments {
 			f.cursor, f.seen = comment.At(c.ID.Position()), append(f.seen, c.ID)
 		}
@@ -77,12 +76,8 @@ func (w *tailed) add(failing int, meanwhile func()) {
 	distinct[0], distinct[1] = byte(w.random.IntN(256)), byte(w.random.IntN(256))
 	skew := time.Second - time.Duration(w.random.Int64N(int64(w.behind+time.Second)))
 	c.ID = comment.IDOf(comment.PositionAt(w.now.Add(skew), distinct))
-	if _, err := dynamo.NewStore(client, w.table, dynamo.Options{}).Add(w.t.Context(), c, ""); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := network.Flush(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(dynamo.NewStore(client, w.table, dynamo.Options{}).Add(w.t.Context(), c, ""))(w.t)
+	must.Do(w.t, network.Flush())
 	w.written = append(w.written, c.ID)
 	w.now = w.now.Add(time.Duration(w.random.IntN(2000)) * time.Millisecond)
 }
@@ -98,9 +93,7 @@ func TestTailSeesWhatIsWrittenLate(t *testing.T) {
 
 func tailBesideLateWrites(t *testing.T, behind time.Duration) {
 	w := &tailed{t: t, behind: behind, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
-	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), w.client, w.table))
 	store := dynamo.ByClock(dynamo.NewStore(w.client, w.table, dynamo.Options{}), func() time.Time { return w.now })
 	settled, all := &tail{settled: true}, &tail{}
 	look := func() { settled.read(t, store); all.read(t, store) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
 
@@ -27,10 +28,7 @@ func BenchmarkGzip(b *testing.B) {
 		for _, level := range []int{gzip.BestSpeed, gzip.DefaultCompression} {
 			b.Run(codec.name+"/level="+strconv.Itoa(level), func(b *testing.B) {
 				var size counter
-				compressor, err := codec.open(&size, level)
-				if err != nil {
-					b.Fatal(err)
-				}
+				compressor := must.Get(codec.open(&size, level))(b)
 				for b.Loop() {
 					size = 0
 					compressor.(interface{ Reset(io.Writer) }).Reset(&size)
@@ -63,9 +61,5 @@ func pageOf(b *testing.B, n int) []byte {
 			"id": c.ID, "rating": c.Rating, "language": c.Language, "title": c.Title, "text": c.Text, "author": c.Author,
 		})
 	}
-	page, err := json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{"comments": map[string]any{"nodes": nodes}}}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return page
+	return must.Get(json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{"comments": map[string]any{"nodes": nodes}}}}))(b)
 }

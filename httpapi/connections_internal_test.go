@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestLeastUsed(t *testing.T) {
@@ -38,26 +40,15 @@ func TestLeastUsed(t *testing.T) {
 
 // A connection that is about to be closed is read once more, whatever its deadline.
 func TestLastRead(t *testing.T) {
-	listener, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "localhost:0"))(t)
 	defer listener.Close()
 	all := NewConnections(0, 0)
 	all.Stop()
 	for _, sent := range []string{"", "GET"} {
-		client, err := net.Dial("tcp", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		served, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
+		served := must.Get(listener.Accept())(t)
 		conn := all.accept(served)
-		if _, err := io.WriteString(client, sent); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(client, sent))(t)
 		if all.expireQuiet(time.Now().Add(time.Hour)); !conn.expired {
 			t.Fatal("a quiet connection is not closed")
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // When more bytes arrive than allowed, the clients that have sent most for longest are told to
@@ -80,9 +81,7 @@ func TestTooManyHeads(t *testing.T) {
 	closed := make(chan error)
 	for range 10 {
 		conn := dial(t, server)
-		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Filler: "+strings.Repeat("x", 4000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Filler: "+strings.Repeat("x", 4000)))(t)
 		go func() {
 			_, err := conn.Read(make([]byte, 1)) // ends at the latest with the test
 			select {
@@ -107,9 +106,7 @@ func TestRoomForConnections(t *testing.T) {
 	s := newSchema()
 	server := newBoundServer(t, httpapi.NewConnections(3, 0), func(o *httpapi.Options) { o.Schema = s })
 	worked := dial(t, server)
-	if _, err := io.WriteString(worked, "GET /graphql?query={waits} HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(worked, "GET /graphql?query={waits} HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 	<-s.entered
 	silent := dial(t, server)
 	for range 10 {

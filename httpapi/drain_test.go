@@ -17,27 +17,21 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // talk sends a request over a persistent connection, and returns the answer.
 func talk(t *testing.T, conn net.Conn, path string) *http.Response {
 	t.Helper()
-	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 	return answered(t, conn)
 }
 
 // answered reads a whole answer.
 func answered(t *testing.T, conn net.Conn) *http.Response {
 	t.Helper()
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+	must.Get(io.Copy(io.Discard, response.Body))(t)
 	return response
 }
 
@@ -52,9 +46,7 @@ func TestDrain(t *testing.T) {
 			t.Error("a connection ends after an answer of a server that goes on")
 		}
 	}
-	if _, err := io.WriteString(sending, "GET /healthz HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(sending, "GET /healthz HTTP/1.1\r\n"))(t)
 	connections.Stop()
 	if response := talk(t, used, "/readyz"); !response.Close || response.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("the first answer after Stop: %s, close %v", response.Status, response.Close)
@@ -81,9 +73,7 @@ func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 		t.Errorf("Drain returned %v while a request was arriving", err)
 	default:
 	}
-	if _, err := io.WriteString(sending, "Host: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(sending, "Host: localhost\r\n\r\n"))(t)
 	if !answered(t, sending).Close {
 		t.Error("the connection of the request that was arriving stays open")
 	}
@@ -100,26 +90,17 @@ func TestDrainOverTLS(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	shake := func(protocol string) *tls.Conn {
-		conn, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{protocol}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{protocol}}))(t)
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
 	silent, used, sending, first, second := shake("http/1.1"), shake("http/1.1"), shake("http/1.1"), shake("http/1.1"), shake("h2")
 	frames := http2.NewFramer(second, second)
-	if _, err := io.WriteString(second, http2.ClientPreface); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(frames.WriteSettings(), frames.WriteSettingsAck()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(second, http2.ClientPreface))(t)
+	must.Do(t, errors.Join(frames.WriteSettings(), frames.WriteSettingsAck()))
 	talk(t, sending, "/healthz")
 	for _, conn := range []net.Conn{sending, first} {
-		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"))(t)
 	}
 	connections.Stop()
 	drained := make(chan error, 1)
@@ -128,9 +109,7 @@ func TestDrainOverTLS(t *testing.T) {
 	}
 	isAnsweredInDrain(t, sending, drained)
 	isAnsweredInDrain(t, first, drained)
-	if err := silent.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, silent.SetDeadline(time.Now().Add(time.Minute)))
 	if n, err := silent.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a connection without a request: %d bytes, %v; want it closed", n, err)
 	}
@@ -152,10 +131,7 @@ func dialSlow(t *testing.T, server *httptest.Server) net.Conn {
 		err := raw.Control(func(fd uintptr) { failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
 		return errors.Join(err, failed)
 	}}
-	conn, err := dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String()))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -172,14 +148,8 @@ func TestDrainWaitsForSlowReaders(t *testing.T) {
 	})
 	ask := func() *http.Response {
 		conn := dialSlow(t, server)
-		if _, err := io.WriteString(conn, "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response
+		must.Get(io.WriteString(conn, "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
+		return must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	}
 	slow, never := ask(), ask()
 	connections.Stop()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // patient is a schema whose operations run until their context ends, and report the cause.
@@ -47,13 +48,9 @@ func TestClientHangsUp(t *testing.T) {
 	for name, request := range map[string]string{"announced": announced, "in chunks": inChunks, "GET": byGET} {
 		t.Run(name, func(t *testing.T) {
 			conn := dial(t, server)
-			if _, err := io.WriteString(conn, request); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(conn, request))(t)
 			<-s.began
-			if err := conn.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.Close())
 			if err := <-s.ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("the operation ended with %v", err)
 			}
@@ -66,22 +63,16 @@ func TestClientHangsUp(t *testing.T) {
 func TestClientHangsUpInTheQueue(t *testing.T) {
 	s, limiter := newSchema(), concurrency.New(1, 1)
 	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) { o.Schema, o.Concurrency = s, limiter })
-	if _, err := io.WriteString(dial(t, server), strings.Replace(announced, "echo }", "waits}", 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(dial(t, server), strings.Replace(announced, "echo }", "waits}", 1)))(t)
 	<-s.entered
 	defer close(s.released)
 	for limiter.State().Gone == 0 { // on a busy machine, its time in the queue may be over before
 		waiting := dial(t, server)
-		if _, err := io.WriteString(waiting, announced); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(waiting, announced))(t)
 		for before := limiter.State().Waited; limiter.State().Queued == 0 && limiter.State().Waited == before; {
 			runtime.Gosched()
 		}
-		if err := waiting.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, waiting.Close())
 		for limiter.State().Queued > 0 {
 			time.Sleep(time.Millisecond)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // However a request ends, its place becomes free.
@@ -151,14 +152,8 @@ func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
 // The timeout of an operation includes its time in the queue.
 func TestWaitingTakesTime(t *testing.T) {
 	limiter := concurrency.New(1, 1)
-	turn, err := limiter.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := turn.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must.Get(limiter.Enter())(t)
+	place := must.Get(turn.Wait(t.Context()))(t)
 	began := time.Now()
 	var came, deadline time.Time
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

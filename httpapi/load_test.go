@@ -17,6 +17,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -105,10 +106,7 @@ func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	full = concurrency.New(1, 1)
 	var turns [2]concurrency.Turn
 	for i := range turns {
-		turn, err := full.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
+		turn := must.Get(full.Enter())(t)
 		turns[i] = turn
 	}
 	if _, err := full.Enter(); err == nil {
@@ -116,10 +114,7 @@ func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	}
 	return full, func() {
 		for _, turn := range turns {
-			place, err := turn.Wait(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := must.Get(turn.Wait(context.Background()))(t)
 			place.Leave(concurrency.Unmeasured)
 		}
 	}
@@ -133,18 +128,13 @@ func asker(t *testing.T, server *httptest.Server) func(request string) reply {
 	answers := bufio.NewReader(conn)
 	return func(request string) reply {
 		t.Helper()
-		if _, err := io.WriteString(conn, request); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, request))(t)
 		answer, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatalf("%.100q: %v", request, err)
 		}
 		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(answer.Body))(t)
 		return reply{status: answer.StatusCode, header: answer.Header, raw: text, body: string(text)}
 	}
 }
@@ -198,18 +188,12 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 		sent <- slowly(t, server, body)
 	}()
 	// This returns when the client reads, which it does when the server asked for the body.
-	if _, err := slow.Write([]byte(`{"query": "{ ec`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(slow.Write([]byte(`{"query": "{ ec`)))(t)
 	if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
 		t.Errorf("beside a slow body: %d %s", got.status, got.body)
 	}
-	if _, err := slow.Write([]byte(`ho }"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := slow.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(slow.Write([]byte(`ho }"}`)))(t)
+	must.Do(t, slow.Close())
 	if got := <-sent; got.status != 200 {
 		t.Errorf("the slow body: %d %s", got.status, got.body)
 	}
@@ -226,10 +210,7 @@ func (u unread) Read([]byte) (int, error) {
 
 func TestBodiesTooLargeAreNotSent(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxBody = 100 })
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", unread{t})
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", unread{t}))(t)
 	request.ContentLength = 101
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Expect", "100-continue")
@@ -259,15 +240,10 @@ func TestBodyEndsEarly(t *testing.T) {
 		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 5000, body),
 		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body),
 	} {
-		connection, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		connection := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		defer connection.Close()
 		fmt.Fprintf(connection, "POST /graphql HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n%s", sent)
-		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, connection.(*net.TCPConn).CloseWrite())
 		if got, err := io.ReadAll(connection); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 400 ") || !strings.Contains(string(got), "ended early") {
 			t.Errorf("%q is answered %q, %v", sent, got, err)
 		}
@@ -277,10 +253,7 @@ func TestBodyEndsEarly(t *testing.T) {
 // slowly posts a body, and starts sending it only when the server has begun to read it.
 func slowly(t *testing.T, server *httptest.Server, body io.Reader) reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Expect", "100-continue")
 	return do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute})

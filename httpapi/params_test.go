@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestBodies(t *testing.T) {
@@ -157,10 +158,7 @@ func TestHeadersGivenTwice(t *testing.T) {
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Content-Encoding": "identity", "Sec-Fetch-Site": "same-origin", "Authorization": "Bearer secret", "Origin": server.URL,
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "{ echo }"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "{ echo }"}`)))(t)
 		request.Header.Set("Content-Type", "application/json")
 		request.Header[name] = []string{value}
 		if once := do(t, request, http.DefaultTransport); once.status != 200 {
@@ -223,10 +221,7 @@ func TestBounds(t *testing.T) {
 // chunked posts a body without its length.
 func chunked(t *testing.T, server *httptest.Server, body string) reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", struct{ *strings.Reader }{strings.NewReader(body)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", struct{ *strings.Reader }{strings.NewReader(body)}))(t)
 	request.Header.Set("Content-Type", "application/json")
 	return do(t, request, http.DefaultTransport)
 }

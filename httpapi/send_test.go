@@ -20,6 +20,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // newWholeServer starts a server that is set up like the program's own, with HTTP/2 over plain
@@ -52,10 +53,7 @@ func newBoundServer(t *testing.T, connections *httpapi.Connections, set func(*ht
 // dial connects to a server until the test ends.
 func dial(t *testing.T, server *httptest.Server) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -71,21 +69,15 @@ func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
 	t.Helper()
 	conn := dial(t, server)
-	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, http2.ClientPreface))(t)
 	framer := http2.NewFramer(conn, conn)
-	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
 	var head bytes.Buffer
 	encoder := hpack.NewEncoder(&head)
 	for i := range requests {
 		head.Reset()
 		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", path}, {"sec-fetch-site", site}} {
-			if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 		}
 		if framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}) != nil {
 			return false
@@ -148,16 +140,10 @@ func TestClientsThatDoNotRead(t *testing.T) {
 // ask asks for a huge answer over HTTP/1.1 and waits until it begins.
 func ask(t *testing.T, conn net.Conn) *bufio.Reader {
 	t.Helper()
-	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(conn, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
+	must.Get(io.WriteString(conn, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n"))(t)
 	reader := bufio.NewReader(conn)
-	if _, err := reader.Peek(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(reader.Peek(1))(t)
 	return reader
 }
 
@@ -213,9 +199,7 @@ func TestSlowReaders(t *testing.T) {
 			listener <- conn
 			go func() { _, _ = io.WriteString(client, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n") }()
 			answer, err := http.ReadResponse(bufio.NewReader(client), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for err == nil {
 				time.Sleep(test.pause)
 				_, err = io.CopyN(io.Discard, answer.Body, 64<<10)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -178,10 +179,7 @@ func (a reply) code(t *testing.T) string {
 // and "Name:" removes it.
 func send(t *testing.T, method, address, body string, headers ...string) reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
 	request.Header.Set("Accept-Encoding", "identity") // or Go's client would ask for gzip and hide it
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ":")
@@ -196,15 +194,9 @@ func send(t *testing.T, method, address, body string, headers ...string) reply {
 // do sends a request unchanged.
 func do(t *testing.T, request *http.Request, by http.RoundTripper) reply {
 	t.Helper()
-	response, err := by.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(by.RoundTrip(request))(t)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(io.ReadAll(response.Body))(t)
 	out := reply{status: response.StatusCode, header: response.Header, raw: raw, body: string(raw)}
 	if response.Header.Get("Content-Encoding") == "gzip" {
 		out.body = unpack(t, raw)
@@ -214,14 +206,8 @@ func do(t *testing.T, request *http.Request, by http.RoundTripper) reply {
 
 func unpack(t *testing.T, packed []byte) string {
 	t.Helper()
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
+	text := must.Get(io.ReadAll(reader))(t)
 	return string(text)
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/quota"
 )
@@ -101,16 +102,10 @@ func begun(t *testing.T, server *httptest.Server, method, accept, query string) 
 	if method == http.MethodGet {
 		address, body = address+"?query="+strings.ReplaceAll(query, " ", "%20"), ""
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", accept)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	for lines := bufio.NewReader(answer.Body); !strings.Contains(text, `"stats":0`); {
 		line, err := lines.ReadString('\n')
@@ -183,13 +178,9 @@ func dialled(t *testing.T, server *httptest.Server, header http.Header) (conn *w
 func exchange(t *testing.T, conn *websocket.Conn, messages ...string) (last string) {
 	t.Helper()
 	for _, text := range messages {
-		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 		_, answer, err := conn.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		last = string(answer)
 	}
 	return last
@@ -282,16 +273,10 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 		o.Subscriptions.TokenRefused = func(context.Context) bool { return expired.Load() }
 		o.Subscriptions.Timing.Heartbeat = time.Millisecond
 	}))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "subscription { stats }"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "subscription { stats }"}`)))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	expired.Store(true)
 	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "UNAUTHENTICATED") {
@@ -325,29 +310,20 @@ func subscribers(b *testing.B, address string) (more func()) {
 	process := exec.CommandContext(b.Context(), os.Args[0])
 	process.Env = append(os.Environ(), subscribeTo+"="+address)
 	process.Stderr = os.Stderr
-	ask, err := process.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	ask := must.Get(process.StdinPipe())(b)
 	hear, err := process.StdoutPipe()
 	if err == nil {
 		err = process.Start()
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	b.Cleanup(func() {
 		_ = ask.Close()
 		_ = process.Wait()
 	})
 	answer := make([]byte, 1)
 	return func() {
-		if _, err := ask.Write([]byte{'+'}); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := io.ReadFull(hear, answer); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(ask.Write([]byte{'+'}))(b)
+		must.Get(io.ReadFull(hear, answer))(b)
 	}
 }
 
@@ -402,9 +378,7 @@ func resident(b *testing.B) (mb float64) {
 	status, _ := os.ReadFile("/proc/self/status") // Linux has it
 	for line := range strings.Lines(string(status)) {
 		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			if _, err := fmt.Sscan(text, &mb); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(fmt.Sscan(text, &mb))(b)
 		}
 	}
 	return mb * 1024 / 1e6 // /proc reports KiB

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
 )
 
@@ -121,10 +122,7 @@ func TestUnreadCommentsAreNotGone(t *testing.T) {
 				b := &troubled{table: newTable(t)}
 				hub, _ := b.hub()
 				defer hub.Close()
-				s, err := follow(t, hub, "p", comment.Filter{}, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 				b.happens(outbox.Added, b.random("p"), false, true)
 				_, before := s.next(t)
 				b.comment = row.comment()
@@ -142,9 +140,7 @@ func TestUnreadCommentsAreNotGone(t *testing.T) {
 				if !row.resumes && comment.KindOf(err) == comment.Throttled {
 					again, err = follow(t, hub, "p", comment.Filter{}, before)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for range comments {
 					if e, _ := again.next(t); e.Kind != row.want {
 						t.Errorf("a subscriber that resumes is told %v", e.Kind)
@@ -162,9 +158,7 @@ func TestUnreadStatisticsAreReadAgain(t *testing.T) {
 		hub, _ := b.hub()
 		defer hub.Close()
 		inlet := &live.Inlet{}
-		if _, err := hub.Stats(live.With(t.Context(), inlet), "p"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
 		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
 			t.Fatal(err)
 		}
@@ -190,13 +184,8 @@ func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 			_, err := hub.Stats(live.With(t.Context(), inlet), "damaged")
 			return inlet.Subscription, err
 		}
-		if _, err := stats(); err != nil {
-			t.Fatal(err)
-		}
-		s, err := follow(t, hub, "p", comment.Filter{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(stats())(t)
+		s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 		b.counts = func(product string) error {
 			if product == "damaged" {
 				return errors.New("no grid; talkback rebuild mends it")

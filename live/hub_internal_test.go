@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // An abandoned reading that breaks as it is stopped does not end the one that came after.
@@ -41,9 +42,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	var there []*Subscription
 	for _, product := range []string{"p", "p", "q"} {
 		s := h.newSubscription(product)
-		if _, err := h.join(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.join(t.Context(), s))(t)
 		there = append(there, s)
 	}
 	if h.leave(there[0]); len(h.products["p"]) != 1 || len(h.users) != 2 {
@@ -89,9 +88,7 @@ func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 		defer h.Close()
 		comes := func() *Subscription {
 			s := h.newSubscription("p")
-			if _, err := h.join(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(h.join(t.Context(), s))(t)
 			return s
 		}
 		for _, step := range []struct {
@@ -185,9 +182,7 @@ func TestRefusedSubscribersLeave(t *testing.T) {
 		h.broke(f)
 		f.stop()
 		s := h.newSubscription("p")
-		if _, err := h.join(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.join(t.Context(), s))(t)
 		time.Sleep(2 * linger)
 		if s.Position() == "" {
 			t.Error("its reading has ended")

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
 )
 
@@ -169,10 +170,7 @@ func follow(t *testing.T, hub *live.Hub, product string, filter comment.Filter, 
 // next returns the next event, and the position after it.
 func (s subscriber) next(t *testing.T) (*comment.Event, string) {
 	t.Helper()
-	d, err := s.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Next(t.Context()))(t)
 	s.Offer(d)
 	return <-s.events, d.Position
 }
@@ -225,10 +223,7 @@ func TestEvents(t *testing.T) {
 				filter comment.Filter
 				kind   comment.EventKind
 			}{{comment.Filter{}, row.all}, {comment.Filter{Ratings: []int{1}}, row.oneStar}} {
-				s, err := follow(t, hub, "p", want.filter, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(follow(t, hub, "p", want.filter, ""))(t)
 				for _, step := range row.steps {
 					b.happens(step.kind, step.now, step.wasShown, step.shown)
 				}
@@ -256,20 +251,14 @@ func TestOneReadForAll(t *testing.T) {
 	hub := newHub(t, b)
 	var all []subscriber
 	for range 2000 {
-		s, err := follow(t, hub, "p", comment.Filter{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 		all = append(all, s)
 	}
 	b.happens(outbox.Added, b.random("another"), false, true)
 	b.happens(outbox.Added, b.random("p"), false, true)
 	built, own := 0, 0
 	for _, s := range all {
-		d, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(s.Next(t.Context()))(t)
 		d.Once("the same", func() (any, bool) { built++; return "", true })
 		d.Once("to each its own", func() (any, bool) { own++; return "", false })
 	}
@@ -283,10 +272,7 @@ func TestStats(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
 	inlet := &live.Inlet{From: "none, since statistics are delivered whole"}
-	counts, err := hub.Stats(live.With(t.Context(), inlet), "p")
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
 	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
 	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
 	var totals []int
@@ -310,14 +296,8 @@ func TestStatsAsOf(t *testing.T) {
 		hub := live.New(b, b, func(context.Context) (time.Time, bool) { return now, known }, slog.New(slog.DiscardHandler))
 		defer hub.Close()
 		inlet := &live.Inlet{}
-		counts, err := hub.Stats(live.With(t.Context(), inlet), "p")
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := inlet.Subscription.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
+		d := must.Get(inlet.Subscription.Next(t.Context()))(t)
 		inlet.Subscription.Offer(d)
 		if asOf := (<-counts).AsOf; (asOf != nil) != known || known && !asOf.Equal(now) {
 			t.Errorf("known: %t, as of %v", known, asOf)
@@ -329,19 +309,12 @@ func TestStatsAsOf(t *testing.T) {
 func TestEventsAndStatsOfOneProduct(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
-	events, err := follow(t, hub, "p", comment.Filter{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := follow(t, hub, "only followed", comment.Filter{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
+	must.Get(follow(t, hub, "only followed", comment.Filter{}, ""))(t)
 	counts := map[string]*live.Subscription{}
 	for _, product := range []string{"p", "only counted"} {
 		inlet := &live.Inlet{}
-		if _, err := hub.Stats(live.With(t.Context(), inlet), product); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(hub.Stats(live.With(t.Context(), inlet), product))(t)
 		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
 			t.Fatal(err)
 		}
@@ -360,9 +333,7 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 		t.Errorf("a subscriber to statistics is at %q, and gets %v", counts["p"].Position(), d)
 	}
 	b.happens(outbox.StatisticsChanged, first, true, true)
-	if _, err := counts["p"].Next(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(counts["p"].Next(t.Context()))(t)
 	followed := first
 	followed.ProductID = "only followed"
 	b.happens(outbox.StatisticsChanged, followed, true, true)
@@ -383,14 +354,8 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 func TestSlowSubscribersResume(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
-	slow, err := follow(t, hub, "p", comment.Filter{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	quick, err := follow(t, hub, "p", comment.Filter{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	slow := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
+	quick := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 	b.happens(outbox.Added, b.random("p"), false, true)
 	_, at := slow.next(t)
 	quick.next(t)
@@ -411,10 +376,7 @@ func TestSlowSubscribersResume(t *testing.T) {
 		t.Fatal(err, hub.Dropped())
 	}
 	slow.Close()
-	again, err := follow(t, hub, "p", comment.Filter{}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(follow(t, hub, "p", comment.Filter{}, at))(t)
 	got := map[comment.ID]bool{}
 	middle := ""
 	for i := range want {
@@ -430,10 +392,7 @@ func TestSlowSubscribersResume(t *testing.T) {
 		}
 	}
 	// Also where it was in the middle of what it had missed, and what happens then.
-	once, err := follow(t, hub, "p", comment.Filter{}, middle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	once := must.Get(follow(t, hub, "p", comment.Filter{}, middle))(t)
 	for range 39 {
 		once.next(t)
 	}
@@ -454,10 +413,7 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	b.happens(outbox.Added, b.random("another"), false, true)
 	var both [2]subscriber
 	for i := range both {
-		s, err := follow(t, hub, "p", comment.Filter{}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 		both[i] = s
 	}
 	began := both[0].Position()
@@ -471,10 +427,7 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	if told := both[0].Position(); told == "" || told == began {
 		t.Errorf("the position was %q and is %q", began, told)
 	}
-	again, err := follow(t, hub, "p", comment.Filter{}, began)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(follow(t, hub, "p", comment.Filter{}, began))(t)
 	if event, _ := again.next(t); event.CommentID != c.ID {
 		t.Error(event)
 	}
@@ -600,10 +553,7 @@ func TestMissedEvents(t *testing.T) {
 func TestEventsThatWereNotKept(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
-	s, err := follow(t, hub, "p", comment.Filter{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 	b.happens(outbox.Added, b.random("p"), false, true)
 	_, at := s.next(t)
 	b.mu.Lock()
@@ -630,10 +580,7 @@ func TestBrokenLogs(t *testing.T) {
 	b.mu.Lock()
 	b.broken = nil
 	b.mu.Unlock()
-	s, err := follow(t, hub, "p", comment.Filter{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 	b.mu.Lock()
 	b.gone = true
 	b.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -41,13 +42,9 @@ func TestProduct(t *testing.T) {
 				cell = english
 			}
 			places.Add(cell, c.ID.Position())
-			if err := model.Apply(t.Context(), []pageindex.Entry{{Product: "p", Position: c.ID.Position(), Cell: &cell, Follows: "1"}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, model.Apply(t.Context(), []pageindex.Entry{{Product: "p", Position: c.ID.Position(), Cell: &cell, Follows: "1"}}))
 		}
-		if err := model.Apply(t.Context(), row.wrong); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, model.Apply(t.Context(), row.wrong))
 		drifts, err := pageindex.Audit(t.Context(), model, "p", places)
 		if err != nil || len(drifts) != len(row.want) {
 			t.Errorf("%s: %v, %v", row.why, drifts, err)

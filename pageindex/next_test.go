@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
@@ -38,9 +39,7 @@ func TestNext(t *testing.T) {
 			if there[number] = is; is {
 				entry.Cell = &comment.Cell{Language: "en", Rating: 1, Traits: comment.IsVerified}
 			}
-			if err := model.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, model.Apply(t.Context(), []pageindex.Entry{entry}))
 		}
 		for _, number := range rapid.SliceOfN(rapid.IntRange(0, 60), 0, 50).Draw(t, "comments") {
 			set(number, true)
@@ -69,9 +68,7 @@ func TestNext(t *testing.T) {
 		if comment.KindOf(err) == comment.Unavailable {
 			return // it changes too quickly
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		compare := func(a, b comment.Position) int { return list.Order.Compare(*comment.At(a), *comment.At(b)) }
 		if !slices.IsSortedFunc(places.Positions, compare) || len(places.Positions) > n {
 			t.Fatalf("%d positions, not in order or more than %d", len(places.Positions), n)

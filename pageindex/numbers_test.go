@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -41,9 +42,7 @@ func hundred(t *testing.T) *countingIndex {
 	model := conformance.NewModel()
 	for i := range 100 {
 		entry := pageindex.Entry{Product: "42", Position: position(i), Cell: &comment.Cell{Language: "en", Rating: 1 + i%5}, Follows: "1"}
-		if err := model.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, model.Apply(t.Context(), []pageindex.Entry{entry}))
 	}
 	return &countingIndex{Index: model}
 }
@@ -95,12 +94,8 @@ func TestLookup(t *testing.T) {
 			List: pageindex.List{Product: "42", Order: comment.NewestFirst}, Slice: row.slice, Place: row.place, MostSkip: 30,
 			Numbering: row.numbering, Total: row.total, Exact: exact,
 		})
-		if err := l.Begin(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Begin(t.Context()))
+		must.Do(t, l.Finish(t.Context()))
 		if diff := cmp.Diff(row.calls, index.places); diff != "" || l.Cost.Calls != len(row.calls) || l.Cost.Waves != len(row.calls) {
 			t.Errorf("%s: places by call %s, cost %+v", row.why, diff, l.Cost)
 		}
@@ -137,9 +132,7 @@ func TestTooFarFromThePageIsAskedAgain(t *testing.T) {
 		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.OldestFirst}, Slice: comment.Slice{Size: 10, Page: row.page}, Place: true, MostSkip: 30,
 		})
-		if err := l.Begin(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Begin(t.Context()))
 		if diff := cmp.Diff(row.calls, index.places); diff != "" || l.Start.Rank != row.start {
 			t.Errorf("page %d begins at %d, want %d; %s", row.page, l.Start.Rank, row.start, diff)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // scripted is a table with a stream of many shards, a few to a page.
@@ -89,15 +90,11 @@ func TestWhereAShardIsOpened(t *testing.T) {
 	if _, err := source.Open(t.Context(), "label", "x", ""); !errors.Is(err, ErrGone) {
 		t.Errorf("a shard of a stream that was never listed: %v", err)
 	}
-	if _, err := source.Shards(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(source.Shards(t.Context()))(t)
 	for after, want := range map[string]types.ShardIteratorType{
 		"": types.ShardIteratorTypeTrimHorizon, "17": types.ShardIteratorTypeAfterSequenceNumber,
 	} {
-		if _, err := source.Open(t.Context(), "label", "x", after); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(source.Open(t.Context(), "label", "x", after))(t)
 		if s.opened.ShardIteratorType != want || aws.ToString(s.opened.SequenceNumber) != after {
 			t.Errorf("after %q: %+v", after, s.opened)
 		}
@@ -173,10 +170,7 @@ func TestValues(t *testing.T) {
 		"l": &tabletypes.AttributeValueMemberL{Value: []tabletypes.AttributeValue{&tabletypes.AttributeValueMemberS{Value: "y"}}},
 		"m": &tabletypes.AttributeValueMemberM{Value: map[string]tabletypes.AttributeValue{"k": &tabletypes.AttributeValueMemberN{Value: "2"}}},
 	}
-	got, err := recordOf("l", types.StreamRecord{NewImage: from, SequenceNumber: aws.String("7")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(recordOf("l", types.StreamRecord{NewImage: from, SequenceNumber: aws.String("7")}))(t)
 	private := cmpopts.IgnoreUnexported(
 		tabletypes.AttributeValueMemberS{}, tabletypes.AttributeValueMemberN{}, tabletypes.AttributeValueMemberB{}, tabletypes.AttributeValueMemberBOOL{},
 		tabletypes.AttributeValueMemberNULL{}, tabletypes.AttributeValueMemberSS{}, tabletypes.AttributeValueMemberNS{}, tabletypes.AttributeValueMemberBS{},

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -62,9 +63,7 @@ func newBench(t *testing.T, endpoint string) *bench {
 	t.Helper()
 	b := &bench{t: t, client: call.NewLocalClient(endpoint), table: dynamotest.TableName(t)}
 	b.leases = leases.NewLeases(b.client, b.table)
-	if err := dynamo.CreateTable(t.Context(), b.client, b.table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), b.client, b.table))
 	return b
 }
 
@@ -100,9 +99,7 @@ func (b *bench) write(from, to int) {
 			"SK": &types.AttributeValueMemberS{Value: "x"},
 			"v":  &types.AttributeValueMemberS{Value: fmt.Sprintf("%04d", i)},
 		}})
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		must.Do(b.t, err)
 	}
 }
 
@@ -248,10 +245,7 @@ func TestPoison(t *testing.T) {
 		b.drain(c)
 		stop()
 		h.wantAll(t, 20)
-		state, err := b.leases.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(b.leases.State(t.Context()))(t)
 		if state.Complete || state.Gap == nil {
 			t.Errorf("the state does not say that counts may be wrong: %+v", state)
 		}
@@ -282,18 +276,14 @@ func TestMarkComplete(t *testing.T) {
 		stop := b.run(c)
 		b.drain(c)
 		stop()
-		if err := stream.MarkComplete(t.Context(), b.leases, before, since); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stream.MarkComplete(t.Context(), b.leases, before, since))
 		_, known, state, err := b.leases.ProcessedUpTo(t.Context())
 		if err != nil || !known || !state.Complete || state.Label == "" {
 			t.Errorf("%+v, %v, %v", state, known, err)
 		}
 		gap := state
 		gap.Complete, gap.Gap = false, &stream.Gap{Found: time.Now(), Shard: "s", Reason: "a test"}
-		if err := b.leases.SwapState(t.Context(), state, gap); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.leases.SwapState(t.Context(), state, gap))
 		if err := stream.MarkComplete(t.Context(), b.leases, state, since); comment.KindOf(err) != comment.Conflict {
 			t.Errorf("a gap since it began: %v", err)
 		}
@@ -340,9 +330,7 @@ func TestCounting(t *testing.T) {
 		for range want {
 			added := commenttest.Random(r, "p")
 			added.Version, added.UpdatedAt = 1, nil
-			if _, err := store.Add(t.Context(), added, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(store.Add(t.Context(), added, ""))(t)
 		}
 		b.drain(c)
 		stop()
@@ -381,10 +369,7 @@ func TestDamagedLeases(t *testing.T) {
 func (b *bench) damage(attrs layout.Item) {
 	b.t.Helper()
 	for attr, value := range attrs {
-		state, err := b.leases.State(b.t.Context())
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		state := must.Get(b.leases.State(b.t.Context()))(b.t)
 		for _, lease := range b.list() {
 			if _, err := b.client.UpdateItem(b.t.Context(), &dynamodb.UpdateItemInput{
 				TableName: aws.String(b.table), Key: layout.Key("STREAM#"+state.Label, lease.Shard),

@@ -21,20 +21,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
 
 // recorded returns an event as Lambda sends it.
 func recorded(t *testing.T, name string) events.DynamoDBEvent {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	var event events.DynamoDBEvent
-	if err := json.Unmarshal(raw, &event); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &event))
 	return event
 }
 
@@ -82,10 +78,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	t.Helper()
 	var said bytes.Buffer
 	kept := &fakeJournal{broken: broken}
-	response, err := stream.NewFunction(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(stream.NewFunction(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event))(t)
 	raw, err := json.Marshal(response)
 	if err != nil || !strings.HasPrefix(string(raw), `{"batchItemFailures":[`) {
 		t.Fatalf("the report is %s, %v", raw, err)
@@ -334,9 +327,7 @@ func TestScheduleIsNoted(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event))(t)
 		if !journal.state.Scheduled.Equal(want) {
 			t.Errorf("broken: %v: %v is noted, want %v", broken, journal.state.Scheduled, want)
 		}
@@ -363,9 +354,7 @@ func TestScheduleOfRepeatedEvents(t *testing.T) {
 			r := &event.Records[i].Change
 			r.Keys["SK"], r.ApproximateCreationDateTime.Time = events.NewStringAttribute("SCHEDULE"), written
 		}
-		if _, err := function.Invoke(t.Context(), event); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(function.Invoke(t.Context(), event))(t)
 		if !journal.state.Scheduled.Equal(row.want) {
 			t.Errorf("after items of %v: %v is noted, want %v", row.written, journal.state.Scheduled, row.want)
 		}
@@ -420,9 +409,7 @@ func TestEmptyEvent(t *testing.T) {
 		`{"version": "2.0", "rawPath": "/graphql", "body": "secret", "requestContext": {"http": {"method": "POST"}}}`: false,
 	} {
 		var parsed events.DynamoDBEvent
-		if err := json.Unmarshal([]byte(event), &parsed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(event), &parsed))
 		var said bytes.Buffer
 		handler := handlerFunc(func(context.Context, []stream.Record) error { return nil })
 		response, err := stream.NewFunction(handler, &fakeJournal{}, slog.New(slog.NewTextHandler(&said, nil))).Invoke(t.Context(), parsed)

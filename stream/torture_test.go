@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Settings from the environment: TALKBACK_TORTURE for many more seeds, TALKBACK_TEST_SEED for a
@@ -30,10 +31,7 @@ const (
 func TestSimulation(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), commenttest.Times(seedsAlways, seedsOfTorture)
 	if text := os.Getenv("TALKBACK_TEST_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seed := must.Get(strconv.ParseUint(text, 10, 64))(t)
 		first, n = seed, 1
 	}
 	for half := range 2 {

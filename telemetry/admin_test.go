@@ -11,23 +11,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
 
 // newHandler makes the handler of an admin listener, and what it shows.
 func newHandler(t testing.TB, change func(*telemetry.AdminOptions)) (http.Handler, *telemetry.Metrics) {
 	t.Helper()
-	scraped, err := telemetry.NewPrometheus()
-	if err != nil {
-		t.Fatal(err)
-	}
+	scraped := must.Get(telemetry.NewPrometheus())(t)
 	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{
 		Version: "v1", Environment: func(string) (string, bool) { return "", false },
 		Logger: slog.New(slog.DiscardHandler), Readers: []telemetry.Reader{scraped.Reader()},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = metrics.Stop(t.Context()) })
 	o := telemetry.AdminOptions{Metrics: scraped, FromHere: func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.") }}
 	if change != nil {
@@ -198,14 +194,9 @@ func TestScrapersThatDoNotRead(t *testing.T) {
 		<-ended
 	}()
 	for range 5 {
-		conn, err := listener.dial(t.Context(), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(listener.dial(t.Context(), "", ""))(t)
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
 	}
 	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableKeepAlives: true}}
 	status := 0
@@ -222,9 +213,7 @@ func TestScrapersThatDoNotRead(t *testing.T) {
 func ask(t *testing.T, client *http.Client, path string) int {
 	t.Helper()
 	answer, err := client.Get("http://admin" + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode

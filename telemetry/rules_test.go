@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
 
@@ -185,9 +186,7 @@ func TestDashboard(t *testing.T) {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(read(t, "infra/grafana-dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(read(t, "infra/grafana-dashboard.json"), &dashboard))
 	all, seen := everything(t), 0
 	for _, panel := range dashboard.Panels {
 		for _, target := range panel.Targets {
@@ -250,9 +249,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		t.Fatal("docs/operate/metrics.md has no table of metrics")
 	}
 	if *update {
-		if err := os.WriteFile("../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644))
 		return
 	}
 	if was != table.String() {
@@ -282,9 +279,5 @@ func nameOf(t *testing.T, row telemetry.Instrument, all map[string]shown) string
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	content, err := os.ReadFile("../" + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return must.Get(os.ReadFile("../" + path))(t)
 }

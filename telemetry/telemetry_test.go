@@ -20,6 +20,7 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
 
@@ -115,9 +116,7 @@ func TestOTLP(t *testing.T) {
 	}
 	m.Requests.Answered(t.Context(), telemetry.Operation{Type: "query", Outcome: "ok"})
 	m.Table.Read("all", "PAGE", 2.5)
-	if err := m.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Stop(t.Context()))
 	got.mu.Lock()
 	defer got.mu.Unlock()
 	for _, name := range []string{"talkback.operations", "talkback.operation.duration", "talkback.table.read_units", "process.uptime", "go.goroutine.count"} {
@@ -133,10 +132,7 @@ func TestOTLP(t *testing.T) {
 // Whatever clients send, series do not become more than the table of instruments allows.
 func TestSeriesAreBounded(t *testing.T) {
 	reader := sdk.NewManualReader()
-	m, err := startMetrics(t, reader, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(startMetrics(t, reader, nil))(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	word := func() string {
 		if random.IntN(3) == 0 {
@@ -156,9 +152,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		m.Pages.Batched(word(), 1)
 	}
 	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Collect(t.Context(), &all))
 	series := 0
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
@@ -180,15 +174,10 @@ func TestSeriesAreBounded(t *testing.T) {
 // A status is a number, as OpenTelemetry's conventions have it: backends compare it with 500.
 func TestStatusIsANumber(t *testing.T) {
 	reader := sdk.NewManualReader()
-	m, err := startMetrics(t, reader, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(startMetrics(t, reader, nil))(t)
 	m.Requests.Ended(t.Context(), "GET", "http", "/graphql", 200, time.Second)
 	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Collect(t.Context(), &all))
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
 			if data, is := m.Data.(metricdata.Histogram[float64]); is && m.Name == "http.server.request.duration" {
@@ -205,10 +194,7 @@ func TestStatusIsANumber(t *testing.T) {
 
 // Measuring a request, with three calls to the table, allocates nothing but the text of its status.
 func TestMeasuringAllocatesNextToNothing(t *testing.T) {
-	m, err := startMetrics(t, sdk.NewManualReader(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(startMetrics(t, sdk.NewManualReader(), nil))(t)
 	measure := func() {
 		m.Requests.Began(context.Background(), "POST", "http")
 		for range 3 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/telemetry"
 	"github.com/talkback/talkback/telemetry/spans"
@@ -190,10 +191,7 @@ func TestSampling(t *testing.T) {
 // An endpoint that refuses, or takes a connection and never answers, holds up no request: all end
 // while it hangs. Its spans take a bounded memory. At the end, nothing waits for it for long.
 func TestEndpointInTrouble(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_ = closed.Close()
 	released := make(chan struct{})
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released }))
@@ -241,10 +239,7 @@ func endpoint(t *testing.T, answer string) (address string) {
 func TestEndpointWithALongPage(t *testing.T) {
 	var log lockedLog
 	traces := start(t, endpoint(t, "HTTP/1.1 400 No\r\nContent-Length: 1048576\r\n\r\n"+strings.Repeat("page", 1<<18)), &log)
-	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	metrics := must.Get(telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	request(t.Context(), traces.Tracer())
 	traces.Flush(t.Context())
 	_ = metrics.Stop(t.Context()) // what fails is logged
@@ -256,10 +251,7 @@ func TestEndpointWithALongPage(t *testing.T) {
 // The end comes, also when an endpoint switches protocols, and the exporter reads on without a timeout.
 func TestEndpointWithAnotherProtocol(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(t, "HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
-	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	metrics := must.Get(telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := metrics.Stop(ctx); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 )
 
@@ -20,9 +21,7 @@ import (
 func deskTexts(t *testing.T, lang string) map[string]string {
 	t.Helper()
 	words := map[string]string{}
-	if err := json.Unmarshal([]byte(read(t, "desk/"+lang+".json")), &words); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(read(t, "desk/"+lang+".json")), &words))
 	return words
 }
 
@@ -44,10 +43,7 @@ func TestTextsOfTheDesk(t *testing.T) {
 		}
 	}
 	var uses strings.Builder
-	entries, err := os.ReadDir("desk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir("desk"))(t)
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), ".json") {
 			uses.WriteString(read(t, "desk/"+entry.Name()))
@@ -68,9 +64,7 @@ func TestOperationsOfPages(t *testing.T) {
 	var manifest struct {
 		Operations []struct{ ID, Name, Body string }
 	}
-	if err := json.Unmarshal(Operations(), &manifest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(Operations(), &manifest))
 	schema, listed := schematest.Load(t), map[string]bool{}
 	for _, operation := range manifest.Operations {
 		listed[operation.Name] = true
@@ -90,9 +84,7 @@ func TestLanguageOfTheDesk(t *testing.T) {
 	for accept, want := range map[string]string{"de-AT,en;q=0.5": "de", "en": "en", "fr": "en"} {
 		answer := ask("GET", "/moderation", "Accept-Language: "+accept)
 		var page bytes.Buffer
-		if _, err := page.ReadFrom(answer.Body); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(page.ReadFrom(answer.Body))(t)
 		if !strings.Contains(page.String(), `<html lang="`+want+`">`) {
 			t.Errorf("Accept-Language %s: the page is not in %s", accept, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 )
 
@@ -40,18 +41,12 @@ func examples(t *testing.T) []example {
 
 func readExample(t *testing.T, path string) example {
 	t.Helper()
-	query, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := must.Get(os.ReadFile(path))(t)
 	found := heading.FindStringSubmatch(string(query))
 	if found == nil {
 		t.Fatalf(`%s: want "# Title: what it shows." as its first line`, path)
 	}
-	document, err := parser.ParseQuery(&ast.Source{Name: path, Input: string(query)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(parser.ParseQuery(&ast.Source{Name: path, Input: string(query)}))(t)
 	// One operation each: with several, the run button would ask which.
 	if len(document.Operations) != 1 || document.Operations[0].Name == "" {
 		t.Fatalf("%s: want one operation, with a name", path)

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The parts of the page that the tests look for, as JavaScript.
@@ -293,9 +294,7 @@ func (e explorer) kept(t *testing.T) {
 	} {
 		var answer string
 		ctx := e.newcomer(t).ctx
-		if err := chromedp.Run(ctx, before(script)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Run(ctx, before(script)))
 		explorer{ctx: ctx, address: e.address}.visit(t, "", browsertest.Answer(&answer), has(planShown, "P#1/5"))
 	}
 }
@@ -386,9 +385,7 @@ func TestExplorerStaysInPlace(t *testing.T) {
 			Parts []string
 		}
 		ctx := browsertest.Open(t)
-		if err := chromedp.Run(ctx, chromedp.EmulateViewport(size[0], size[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Run(ctx, chromedp.EmulateViewport(size[0], size[1])))
 		browsertest.Visit(t, ctx, address+"/playground", browsertest.Answer(&answer), has(planShown, "P#1/5"),
 			chromedp.Evaluate(shifts, &moved, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 		sum := 0.0
@@ -432,9 +429,7 @@ func TestExplorerIsAccessible(t *testing.T) {
 			if part != "" {
 				actions = chromedp.Tasks{chromedp.EmulateViewport(360, 640), browsertest.Click(fmt.Sprintf(narrowPart, part))}
 			}
-			if err := chromedp.Run(ctx, actions); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chromedp.Run(ctx, actions))
 			browsertest.Axe(t, ctx, ".graphiql-tabs")
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The commands of the home page name the server by the address of the request. An invalid Host appears nowhere on it.
@@ -108,10 +110,7 @@ func TestFavicon(t *testing.T) {
 	for i := range count {
 		entry := file[6+16*i:] // width, height, colours, 0, planes, bits, length, offset
 		length, offset := binary.LittleEndian.Uint32(entry[8:]), binary.LittleEndian.Uint32(entry[12:])
-		picture, err := png.Decode(bytes.NewReader(file[offset : offset+length]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picture := must.Get(png.Decode(bytes.NewReader(file[offset : offset+length])))(t)
 		size := picture.Bounds().Dx()
 		sizes = append(sizes, size)
 		if int(entry[0]) != size || int(entry[1]) != picture.Bounds().Dy() {

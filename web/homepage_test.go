@@ -19,6 +19,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 	"github.com/talkback/talkback/web/product"
 )
@@ -179,14 +180,8 @@ func TestHostileNames(t *testing.T) {
 	const hostile = `it's "$(id)" </script> & co`
 	all := snippets("https://shop.example", hostile)
 	i := slices.IndexFunc(all, func(s snippet) bool { return s.Key == "curl" })
-	out, err := exec.Command("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n"+all[i].Text).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	variables, err := json.Marshal(map[string]string{"id": hostile})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n"+all[i].Text).Output())(t)
+	variables := must.Get(json.Marshal(map[string]string{"id": hostile}))(t)
 	want := []string{"--get", "https://shop.example/graphql", "--data-urlencode", "variables=" + string(variables), "--data-urlencode", "query=" + strings.TrimSpace(showcase), ""}
 	if got := strings.Split(string(out), "\x00"); !slices.Equal(got, want) {
 		t.Errorf("the shell passes %q, want %q", got, want)

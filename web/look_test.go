@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // tokenForm is a colour of tokens.css: its name, and its value in light and in dark.
@@ -86,10 +88,7 @@ func luminance(t *testing.T, colour string) float64 {
 	}
 	total := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		value, err := strconv.ParseUint(colour[1+2*i:3+2*i], 16, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Get(strconv.ParseUint(colour[1+2*i:3+2*i], 16, 8))(t)
 		c := float64(value) / 255
 		if c <= 0.04045 {
 			total += weight * c / 12.92
@@ -144,9 +143,6 @@ func TestStylesAreLogical(t *testing.T) {
 // read returns a file of this folder.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // askProduct requests a page of a server whose API gives one answer, with header lines.
@@ -74,10 +76,7 @@ func TestProductPage(t *testing.T) {
 // The policy allows the page's one style, and no other.
 func TestProductPolicy(t *testing.T) {
 	answer := askProduct(t, oneProduct, "GET", "/products/42")
-	style, err := os.ReadFile("component/dist/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	style := must.Get(os.ReadFile("component/dist/component.css"))(t)
 	sum := sha256.Sum256(style)
 	want := "style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
 	if got := answer.Header.Get("Content-Security-Policy"); !strings.Contains(got, want) || strings.Contains(got, "unsafe") {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // pages are the files that every test asks for, and handler serves them; both keep no state.
@@ -25,14 +27,8 @@ var (
 
 func unpacked(t *testing.T, packed []byte) string {
 	t.Helper()
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
+	text := must.Get(io.ReadAll(r))(t)
 	return string(text)
 }
 
@@ -51,10 +47,7 @@ func ask(method, path string, lines ...string) *http.Response {
 // body is the body of the answer to a GET.
 func body(t *testing.T, path string) string {
 	t.Helper()
-	text, err := io.ReadAll(ask("GET", path).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(ask("GET", path).Body))(t)
 	return string(text)
 }
 

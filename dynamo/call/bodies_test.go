@@ -15,6 +15,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // open opens a body of a length for verification, as if it had been received.
@@ -80,9 +82,5 @@ func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 
 func mustOpen(t *testing.T, a *answers, length int64) io.ReadCloser {
 	t.Helper()
-	body, err := a.open(t.Context(), length)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
+	return must.Get(a.open(t.Context(), length))(t)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // slowTable answers each call with its own body, after a time. It remembers its calls' contexts.
@@ -72,9 +73,7 @@ func (s *slowTable) running() int {
 func call(t *testing.T, h *hedger, operation, body string) (answer string, err error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://table", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	response, err := h.Do(request)
 	if err != nil {
@@ -91,9 +90,7 @@ func trainedHedger(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
 	table := &slowTable{latency: func(int) time.Duration { return time.Millisecond }}
 	h := &hedger{under: table}
 	for range hedgeLearning {
-		if _, err := call(t, h, "Query", "x"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(call(t, h, "Query", "x"))(t)
 	}
 	table.calls = nil
 	table.latency = func(call int) time.Duration { return later[call-1] }
@@ -192,9 +189,7 @@ func TestNothingIsHedgedUntaught(t *testing.T) {
 		table := &slowTable{latency: func(int) time.Duration { return time.Minute }}
 		h := &hedger{under: table}
 		for range hedgeLearning - 1 {
-			if _, err := call(t, h, "Query", "x"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(call(t, h, "Query", "x"))(t)
 		}
 		if len(table.calls) != hedgeLearning-1 {
 			t.Errorf("%d calls for %d reads", len(table.calls), hedgeLearning-1)

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -91,9 +92,7 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	b := &bill{Client: client, entries: map[string]string{}}
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	counter := counts.NewCounter(b, table, counts.CounterOptions{})
 	r := rand.New(rand.NewPCG(1, 1))
 	const batches = 4
@@ -103,9 +102,7 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 			c := commenttest.Random(r, fmt.Sprint("product-", r.IntN(products)))
 			records[j] = stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(i*batch+j)), New: layout.Encode(c)}
 		}
-		if err := counter.Handle(t.Context(), records); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counter.Handle(t.Context(), records))
 	}
 	b.reads /= float64(batch * batches)
 	b.writes /= float64(batch * batches)

@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -137,10 +138,7 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 // that a position they call the exact newest of a rating is right.
 func checkNewest(t *testing.T, store *dynamo.Store, product string, model *commenttest.Model) {
 	t.Helper()
-	read, err := store.Latest(t.Context(), product)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(store.Latest(t.Context(), product))(t)
 	list := model.List(product, comment.Filter{}, comment.NewestFirst)
 	if read.Newest == nil && len(list) > 0 {
 		t.Errorf("when the newest comments of %q were written is not known", product)
@@ -227,23 +225,17 @@ func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 			late := inHand[r.IntN(n)]
 			group.Go(func() error { return counter.Handle(t.Context(), late.records) })
 		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, group.Wait())
 	}
 	for _, late := range inHand {
-		if err := counter.Handle(t.Context(), late.records); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counter.Handle(t.Context(), late.records))
 	}
 }
 
 func newTable(t testing.TB, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	return table
 }
 
@@ -263,9 +255,7 @@ func BenchmarkCount(b *testing.B) {
 						sequence++
 						h.add(sequence, nil, &c)
 					}
-					if err := counter.Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, counter.Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])))
 				}
 				b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "comments/s")
 			})

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/stream"
@@ -40,22 +41,14 @@ func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "vase")
 	c.Status = comment.Approved
 	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", "1"), Created: time.Now(), New: image(c)}
-	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}))
 	late := lateReplica{client}
 	unknown := func(context.Context) (at time.Time, known bool) { return at, false }
 	hub := live.New(outbox.New(client, table), dynamo.NewStore(late, table, dynamo.Options{}), unknown, slog.New(slog.DiscardHandler))
 	defer hub.Close()
 	inlet := &live.Inlet{}
-	told, err := hub.Stats(live.With(t.Context(), inlet), "vase")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := inlet.Subscription.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(hub.Stats(live.With(t.Context(), inlet), "vase"))(t)
+	d := must.Get(inlet.Subscription.Next(t.Context()))(t)
 	inlet.Subscription.Offer(d)
 	if total := (<-told).Total(); total != 1 {
 		t.Errorf("a subscriber gets a count of %d comments", total)

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
@@ -82,15 +83,11 @@ func TestEntriesOfMarkers(t *testing.T) {
 	load(t, client, table, looked)
 	rebuilder, counter := newRebuilder(client, table), counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	rebuilder.Feed = fed
-	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	replay(t, r, counter, h)
 	entries, all, some, kept := counts.NewEntries(client, table), newIndex(), newIndex(), maps.Clone(fed.entries)
 	for _, index := range []*index{all, fed} {
-		if err := entries.All(t.Context(), index.Apply); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, entries.All(t.Context(), index.Apply))
 	}
 	if diff := cmp.Diff(cellsOf(slices.Concat(looked, h.model.All())), all.cells()); diff != "" {
 		t.Error("built:", diff)
@@ -98,9 +95,7 @@ func TestEntriesOfMarkers(t *testing.T) {
 	if diff := cmp.Diff(kept, fed.entries); diff != "" {
 		t.Error("built over a store that was fed:", diff)
 	}
-	if err := entries.Of(t.Context(), historicProducts[0], some.Apply); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, entries.Of(t.Context(), historicProducts[0], some.Apply))
 	if diff := cmp.Diff(cellsOf(h.model.List(historicProducts[0], comment.Filter{}, comment.NewestFirst)), some.cells()); diff != "" {
 		t.Error("of one product:", diff)
 	}
@@ -133,16 +128,12 @@ func TestRebuildFeeds(t *testing.T) {
 	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	handle := func(position stream.Position, now comment.Comment) {
 		t.Helper()
-		if err := counter.Handle(t.Context(), []stream.Record{{Position: position, New: image(now)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counter.Handle(t.Context(), []stream.Record{{Position: position, New: image(now)}}))
 	}
 	handle("2026/1", was)
 	rebuilder := newRebuilder(client, table)
 	rebuilder.Feed = &stumbling{index: fed}
-	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
 		t.Error("after the rebuild", diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/stream"
@@ -31,12 +32,8 @@ func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), commenttest.Many(commenttest.Rand(t), "vase", 1)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+			must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), commenttest.Many(commenttest.Rand(t), "vase", 1)))(t)
 			leases := leases.NewLeases(client, table)
 			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
 			if row.counts {

@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex"
@@ -31,10 +32,7 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 	t.Helper()
 	index, unsplit := table.New(client, name), false
 	index.OnUnsplit(func(string) { unsplit = true })
-	all, err := index.Runs(t.Context(), product)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(index.Runs(t.Context(), product))(t)
 	newest := model.List(product, comment.Filter{}, comment.NewestFirst)
 	for i, run := range all {
 		want := comment.Stats{}
@@ -54,14 +52,10 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 		list, targets := pageindex.List{Product: product, Filter: filter, Order: order}, []pageindex.Target{{Rank: rank, Exact: true}}
 		found, err := index.Find(t.Context(), list, targets)
 		if unsplit && comment.KindOf(err) == comment.Unavailable { // the network ended the merge
-			if err := index.Merge(t.Context(), product); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, index.Merge(t.Context(), product))
 			found, err = index.Find(t.Context(), list, targets)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b, before := found.Boundaries[0], 0
 		for _, c := range want {
 			if b.After != nil && (c.ID.Position().Compare(*b.After) <= 0) == (order == comment.OldestFirst) || b.After != nil && c.ID.Position() == *b.After {
@@ -93,9 +87,7 @@ func TestRanksAreCounted(t *testing.T) {
 		if r.IntN(3) == 0 {
 			counter.AwaitMerges(t.Context())
 		}
-		if err := network.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, network.Flush())
 		checkRanks(t, r, direct, name, rd.product, rd.model)
 		if t.Failed() {
 			t.Fatalf("step %d", step)
@@ -179,9 +171,7 @@ func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix str
 		TableName: &name, KeyConditionExpression: aws.String("PK = :key"),
 		ExpressionAttributeValues: layout.Item{":key": text(partition)}, ConsistentRead: aws.Bool(true),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, it := range output.Items {
 		if sort := layout.NewReader(it).Text("SK"); strings.HasPrefix(sort, prefix) {
 			found = append(found, sort)

@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex/runs"
@@ -153,9 +154,7 @@ func (rd *reader) count(ctx context.Context, counter *counts.Counter) error {
 
 func (rd *reader) mustCount(t *testing.T, counter *counts.Counter) {
 	t.Helper()
-	if err := rd.count(t.Context(), counter); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rd.count(t.Context(), counter))
 }
 
 // unmerged is a page index whose log is never merged. It records the products that are due for a
@@ -229,24 +228,14 @@ func keeping(client *dynamodb.Client, u *unmerged) *counts.Counter {
 // head returns the head of a product's page index, the zero Head if there is none.
 func (u *unmerged) head(t *testing.T, product string) runs.Head {
 	t.Helper()
-	it, err := u.item(t.Context(), layout.ProductKey(product, layout.StatisticsSK))
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := runs.DecodeHead(bytesIn(it, layout.AttrHead))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return head
+	it := must.Get(u.item(t.Context(), layout.ProductKey(product, layout.StatisticsSK)))(t)
+	return must.Get(runs.DecodeHead(bytesIn(it, layout.AttrHead)))(t)
 }
 
 // check fails unless the product has an index whose head and runs have the right counts.
 func (u *unmerged) check(t *testing.T, l *life) runs.Head {
 	t.Helper()
-	all, err := u.Runs(t.Context(), l.product)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(u.Runs(t.Context(), l.product))(t)
 	for i, run := range all {
 		want := comment.Stats{}
 		for _, c := range l.model.All() {
@@ -295,12 +284,8 @@ func TestIndexIsCounted(t *testing.T) {
 	rd.add(200, false)
 	for range commenttest.Times(25, 200) {
 		rd.some()
-		if err := rd.count(t.Context(), counter); err != nil {
-			t.Fatal(err)
-		}
-		if err := network.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rd.count(t.Context(), counter))
+		must.Do(t, network.Flush())
 		u.check(t, rd.life)
 		if t.Failed() {
 			return

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -172,9 +173,7 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 			}
 		})
 	}
-	if err := group.Wait(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, group.Wait())
 }
 
 // leases returns leases that prove exactly what is counted.

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -64,23 +65,17 @@ func TestCostOfRebuilding(t *testing.T) {
 	for _, size := range []struct{ comments, products int }{{240, 1}, {60, 30}} {
 		comments, products := float64(size.comments), size.products
 		table := dynamotest.TableName(t)
-		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 		r := rand.New(rand.NewPCG(1, 1))
 		list := make([]comment.Comment, size.comments)
 		for i := range list {
 			list[i] = commenttest.Random(r, fmt.Sprint("product-", i%products))
 			list[i].Text = strings.Repeat("word ", 60)
 		}
-		if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), list); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), list))(t)
 		for _, what := range []string{"never counted", "right"} {
 			b := &rebuildBill{bill: bill{Client: client, entries: map[string]string{}}}
-			if _, err := counts.Hasten(counts.NewRebuilder(b, table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(counts.Hasten(counts.NewRebuilder(b, table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 			t.Logf("%.0f comments of %d products, %s: %.2f write units and %.2f read units for each comment, %d transactions, %d writes of progress",
 				comments, products, what, b.writes/comments, b.reads/comments, b.transactions, b.puts)
 			if what == "right" && (b.transactions > 0 || products == 1 && b.reads/comments > 0.5) {

@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -38,9 +39,7 @@ func key(partition, sort string) map[string]types.AttributeValue {
 
 func (v vandal) delete(partition, sort string) {
 	v.t.Helper()
-	if _, err := v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: key(partition, sort)}); err != nil {
-		v.t.Fatal(err)
-	}
+	must.Get(v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: key(partition, sort)}))(v.t)
 }
 
 // update changes an item by an expression whose values are :a, :b and so on.
@@ -53,9 +52,7 @@ func (v vandal) update(partition, sort, expression string, values ...types.Attri
 		}
 		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
 	}
-	if _, err := v.client.UpdateItem(v.t.Context(), input); err != nil {
-		v.t.Fatal(err)
-	}
+	must.Get(v.client.UpdateItem(v.t.Context(), input))(v.t)
 }
 
 // grid writes counts into the statistics of product p.
@@ -313,9 +310,7 @@ func TestStrangeKeys(t *testing.T) {
 	}
 	copied := layout.Encode(comments[0])
 	copied["SK"] = text("E")
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &v.table, Item: copied}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &v.table, Item: copied}))(t)
 	strange = append(strange, known+"/E")
 	result, found := rebuild(t, client, v.table), verify(t, client, v.table)
 	if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || !result.Complete {
@@ -356,9 +351,7 @@ func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comm
 	scanner.OnImproper = func(item layout.Improper) { left = append(left, item) }
 	found := 0
 	for c, err := range scanner.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if c.ProductID == "p" {
 			found++
 		}
@@ -455,9 +448,7 @@ func storedModel(t *testing.T, client *dynamodb.Client, table string) *commentte
 	t.Helper()
 	model := commenttest.NewModel()
 	for c, err := range dynamo.NewScanner(client, table, 1).All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		model.Insert(c)
 	}
 	return model
@@ -504,10 +495,7 @@ func TestVerifyCannotWrite(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
 	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
-	found, err := counts.HastenVerifier(counts.NewVerifier(writeless{t, client}, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(counts.HastenVerifier(counts.NewVerifier(writeless{t, client}, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
 	kinds := map[counts.DriftKind]int{}
 	for _, drift := range found.Drifts {
 		kinds[drift.Kind]++
@@ -525,9 +513,7 @@ func TestDeletedSettings(t *testing.T) {
 	damaged(t, client, v.table)
 	rebuilder := newRebuilder(client, v.table)
 	rebuilder.LeaderShards = 7
-	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	v.delete("STATISTICS", "LEADERS")
 	load(t, client, v.table, commenttest.Many(commenttest.Rand(t), "later", 2))
 	rebuild(t, client, v.table)
@@ -563,14 +549,8 @@ func TestRebuildNamesWhatIsRefused(t *testing.T) {
 	}
 	load(t, client, table, model.All())
 	run := func(rebuilder *counts.Rebuilder) (counts.RebuildResult, stream.State) {
-		result, err := counts.Hasten(rebuilder).Run(t.Context(), func(counts.RebuildProgress) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := leases.NewLeases(client, table).State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(counts.Hasten(rebuilder).Run(t.Context(), func(counts.RebuildProgress) {}))(t)
+		state := must.Get(leases.NewLeases(client, table).State(t.Context()))(t)
 		return result, state
 	}
 	result, state := run(counts.NewRebuilder(refusing{client, "cursed"}, table, counts.RebuildOptions{}))

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -124,10 +125,7 @@ func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
 
 func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
 	v.t.Helper()
-	output, err := v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	output := must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t)
 	return output.Item
 }
 
@@ -142,9 +140,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}{
 		{"a rebuild while it lasts", time.Now().Add(time.Hour), func(v vandal, _ comment.Comment) { rebuild(t, client, v.table) }},
 		{"counting after it", time.Now().Add(-time.Second), func(v vandal, added comment.Comment) {
-			if err := counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}))
 		}},
 	} {
 		v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -270,9 +266,7 @@ func TestNumberOfChangesComesBack(t *testing.T) {
 		load(t, client, v.table, c)
 		handle := func(counter *counts.Counter, records ...stream.Record) {
 			t.Helper()
-			if err := counter.Handle(t.Context(), records); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, counter.Handle(t.Context(), records))
 		}
 		other := counts.NewCounter(client, v.table, counts.CounterOptions{})
 		was := c[1]
@@ -305,9 +299,7 @@ func TestOldRecordsAfterALook(t *testing.T) {
 	counter := counts.NewCounter(client, v.table, counts.CounterOptions{})
 	handle := func(record stream.Record) {
 		t.Helper()
-		if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counter.Handle(t.Context(), []stream.Record{record}))
 	}
 	added, deleted := stream.Record{Position: "1", New: image(c)}, stream.Record{Position: "2", Old: image(c)}
 	rebuild(t, client, v.table)

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -101,10 +102,7 @@ func TestMisfiledComments(t *testing.T) {
 		for i, row := range misfilings {
 			row.do(v, "C#"+comments[i*filedStates+row.of].ID.Position().String())
 		}
-		found, err := counts.HastenVerifier(counts.NewVerifier(client, v.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, v.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {}))(t)
 		for i, row := range misfilings {
 			if !hasDrift(found.Drifts, row.finds, comments[i*filedStates+row.of]) {
 				t.Errorf("%s: verify finds %v, want %s", row.why, found.Drifts, row.finds)
@@ -119,9 +117,7 @@ func TestMisfiledComments(t *testing.T) {
 		scanner.Everything = true
 		states := map[comment.ID]comment.Status{}
 		for c, err := range scanner.All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if err := c.Check(); err != nil {
 				t.Errorf("%s: %v", c, err)
 			}

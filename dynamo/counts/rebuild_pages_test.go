@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex/runs"
 )
@@ -22,21 +23,14 @@ func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index co
 	t.Helper()
 	rebuilder := newRebuilder(client, name)
 	rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
-	result, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 }
 
 // verifyIndex fails unless verify finds exactly these kinds of drift.
 func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex, want ...counts.DriftKind) {
 	t.Helper()
 	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, counts.VerifyOptions{Calls: 2, Pages: index}))
-	found, err := verifier.Run(t.Context(), func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(verifier.Run(t.Context(), func(int) {}))(t)
 	var kinds []counts.DriftKind
 	for _, drift := range found.Drifts {
 		kinds = append(kinds, drift.Kind)

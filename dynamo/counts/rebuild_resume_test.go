@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -131,9 +132,7 @@ func TestRebuildWhoseAnswersAreLost(t *testing.T) {
 func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
 	t.Helper()
 	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
-	if _, err := counts.HastenButForHeartbeats(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(counts.HastenButForHeartbeats(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	return network.Calls()
 }
 
@@ -225,10 +224,7 @@ func TestRebuildPassesWhatIsDone(t *testing.T) {
 		_, _ = counts.Hasten(counts.NewRebuilder(spoiled, table, counts.RebuildOptions{Calls: 4})).Run(ctx, func(counts.RebuildProgress) {})
 		cancel()
 		more = network.Calls() >= n
-		left, err := counts.NotPassed(t.Context(), client, table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must.Get(counts.NotPassed(t.Context(), client, table))(t)
 		deleteAll(t, client, table, left)
 		rebuild(t, client, table)
 		checkRebuilt(t, client, table)
@@ -247,9 +243,7 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 		v.delete(it["PK"].(*types.AttributeValueMemberS).Value, it["SK"].(*types.AttributeValueMemberS).Value)
 		records[i] = stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(i)), Old: it}
 	}
-	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records))
 }
 
 // A rebuild continues after the work done before an interruption. After its end, the next rebuild

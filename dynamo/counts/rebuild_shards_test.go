@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -55,9 +56,7 @@ func TestLeaderShardsChange(t *testing.T) {
 			}
 		}
 		stop()
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, group.Wait())
 		checkCounted(t, client, table, append(still, "moving-0", "moving-1", "moving-2"), model)
 		verify(t, client, table)
 	})
@@ -84,13 +83,9 @@ func TestCountingWhileShardsChange(t *testing.T) {
 		for i := range 8 { // some of these products move
 			records = append(records, add(fmt.Sprint("p", i), comment.MaxRating))
 		}
-		if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), before); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), before))
 		counting := &between{Client: client, transaction: func() { reshard(t, client, table, 16) }}
-		if err := counts.NewCounter(counting, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counts.NewCounter(counting, table, counts.CounterOptions{}).Handle(t.Context(), records))
 		load(t, client, table, all)
 		verify(t, client, table)
 		if t.Failed() {

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -37,15 +38,10 @@ func TestRebuildAndGaps(t *testing.T) {
 		leases := leases.NewLeases(client, table)
 		record := func(gap *stream.Gap) {
 			t.Helper()
-			state, err := leases.State(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := must.Get(leases.State(t.Context()))(t)
 			next := state
 			next.Label, next.Gap = "2026", gap
-			if err := leases.SwapState(t.Context(), state, next); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, leases.SwapState(t.Context(), state, next))
 		}
 		record(row.before)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -72,10 +68,7 @@ func TestRebuildAndGaps(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		state, err := leases.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(leases.State(t.Context()))(t)
 		if result.Complete != row.complete || state.Complete != row.complete || (state.Gap == nil) != row.complete || result.Resumed != row.resumed {
 			t.Errorf("%s: %+v, and the state is %+v", row.why, result, state)
 		}
@@ -92,9 +85,7 @@ func TestRebuildTellsOfGaps(t *testing.T) {
 	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
 	leases := leases.NewLeases(client, table)
 	gap := stream.State{Label: "2026", Gap: &stream.Gap{Found: time.UnixMilli(1000).UTC(), Reason: "it was dropped"}}
-	if err := leases.SwapState(t.Context(), stream.State{}, gap); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, leases.SwapState(t.Context(), stream.State{}, gap))
 	told := 0
 	rebuilder := newRebuilder(client, table)
 	for _, row := range []struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -20,21 +21,14 @@ func newRebuilder(client *dynamodb.Client, table string) *counts.Rebuilder {
 
 func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.RebuildResult {
 	t.Helper()
-	result, err := newRebuilder(client, table).Run(t.Context(), func(counts.RebuildProgress) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(newRebuilder(client, table).Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 }
 
 // verify fails the test unless a verification finds exactly these kinds of drift, one drift for
 // each element.
 func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
 	t.Helper()
-	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
 	var kinds []counts.DriftKind
 	for _, drift := range found.Drifts {
 		kinds = append(kinds, drift.Kind)
@@ -47,9 +41,7 @@ func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.
 
 func load(t *testing.T, client *dynamodb.Client, table string, comments []comment.Comment) {
 	t.Helper()
-	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), comments); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), comments))(t)
 }
 
 // A rebuild counts a table that was never counted; another one finds nothing to do.

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -45,9 +46,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 		}
 		counter := counts.NewCounter(client, table, counts.CounterOptions{})
 		for _, records := range h.shards {
-			if err := counter.Handle(t.Context(), records); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, counter.Handle(t.Context(), records))
 		}
 		checkItemSizes(t, client, table)
 		rebuild(t, client, table)
@@ -64,10 +63,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 // checkItemSizes fails if an item of the statistics is larger than 12 KB.
 func checkItemSizes(t *testing.T, client *dynamodb.Client, table string) {
 	t.Helper()
-	output, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}))(t)
 	for _, it := range output.Items {
 		if size := len(fmt.Sprint(it["g"])) + len(fmt.Sprint(it["c"])); size > 12<<10 {
 			t.Errorf("item %v/%v has some %d bytes", it["PK"], it["SK"], size)

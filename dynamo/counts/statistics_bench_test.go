@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -29,9 +30,7 @@ func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table
 		}
 	}
 	table = newTable(b, client)
-	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])))
 	return table, ids
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -31,9 +32,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 		both := []comment.Comment{first, second}
 		checkLoad(t, dynamo.NewLoader(client, table, 0), both, dynamo.LoadCounts{Written: 2})
 		for _, c := range both {
-			if err := store.Delete(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.Delete(t.Context(), c))
 			checkGone(t, client, table, c)
 		}
 		if any, err := dynamo.HasComments(t.Context(), client, table); any || err != nil {
@@ -73,10 +72,7 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 			t.Errorf("version %d is %s: %v", c.Version, what, err)
 		}
 	}
-	output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key("C#"+c.ID.Position().String(), "C"), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key("C#"+c.ID.Position().String(), "C"), ConsistentRead: aws.Bool(true)}))(t)
 	var names []string
 	for name := range output.Item {
 		names = append(names, name)

@@ -25,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/usage"
@@ -51,17 +52,13 @@ type table struct {
 func newTable(t *testing.T) *table {
 	t.Helper()
 	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
 	return &table{t, client, name, dynamo.NewStore(client, name, dynamo.Options{}), commenttest.Rand(t)}
 }
 
 func (x *table) must(err error) {
 	x.t.Helper()
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 }
 
 // comment returns a new approved comment of an author.
@@ -74,8 +71,7 @@ func (x *table) comment(author comment.Author) comment.Comment {
 func (x *table) add(author comment.Author, key string) comment.Comment {
 	x.t.Helper()
 	c := x.comment(author)
-	_, err := x.store.Add(x.t.Context(), c, key)
-	x.must(err)
+	must.Get(x.store.Add(x.t.Context(), c, key))(x.t)
 	return c
 }
 
@@ -114,8 +110,7 @@ func (x *table) report(c comment.Comment, by, note string) {
 
 func (x *table) items() []layout.Item {
 	x.t.Helper()
-	output, err := x.client.Scan(x.t.Context(), &dynamodb.ScanInput{TableName: &x.name, ConsistentRead: aws.Bool(true)})
-	x.must(err)
+	output := must.Get(x.client.Scan(x.t.Context(), &dynamodb.ScanInput{TableName: &x.name, ConsistentRead: aws.Bool(true)}))(x.t)
 	return output.Items
 }
 
@@ -196,8 +191,7 @@ func TestErasure(t *testing.T) {
 			x := newTable(t)
 			x.fill(author)
 			before := x.kinds()
-			got, err := x.eraser(lagging{x.client}).Run(t.Context(), author, none)
-			x.must(err)
+			got := must.Get(x.eraser(lagging{x.client}).Run(t.Context(), author, none))(x.t)
 			if keys := x.traces(author); len(keys) > 0 {
 				t.Errorf("left: %v", keys)
 			}
@@ -241,11 +235,9 @@ func TestErasureCost(t *testing.T) {
 	for range 10 {
 		c := x.comment(ada)
 		c.Text, c.Media, c.Verified = "It pours well.", nil, false
-		_, err := x.store.Add(t.Context(), c, "")
-		x.must(err)
+		must.Get(x.store.Add(t.Context(), c, ""))(x.t)
 	}
-	got, err := x.eraser(x.client).Run(t.Context(), ada, none)
-	x.must(err)
+	got := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 	if got.Comments != 10 || got.WriteUnits != 60 || got.ReadUnits > 36 {
 		t.Errorf("%+v, want 6 write units and some 3 read units for each comment", got)
 	}
@@ -293,8 +285,7 @@ func TestErasureKilledAtEachCall(t *testing.T) {
 			ended = err == nil || n > network.Calls()
 			x.must(network.Flush())
 			kill()
-			done, err := x.eraser(x.client).Run(t.Context(), ada, none)
-			x.must(err)
+			done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 			if keys := x.traces(ada); len(keys) > 0 {
 				t.Fatalf("killed at call %d (%s), it leaves %v", n, fault, keys)
 			}
@@ -412,8 +403,7 @@ func TestErasureBesideWriters(t *testing.T) {
 func TestMarks(t *testing.T) {
 	x := newTable(t)
 	for _, author := range []comment.Author{ada, ida} {
-		_, err := x.eraser(x.client).Run(t.Context(), author, none)
-		x.must(err)
+		must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t)
 	}
 	later := comment.IDOf(comment.PositionAt(time.Now().Add(time.Hour), [10]byte{}))
 	for _, row := range []struct {
@@ -465,8 +455,7 @@ func (b *lockedBuffer) String() string {
 func TestServe(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
-	asked, err := x.eraser(x.client).Start(t.Context(), ada)
-	x.must(err)
+	asked := must.Get(x.eraser(x.client).Start(t.Context(), ada))(x.t)
 	if asked.State != comment.ErasureWaiting || asked.RequestedAt.IsZero() {
 		t.Errorf("it begins as %+v", asked)
 	}
@@ -511,18 +500,15 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	misfiled := layout.Key("ERASING", "1")
 	misfiled["id"] = layout.Text(bob.ID)
 	for _, it := range []layout.Item{layout.Key("ERASING", "0"), misfiled} {
-		_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
-		x.must(err)
+		must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
 	}
 	held := x.traces(bob)
 	server := x.eraser(x.client)
-	_, err := server.Start(t.Context(), ada)
-	x.must(err)
+	must.Get(server.Start(t.Context(), ada))(x.t)
 	for _, it := range x.items() {
 		if textsIn(it["id"]) == ada.ID {
 			it["ow"], it["bt"], it["sv"] = layout.Text("killed"), layout.Number(1), layout.Number(time.Now().Add(time.Hour).Unix())
-			_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
-			x.must(err)
+			must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
 		}
 	}
 	var log lockedBuffer
@@ -558,8 +544,7 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)
 		x.fill(author)
-		asked, err := x.eraser(x.client).Start(t.Context(), author)
-		x.must(err)
+		asked := must.Get(x.eraser(x.client).Start(t.Context(), author))(x.t)
 		for _, it := range x.items() {
 			switch r := layout.NewReader(it); {
 			case r.Text(layout.AttrPK) == "ERASING":
@@ -567,14 +552,12 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 			case r.Text(layout.AttrSK) == layout.CommentSK:
 				it[layout.AttrPK] = layout.Text("COPY OF " + r.Text(layout.AttrPK))
 			}
-			_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
-			x.must(err)
+			must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
 		}
 		if now, found, err := x.eraser(x.client).Status(t.Context(), author); !found || err != nil || now.State != comment.ErasureWaiting {
 			t.Errorf("%s: its state is %v, %v, %v", author.Name, now.State, found, err)
 		}
-		done, err := x.eraser(x.client).Run(t.Context(), author, none)
-		x.must(err)
+		done := must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t)
 		if !done.RequestedAt.Equal(asked.RequestedAt) || done.Comments == 0 {
 			t.Errorf("%s: erased are %+v", author.Name, done)
 		}

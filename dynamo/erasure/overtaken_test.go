@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // overtaken is the client of an erasure. Just before a write of one kind, another process writes.
@@ -39,15 +40,12 @@ func (o *overtaken) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput
 // erase erases ada while another process writes.
 func (o *overtaken) erase(x *table) comment.Erasure {
 	x.t.Helper()
-	done, err := erasure.Hasten(erasure.New(o, x.name, erasure.Options{Who: "a test", Engine: "a run"})).Run(x.t.Context(), ada, none)
-	x.must(err)
-	return done
+	return must.Get(erasure.Hasten(erasure.New(o, x.name, erasure.Options{Who: "a test", Engine: "a run"})).Run(x.t.Context(), ada, none))(x.t)
 }
 
 func (x *table) put(it layout.Item) {
 	x.t.Helper()
-	_, err := x.client.PutItem(x.t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
-	x.must(err)
+	must.Get(x.client.PutItem(x.t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
 }
 
 // A restore replaces a comment with one of another author after the erasure has read it. That
@@ -107,8 +105,7 @@ func TestPasses(t *testing.T) {
 	for votes, want := range map[int]int{0: 2, 3: 4, 100: 5} {
 		x := newTable(t)
 		client := &voting{Client: x.client, x: x, votes: votes}
-		done, err := x.eraser(client).Run(t.Context(), ada, none)
-		x.must(err)
+		done := must.Get(x.eraser(client).Run(t.Context(), ada, none))(x.t)
 		if client.passes != want || done.Votes != min(votes, want) {
 			t.Errorf("of %d votes, %d are erased in %d passes, want %d", votes, done.Votes, client.passes, want)
 		}

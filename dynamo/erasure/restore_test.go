@@ -6,6 +6,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Restoring a copy from before an erasure brings back nothing that the erasure deleted with the
@@ -22,13 +23,11 @@ func TestRestoreAfterErasure(t *testing.T) {
 				ofAda[string(c.ID)], ofAda[layout.NewReader(it).Text(layout.AttrPK)] = true, true
 			}
 		}
-		_, err := x.eraser(x.client).Run(t.Context(), ada, none)
-		x.must(err)
+		must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 		loader := restore.NewLoader(x.client, x.name, 0)
 		loader.Replace, loader.Marks = replace, erasure.NewMarks(x.client, x.name)
 		for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-			_, err := loader.Load(t.Context(), copied[kind])
-			x.must(err)
+			must.Get(loader.Load(t.Context(), copied[kind]))(x.t)
 		}
 		if keys := x.traces(ada); len(keys) > 0 {
 			t.Errorf("came back: %v", keys)

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // stoppedClient is the client of a process that stops after it has read the marks, at its first
@@ -62,13 +63,11 @@ func TestImportIsStopped(t *testing.T) {
 			for _, author := range []comment.Author{ada, ida} {
 				x := newTable(t)
 				client := &stoppedClient{Client: x.client, how: how, stop: func() {
-					_, err := erasure.AwaitMarks(x.eraser(x.client)).Run(t.Context(), author, none)
-					x.must(err)
+					must.Get(erasure.AwaitMarks(x.eraser(x.client)).Run(t.Context(), author, none))(x.t)
 				}}
 				loader := dynamo.NewLoader(client, x.name, 2)
 				loader.Marks = erasure.HastenPuts(erasure.NewMarks(x.client, x.name))
-				counts, err := loader.Load(t.Context(), []comment.Comment{x.comment(author), x.comment(author)})
-				x.must(err)
+				counts := must.Get(loader.Load(t.Context(), []comment.Comment{x.comment(author), x.comment(author)}))(x.t)
 				client.arrive()
 				if counts != (dynamo.LoadCounts{Erased: 2}) {
 					t.Errorf("puts that %s: %+v", how, counts)
@@ -83,8 +82,7 @@ func TestImportIsStopped(t *testing.T) {
 			x := newTable(t)
 			other, now := x.comment(comment.Author{ID: "bo", Name: "Bo"}), time.Now().UTC().Add(-time.Hour)
 			client := &stoppedClient{Client: x.client, how: how, stop: func() {
-				_, err := erasure.AwaitMarks(x.eraser(x.client)).Run(t.Context(), ada, none)
-				x.must(err)
+				must.Get(erasure.AwaitMarks(x.eraser(x.client)).Run(t.Context(), ada, none))(x.t)
 			}}
 			loader := restore.NewLoader(client, x.name, 0)
 			loader.Marks = erasure.HastenPuts(erasure.NewMarks(x.client, x.name))
@@ -94,8 +92,7 @@ func TestImportIsStopped(t *testing.T) {
 				layout.ReportItem(other.ID, "0f", comment.Report{By: ada.ID, Reason: "SPAM", At: now}),
 			})
 			x.must(err)
-			_, err = loader.Load(t.Context(), []layout.Item{layout.ReportItem(own.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: now, Note: "Of " + ada.Name})})
-			x.must(err)
+			must.Get(loader.Load(t.Context(), []layout.Item{layout.ReportItem(own.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: now, Note: "Of " + ada.Name})}))(x.t)
 			if keys := x.traces(ada); len(keys) > 0 {
 				t.Errorf("puts of a restore that %s bring back %v", how, keys)
 			}
@@ -160,13 +157,11 @@ func TestErasureIsStopped(t *testing.T) {
 		}()
 		<-held.stopped
 		other := x.eraser(x.client)
-		_, err := other.Run(t.Context(), author, none)
-		x.must(err)
+		must.Get(other.Run(t.Context(), author, none))(x.t)
 		done, _, err := other.Status(t.Context(), author)
 		x.must(err)
 		vote := layout.VoteItem(x.comment(ada).ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: time.Now().UTC()})
-		_, err = x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: vote})
-		x.must(err)
+		must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: vote}))(x.t)
 		close(held.goOn)
 		if err := <-ended; comment.KindOf(err) != comment.Conflict {
 			t.Errorf("%s: the process that was stopped ended with %v", author.Name, err)
@@ -210,8 +205,7 @@ func TestWriteTakesTooLong(t *testing.T) {
 		if _, bounded := ctx.Deadline(); !bounded {
 			t.Fatal("the write has no deadline")
 		}
-		_, err := x.eraser(x.client).Run(t.Context(), ada, none)
-		x.must(err)
+		must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 		<-ctx.Done()
 		leave()
 		return ctx.Err()

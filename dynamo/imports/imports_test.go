@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -33,29 +34,23 @@ type table struct {
 func newTable(t *testing.T) table {
 	t.Helper()
 	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
 	return table{t, client, name, dynamo.NewStore(client, name, dynamo.Options{})}
 }
 
 func (x table) must(err error) {
 	x.Helper()
-	if err != nil {
-		x.Fatal(err)
-	}
+	must.Do(x, err)
 }
 
 // load imports comments under a name.
 func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	x.Helper()
 	registry := imports.NewRegistry(x.client, x.name)
-	begun, err := registry.Begin(x.Context(), name)
-	x.must(err)
+	begun := must.Get(registry.Begin(x.Context(), name))(x)
 	loader := dynamo.NewLoader(x.client, x.name, 0)
 	loader.Import = begun.Number()
-	counts, err := loader.Load(x.Context(), comments)
-	x.must(err)
+	counts := must.Get(loader.Load(x.Context(), comments))(x)
 	x.must(registry.End(x.Context(), begun, counts.Written, counts.Updated))
 	return counts
 }
@@ -126,8 +121,7 @@ func TestUndo(t *testing.T) {
 
 	registry := imports.NewRegistry(x.client, x.name)
 	for range 2 { // the second finds nothing more to do, and reports the same
-		done, err := registry.Undo(t.Context(), "second.csv", func(imports.Undone) {})
-		x.must(err)
+		done := must.Get(registry.Undo(t.Context(), "second.csv", func(imports.Undone) {}))(x)
 		if want := (imports.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
 			t.Errorf("undone are %+v, want %+v", done, want)
 		}
@@ -185,8 +179,7 @@ func TestUndoThroughFaults(t *testing.T) {
 			kill()
 			ended = err == nil
 			x.must(network.Flush())
-			done, err := imports.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(imports.Undone) {})
-			x.must(err)
+			done := must.Get(imports.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(imports.Undone) {}))(x)
 			if want := (imports.Undone{Removed: 30}); done != want || len(x.ids()) > 0 {
 				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.ids()))
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -38,10 +39,7 @@ func TestItemsReadBack(t *testing.T) {
 			}
 		}
 		for _, in := range []Item{whole, listed} {
-			compressed, err := DecodeCompressed(in, product, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			compressed := must.Get(DecodeCompressed(in, product, true))(t)
 			got, err := compressed.Decompress()
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("%v\n%s", err, diff)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // boundsModel is a model of the bounds: the cells of a product's comments by position.
@@ -52,9 +53,7 @@ func anyFilter(t *rapid.T) comment.Filter {
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(languages, "nl")), 0, 3).Draw(t, "languages"),
 		Ratings:   rapid.SliceOfN(rapid.IntRange(1, comment.MaxRating), 0, 4).Draw(t, "ratings"),
 	}.Normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return filter
 }
 
@@ -84,10 +83,7 @@ func TestBoundsHold(t *testing.T) {
 			tight = tight && !there
 			stats, most := model.stats(), rapid.SampledFrom([]int{math.MaxInt, 90}).Draw(t, "room")
 			encoded := bounds.Encode(stats, most)
-			decoded, err := DecodeBounds(encoded, stats)
-			if err != nil {
-				t.Fatal(err)
-			}
+			decoded := must.Get(DecodeBounds(encoded, stats))(t)
 			if decoded == nil {
 				decoded = &Bounds{}
 			}
@@ -200,10 +196,7 @@ func TestSeconds(t *testing.T) {
 		{"2106-02-07T06:28:14Z", comment.MaxPosition.Time().Format(time.RFC3339Nano)},
 		{"3000-01-01T00:00:00Z", comment.MaxPosition.Time().Format(time.RFC3339Nano)},
 	} {
-		at, err := time.Parse(time.RFC3339Nano, row.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(time.Parse(time.RFC3339Nano, row.at))(t)
 		last := secondsOf(comment.PositionAt(at, [10]byte{0xff})).last()
 		if got := last.Time().Format(time.RFC3339Nano); got != row.last {
 			t.Errorf("%s: the last is %s, want %s", row.at, got, row.last)

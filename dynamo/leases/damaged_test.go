@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -32,26 +33,20 @@ func spoil(t *testing.T, client *dynamodb.Client, table string, key layout.Item,
 	if output.Item[attr] = value; value == nil {
 		delete(output.Item, attr)
 	}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: output.Item}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: output.Item}))(t)
 }
 
 // A lease that was damaged by hand can be taken, once, in the form in which it is read. It
 // continues from its checkpoint. Otherwise no process would read the shard.
 func TestDamagedLease(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	l := leases.NewLeases(client, table)
 	for _, attr := range []string{"o", "n"} {
 		for _, value := range damages() {
 			shard := time.Now().String()
 			begun := stream.Lease{Shard: shard, Owner: "me", Counter: 1, Checkpoint: "17"}
-			if err := l.Swap(t.Context(), leaseLabel, stream.Lease{}, begun); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Swap(t.Context(), leaseLabel, stream.Lease{}, begun))
 			spoil(t, client, table, layout.Key("STREAM#"+leaseLabel, shard), attr, value)
 			old := leaseOf(t, l, shard)
 			mine := old
@@ -73,10 +68,7 @@ func TestDamagedLease(t *testing.T) {
 
 func leaseOf(t *testing.T, l *leases.Leases, shard string) stream.Lease {
 	t.Helper()
-	all, err := l.List(t.Context(), leaseLabel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(l.List(t.Context(), leaseLabel))(t)
 	for _, lease := range all {
 		if lease.Shard == shard {
 			return lease
@@ -90,9 +82,7 @@ func leaseOf(t *testing.T, l *leases.Leases, shard string) stream.Lease {
 // forever.
 func TestDamagedWork(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, attr := range []string{"ow", "bt"} {
@@ -105,9 +95,7 @@ func TestDamagedWork(t *testing.T) {
 				})
 			}
 			killed := work()
-			if _, err := killed.Acquire(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(killed.Acquire(ctx))(t)
 			spoil(t, client, table, key, attr, value)
 			next := work()
 			was, err := next.Acquire(ctx)

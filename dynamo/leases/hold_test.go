@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // takeover is a table in which another process takes over the work after some writes.
@@ -48,9 +49,7 @@ func TestHold(t *testing.T) {
 			Client: client, Table: "t", Key: layout.Key("WORK", "w"), Name: "a rebuild", Who: "test",
 			Heartbeat: time.Second, Progress: func() layout.Item { return layout.Item{} },
 		})
-		if _, err := work.Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(work.Acquire(t.Context()))(t)
 		began := time.Now()
 		err := work.Hold(t.Context(), time.Second, func(ctx context.Context) error {
 			time.Sleep(9500 * time.Millisecond)
@@ -71,9 +70,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		client.after.Store(1 << 40)
-		if err := work.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, work.Finish(t.Context()))
 		before := client.writes.Load()
 		if err := work.Save(t.Context()); err != nil || client.writes.Load() != before {
 			t.Errorf("a late heartbeat writes the item of work that is done: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -87,18 +88,9 @@ func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
 // check compares the table with what was written.
 func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 	t.Helper()
-	all, err := leases.List(t.Context(), leaseLabel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := leases.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	deadLetters, err := leases.DeadLetters(t.Context(), leaseLabel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(leases.List(t.Context(), leaseLabel))(t)
+	state := must.Get(leases.State(t.Context()))(t)
+	deadLetters := must.Get(leases.DeadLetters(t.Context(), leaseLabel))(t)
 	if diff := cmp.Diff([]stream.Lease{s.lease}, all) + cmp.Diff(s.state, state) + cmp.Diff([]stream.DeadLetter{s.letter}, deadLetters); diff != "" {
 		t.Error(diff)
 	}
@@ -113,9 +105,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 			t.Run(fmt.Sprint(fault, " ", n), func(t *testing.T) {
 				t.Parallel()
 				table := dynamotest.TableName(t)
-				if err := dynamo.CreateTable(t.Context(), direct, table); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, dynamo.CreateTable(t.Context(), direct, table))
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				story := newLeaseStory("s")
 				story.tell(t, leases.NewLeases(client, table))
@@ -132,9 +122,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
 		if before, known, state, err := leases.ProcessedUpTo(t.Context()); known || state.Version != 0 || err != nil {
 			t.Errorf("before anything was read: %s, %v, %+v, %v", before, known, state, err)
@@ -168,22 +156,15 @@ func TestLeasesOfOthers(t *testing.T) {
 // process that waits to change it would wait forever.
 func TestDamagedState(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	l := leases.NewLeases(client, table)
 	for why, version := range map[string]types.AttributeValue{"no version": nil, "a version that is none": layout.Text("x"), "a flag": layout.Flag(true)} {
 		damaged := layout.Key("STREAM", "STATE")
 		if damaged["c"] = layout.Flag(true); version != nil {
 			damaged["n"] = version
 		}
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: damaged}); err != nil {
-			t.Fatal(err)
-		}
-		old, err := l.State(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: damaged}))(t)
+		old := must.Get(l.State(t.Context()))(t)
 		if err := l.SwapState(t.Context(), old, stream.State{Label: leaseLabel}); err != nil {
 			t.Errorf("%s: %v", why, err)
 		}

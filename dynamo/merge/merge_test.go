@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // pile is a source under test. It yields its items in batches of given sizes, and ends with its
@@ -123,10 +124,7 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 		var got []int
 		for {
 			n := rapid.IntRange(1, 9).Draw(t, "take")
-			part, err := merger.Take(t.Context(), n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := must.Get(merger.Take(t.Context(), n))(t)
 			got = append(got, part...)
 			if len(part) > n {
 				t.Fatalf("took %d of %d", len(part), n)
@@ -294,9 +292,7 @@ func BenchmarkTake(b *testing.B) {
 					}
 					return out, nil
 				})
-				if _, err := merger.Take(b.Context(), 22); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(merger.Take(b.Context(), 22))(b)
 			}
 		})
 	}

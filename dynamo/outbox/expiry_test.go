@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A process that appended long ago appends after all others when events are wanted again, though
@@ -18,14 +19,10 @@ func TestAppendAfterAllHasExpired(t *testing.T) {
 	client, table := newTable(t)
 	old, h := outbox.New(client, table), newHistory(commenttest.Rand(t), 1, 1, 3)
 	outbox.SetClock(old, func() time.Time { return time.Now().Add(-outbox.Keep - 24*time.Hour) })
-	if err := old.Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, old.Want(t.Context(), "test", 0))
 	appends := func(out *outbox.Outbox, change int) {
 		t.Helper()
-		if err := out.After(counter{}).Handle(t.Context(), h.shards[0][change:change+1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][change:change+1]))
 	}
 	appends(old, 0)
 	lane, want := 0, outbox.Of(h.shards[0][2])

@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/usage"
@@ -36,9 +37,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 func newTable(t *testing.T) (*dynamodb.Client, string) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	return client, table
 }
 
@@ -184,9 +183,7 @@ func (f failing) Handle(context.Context, []stream.Record) error { return stream.
 func TestFailedRecords(t *testing.T) {
 	client, table := newTable(t)
 	out, h := outbox.New(client, table), newHistory(commenttest.Rand(t), 1, 1, 3)
-	if err := out.Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Want(t.Context(), "test", 0))
 	for _, row := range []struct {
 		kind           comment.Kind
 		failed, events int
@@ -198,10 +195,7 @@ func TestFailedRecords(t *testing.T) {
 		}
 		changes := map[time.Time]bool{}
 		for lane := range outbox.Lanes {
-			batch, err := out.Read(t.Context(), lane, 0, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
 			for _, e := range batch.Events {
 				changes[e.At] = true
 			}
@@ -217,9 +211,7 @@ func TestFailedRecords(t *testing.T) {
 func TestNothingIsLost(t *testing.T) {
 	client, table := newTable(t)
 	r := commenttest.Rand(t)
-	if err := outbox.New(client, table).Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, outbox.New(client, table).Want(t.Context(), "test", 0))
 	h := newHistory(r, 3, 12, commenttest.Times(300, 3000))
 	var running sync.WaitGroup
 	for _, shard := range h.shards {
@@ -236,10 +228,7 @@ func TestNothingIsLost(t *testing.T) {
 	out := outbox.New(client, table)
 	for lane := range outbox.Lanes {
 		for after, more := uint64(0), true; more; {
-			batch, err := out.Read(t.Context(), lane, after, 7)
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := must.Get(out.Read(t.Context(), lane, after, 7))(t)
 			for _, e := range batch.Events {
 				e.Number = 0
 				got[e.Comment] = append(got[e.Comment], e)
@@ -257,17 +246,10 @@ func TestNothingIsLost(t *testing.T) {
 func TestPositions(t *testing.T) {
 	client, table := newTable(t)
 	out, r := outbox.New(client, table), commenttest.Rand(t)
-	if err := out.Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
-	began, err := out.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Want(t.Context(), "test", 0))
+	began := must.Get(out.Ends(t.Context()))(t)
 	h := newHistory(r, 1, 1, 35)
-	if err := out.After(counter{}).Handle(t.Context(), h.shards[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0]))
 	var all []outbox.Event
 	lane := 0
 	for id := range h.want {
@@ -309,9 +291,7 @@ func TestPositions(t *testing.T) {
 	first := all[0].Number >> 7
 	for number := first; number < first+2; number++ {
 		key := layout.Item{"PK": layout.OutboxLanePK(lane), "SK": layout.Text(layout.OutboxSK(number))}
-		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
 	}
 	for _, e := range []outbox.Event{all[0], all[5], all[9]} {
 		if _, err := out.Read(t.Context(), lane, e.Number, 1); !errors.Is(err, outbox.ErrGone) {
@@ -373,9 +353,7 @@ func TestCost(t *testing.T) {
 	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 1, 102)
 	last := h.shards[0][101:]
 	h.shards[0] = h.shards[0][:101]
-	if err := out.Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Want(t.Context(), "test", 0))
 	handler, begun := out.After(counter{}), counted.lanes
 	for _, row := range []struct {
 		records []stream.Record
@@ -411,9 +389,7 @@ func TestCost(t *testing.T) {
 	}
 	account := usage.NewPool(1).Open(1)
 	for lane := range outbox.Lanes {
-		if _, err := out.Read(usage.With(t.Context(), account), lane, 0, 100); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(out.Read(usage.With(t.Context(), account), lane, 0, 100))(t)
 	}
 	if read := account.Reads(); read.Calls != outbox.Lanes || read.Units < outbox.Lanes*.5 {
 		t.Errorf("a client that resumes pays for %+v", read)
@@ -444,13 +420,9 @@ func TestOff(t *testing.T) {
 	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 5, 50)
 	handler := out.After(counter{})
 	for _, record := range h.shards[0] {
-		if err := handler.Handle(t.Context(), []stream.Record{record, {Keys: layout.VoteSumsKey("c_1")}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, handler.Handle(t.Context(), []stream.Record{record, {Keys: layout.VoteSumsKey("c_1")}}))
 	}
-	if err := out.Lost(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Lost(t.Context()))
 	if counted.writes > 0 || counted.reads >= len(h.shards[0]) {
 		t.Errorf("%d reads and %d writes of an outbox that nobody wants", counted.reads, counted.writes)
 	}
@@ -459,19 +431,12 @@ func TestOff(t *testing.T) {
 		t.Error("Want reports no error, though its process ended")
 	}
 	for range 2 { // they may find it on
-		if err := out.Want(t.Context(), "a", time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.Want(t.Context(), "a", time.Hour))
 	}
-	if err := handler.Handle(t.Context(), h.shards[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, handler.Handle(t.Context(), h.shards[0]))
 	missing := 0
 	for lane := range outbox.Lanes {
-		batch, err := out.Read(t.Context(), lane, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
 		if batch.Missing {
 			missing++
 		}
@@ -486,9 +451,7 @@ func TestOff(t *testing.T) {
 	if wanted, err := out.Wanted(t.Context()); len(wanted) > 0 || err != nil { // before the table deletes the item
 		t.Error(wanted, err)
 	}
-	if err := out.Unwant(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Unwant(t.Context(), "a"))
 }
 
 // firstOther lets another process want events just before this one puts the first start of a lane.
@@ -514,14 +477,9 @@ func TestTwoBegin(t *testing.T) {
 		}
 	}}, table)
 	outbox.SetClock(late, func() time.Time { return time.Now().Add(time.Minute) })
-	if err := late.Want(t.Context(), "late", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, late.Want(t.Context(), "late", 0))
 	for lane := range outbox.Lanes {
-		first, err := late.Read(t.Context(), lane, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(late.Read(t.Context(), lane, 0, 1))(t)
 		if _, err := late.Read(t.Context(), lane, first.Last, 10); err != nil {
 			t.Errorf("lane %d: %v", lane, err)
 		}
@@ -532,9 +490,7 @@ func TestTwoBegin(t *testing.T) {
 func TestImports(t *testing.T) {
 	client, table := newTable(t)
 	r, out := commenttest.Rand(t), outbox.New(client, table)
-	if err := out.Want(t.Context(), "a test", 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Want(t.Context(), "a test", 0))
 	var records []stream.Record
 	want := map[string][]outbox.Kind{}
 	for _, product := range []string{"espresso", "teapot", "hidden"} {
@@ -577,15 +533,10 @@ func TestImports(t *testing.T) {
 		}
 		want[product] = []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}
 	}
-	if err := out.After(counter{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.After(counter{}).Handle(t.Context(), records))
 	got := map[string][]outbox.Kind{}
 	for lane := range outbox.Lanes {
-		batch, err := out.Read(t.Context(), lane, 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
 		for _, e := range batch.Events {
 			got[e.Product] = append(got[e.Product], e.Kind)
 			if (e.Shown || e.WasShown) == (e.Product == "hidden") {
@@ -606,25 +557,15 @@ func TestImports(t *testing.T) {
 func TestDamagedItems(t *testing.T) {
 	client, table := newTable(t)
 	out := outbox.New(client, table)
-	if err := out.Want(t.Context(), "test", 0); err != nil {
-		t.Fatal(err)
-	}
-	began, err := out.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Want(t.Context(), "test", 0))
+	began := must.Get(out.Ends(t.Context()))(t)
 	h := newHistory(commenttest.Rand(t), 1, 1, 60)
 	lane := 0
 	for id := range h.want {
 		lane = outbox.LaneOf(id)
 	}
-	if err := out.After(counter{}).Handle(t.Context(), h.shards[0][:40]); err != nil {
-		t.Fatal(err)
-	}
-	batch, err := out.Read(t.Context(), lane, began[lane], 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][:40]))
+	batch := must.Get(out.Read(t.Context(), lane, began[lane], 100))(t)
 	damages := []layout.Item{{}, {"e": layout.Text("ada@shop.example")}, {"l": layout.Number(1)}, {"e": &types.AttributeValueMemberL{Value: []types.AttributeValue{layout.Text("ada@shop.example")}}}}
 	first, items := batch.Events[0].Number>>7, batch.Last>>7-batch.Events[0].Number>>7+1
 	if int(items) != len(damages) {
@@ -636,17 +577,10 @@ func TestDamagedItems(t *testing.T) {
 		}
 		it := layout.OutboxItem(lane, layout.Outbox{Number: first + uint64(i), Label: "l"})
 		maps.Copy(it, damage)
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 	}
-	if err := outbox.New(client, table).After(counter{}).Handle(t.Context(), h.shards[0][40:]); err != nil {
-		t.Fatal(err)
-	}
-	rest, err := out.Read(t.Context(), lane, began[lane], 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, outbox.New(client, table).After(counter{}).Handle(t.Context(), h.shards[0][40:]))
+	rest := must.Get(out.Read(t.Context(), lane, began[lane], 100))(t)
 	if !rest.Missing || len(rest.Improper) != len(damages)-1 || strings.Contains(fmt.Sprint(rest.Improper), "ada@") {
 		t.Errorf("missing is %v: %v", rest.Missing, rest.Improper)
 	}
@@ -665,9 +599,7 @@ func TestDamagedStart(t *testing.T) {
 		for lane := range outbox.Lanes {
 			it := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
 			maps.Copy(it, damage)
-			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The chosen cover is the first of the candidates, with the same estimates, though choosing does
@@ -19,9 +20,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 			Languages: rapid.SliceOfN(rapid.SampledFrom(commenttest.ManyLanguages(4)), 0, 4).Draw(t, "languages"),
 			Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 1, 5).Draw(t, "ratings"),
 		}.Normalize()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p := Planner{Filter: filter, Known: Knowledge{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any = rapid.SampledFrom([]ItemSize{{}, {Mean: 60, Deviation: 20}, {Mean: 900, Deviation: 300}}).Draw(t, "sizes")
 		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // skewed returns counts that are typical of shops: most comments praise, most are in one language.
@@ -45,10 +46,7 @@ func TestWhatIsChosen(t *testing.T) {
 		{"counts that know of no such comment are as good as none",
 			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
 	} {
-		filter, err := row.filter.Normalize()
-		if err != nil {
-			t.Fatal(err)
-		}
+		filter := must.Get(row.filter.Normalize())(t)
 		candidates := newEstimator(row.known, filter, Request{Want: row.want}).candidates()
 		if candidates[0].Name != row.chosen {
 			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
@@ -144,10 +142,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	for _, row := range []struct{ languages, ratings int }{{0, 1}, {0, 2}, {0, 4}, {1, 2}, {2, 4}, {10, 4}, {40, 4}} {
 		b.Run(fmt.Sprintf("languages=%d/ratings=%d", row.languages, row.ratings), func(b *testing.B) {
-			filter, err := comment.Filter{Languages: commenttest.ManyLanguages(row.languages), Ratings: []int{1, 2, 3, 4}[:row.ratings]}.Normalize()
-			if err != nil {
-				b.Fatal(err)
-			}
+			filter := must.Get(comment.Filter{Languages: commenttest.ManyLanguages(row.languages), Ratings: []int{1, 2, 3, 4}[:row.ratings]}.Normalize())(b)
 			p := Planner{Product: "p", Filter: filter, Known: Knowledge{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 			trusted := p.Known

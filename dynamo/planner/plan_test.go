@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func languages(tags ...comment.Language) []comment.Language { return tags }
@@ -23,10 +24,7 @@ func windowOf(q comment.Query) Window {
 
 func planOf(t *testing.T, q comment.Query) Plan {
 	t.Helper()
-	filter, err := q.Filter.Normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	filter := must.Get(q.Filter.Normalize())(t)
 	q.Product, q.Filter = "42", filter
 	if q.Order == "" {
 		q.Order = comment.NewestFirst
@@ -44,9 +42,7 @@ func anyFilter(t *rapid.T) comment.Filter {
 		Languages: rapid.SliceOfN(rapid.SampledFrom(commenttest.ManyLanguages(40)), 0, 40).Draw(t, "languages"),
 		Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 0, 7).Draw(t, "ratings"),
 	}.Normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return filter
 }
 

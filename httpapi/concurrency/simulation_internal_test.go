@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // machine is a server with a table: requests need a processor before and after they read, and wait for the table
@@ -319,10 +321,7 @@ func TestQueue(t *testing.T) {
 		}
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			place, err := enter(t.Context(), limiter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := must.Get(enter(t.Context(), limiter))(t)
 			places = append(places, place)
 		}
 		order := make(chan int, 3)
@@ -375,9 +374,7 @@ func TestWaitIsBounded(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			if _, err := enter(t.Context(), limiter); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(enter(t.Context(), limiter))(t)
 		}
 		began := time.Now()
 		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
@@ -428,14 +425,8 @@ func TestRefusing(t *testing.T) {
 				t.Errorf("%s: refused %t, %d in all; want %t, %d", when, got, full, want, count)
 			}
 		}
-		first, err := enter(t.Context(), limiter)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := limiter.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(enter(t.Context(), limiter))(t)
+		second := must.Get(limiter.Enter())(t)
 		is(false, "one waits")
 		refused(false, 0, "nobody was refused")
 		if _, err := limiter.Enter(); !errors.Is(err, ErrFull) {
@@ -444,16 +435,11 @@ func TestRefusing(t *testing.T) {
 		is(true, "another was refused")
 		refused(true, 2, "one waits")
 		first.Leave(Unmeasured)
-		place, err := second.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		place := must.Get(second.Wait(t.Context()))(t)
 		is(true, "its turn came")
 		refused(false, 2, "nobody waits")
 		place.Leave(Unmeasured)
-		if _, err := enter(t.Context(), limiter); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(enter(t.Context(), limiter))(t)
 		is(false, "one came while nobody waited")
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/httpapi/gateway"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // invoke passes an event to a gateway.
@@ -23,9 +24,7 @@ func invoke(t *testing.T, handler http.HandlerFunc, event string) (response, err
 	out, err := gateway.New(handler, slog.New(slog.DiscardHandler)).Invoke(t.Context(), []byte(event))
 	var got response
 	if err == nil {
-		if err := json.Unmarshal(out, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(out, &got))
 	}
 	return got, err
 }
@@ -203,9 +202,7 @@ func TestLargestAnswers(t *testing.T) {
 			w.Header().Set("ETag", `"a"`)
 			_, _ = w.Write(row.body)
 		}, event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		body := []byte(got.Body)
 		if got.IsBase64Encoded {
 			body, _ = base64.StdEncoding.DecodeString(got.Body)
@@ -247,9 +244,7 @@ func TestDeadline(t *testing.T) {
 	defer cancel()
 	var got time.Time
 	handler := func(_ http.ResponseWriter, r *http.Request) { got, _ = r.Context().Deadline() }
-	if _, err := gateway.New(http.HandlerFunc(handler), slog.New(slog.DiscardHandler)).Invoke(ctx, fmt.Appendf(nil, byURL, "GET")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(gateway.New(http.HandlerFunc(handler), slog.New(slog.DiscardHandler)).Invoke(ctx, fmt.Appendf(nil, byURL, "GET")))(t)
 	if left := end.Sub(got); left <= 0 || left > time.Second {
 		t.Errorf("the request ends %v before its invocation", left)
 	}

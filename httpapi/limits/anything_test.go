@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // place is a field whose arguments are tested: its definition, and the text around it.
@@ -99,10 +100,7 @@ func (s sender) literal(value any) string {
 			return v
 		}
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		s.Fatal(err)
-	}
+	text := must.Get(json.Marshal(value))(s)
 	return string(text)
 }
 
@@ -151,10 +149,7 @@ func TestAnyArgument(t *testing.T) {
 	asked, served := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		query, variables := sender{t, schema}.operation(rapid.SampledFrom(all).Draw(t, "place"))
-		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(json.Marshal(map[string]any{"query": query, "variables": variables}))(t)
 		status, raw := post(handler, body)
 		var got answer
 		if err := json.Unmarshal(raw, &got); err != nil || status >= 500 {

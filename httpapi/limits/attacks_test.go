@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // attack is a request that asks for too much, and its acceptable result.
@@ -113,9 +114,7 @@ func (a attack) check(t *testing.T, handler http.Handler) {
 func processorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -212,10 +211,7 @@ type operation struct {
 
 func readOperation(t *testing.T, path, variablesPath string) operation {
 	t.Helper()
-	query, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := must.Get(os.ReadFile(path))(t)
 	o := operation{Query: string(query), Variables: json.RawMessage("null")}
 	if raw, err := os.ReadFile(variablesPath); err == nil {
 		o.Variables = raw

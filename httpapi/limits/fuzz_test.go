@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // FuzzRequest sends any body. The answer is JSON, and never an internal error. The corpus in
@@ -22,10 +24,7 @@ func FuzzRequest(f *testing.F) {
 		f.Fatalf("no examples: %v", err)
 	}
 	for _, path := range paths {
-		query, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		query := must.Get(os.ReadFile(path))(f)
 		f.Add(envelope(f, string(query), nil))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // served returns operations that people and clients send. They are the explorer's examples and
@@ -69,10 +71,7 @@ func helpfulPage(t *testing.T, number int, condition string) operation {
 // readmeQuery is the first query of the README.
 func readmeQuery(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../README.md"))(t)
 	_, rest, found := strings.Cut(string(text), "```graphql\n")
 	query, _, ended := strings.Cut(rest, "```")
 	if !found || !ended {

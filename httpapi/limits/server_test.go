@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
@@ -212,11 +213,7 @@ func envelope(tb testing.TB, query string, variables any) []byte {
 	if variables != nil {
 		body["variables"] = variables
 	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return raw
+	return must.Get(json.Marshal(body))(tb)
 }
 
 // answer is the body of an answer.

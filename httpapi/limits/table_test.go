@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Codes returns all codes of refusals, in no particular order.
@@ -51,10 +52,7 @@ func TestValidate(t *testing.T) {
 
 // The documents name every limit and every code.
 func TestDocuments(t *testing.T) {
-	design, err := os.ReadFile("../../docs/design/limits.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	design := must.Get(os.ReadFile("../../docs/design/limits.md"))(t)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Limits]()) {
 		flag := "`" + flagOf(field.Name) + "`"
 		row := regexp.MustCompile(`(?m)^\| ` + flag + ` .*$`).FindString(string(design))
@@ -105,10 +103,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,
 		`{a(b: 1e308)}`: false, `{a(b: 1e309)}`: true, `{a @b(c: 1e309)}`: true, `query($d: T = 1e309) {a}`: true,
 	} {
-		doc, err := parser.ParseQuery(&ast.Source{Input: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(parser.ParseQuery(&ast.Source{Input: text}))(t)
 		if err := Default().checkDocument(doc); (err != nil) != refused {
 			t.Errorf("%s: %v", text, err)
 		}

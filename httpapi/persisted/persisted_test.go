@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 )
 
@@ -23,9 +24,7 @@ func write(t *testing.T, texts ...string) (names []string) {
 	folder := t.TempDir()
 	for i, text := range texts {
 		name := filepath.Join(folder, fmt.Sprintf("manifest-%d.json", i))
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 		names = append(names, name)
 	}
 	return names
@@ -90,9 +89,7 @@ func TestOwnDocuments(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for id, want := range map[string]bool{"a": true, "own": true, "large": false} {
 		if _, found := trusted.Find(id); found != want {
 			t.Errorf("%s: %v, want %v", id, found, want)
@@ -109,17 +106,13 @@ func TestReload(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, row := range []struct{ text, fails, finds string }{
 		{`{"b": "bad"}`, `the document "b" cannot be served: it does not fit`, "a"},
 		{`{"b"`, "build it anew", "a"},
 		{`{"b": "query B { b }"}`, "", "b"},
 	} {
-		if err := os.WriteFile(names[0], []byte(row.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(names[0], []byte(row.text), 0o600))
 		if err := trusted.Reload(); (err == nil) != (row.fails == "") || err != nil && !strings.Contains(err.Error(), row.fails) {
 			t.Errorf("%s: %v, want %q", row.text, err, row.fails)
 		}
@@ -127,9 +120,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("after %s: %s is not found", row.text, row.finds)
 		}
 	}
-	if err := errors.Join(os.Remove(names[0]), os.Symlink(os.DevNull, names[0])); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(names[0]), os.Symlink(os.DevNull, names[0])))
 	if err := trusted.Reload(); err == nil || !strings.Contains(err.Error(), "put a file in its place") || trusted.Len() != 1 {
 		t.Errorf("in place of a file that waits: %v, %d documents", err, trusted.Len())
 	}
@@ -215,9 +206,7 @@ func TestShared(t *testing.T) {
 func TestRedisAway(t *testing.T) {
 	var log strings.Builder
 	store, err := OpenRedis("redis://127.0.0.1:1/0", "comments", slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer store.Close()
 	for range 100 {
 		store.Add(t.Context(), HashOf("{ a }"), "{ a }")
@@ -245,10 +234,7 @@ func TestRedisAway(t *testing.T) {
 func TestRedisIsShared(t *testing.T) {
 	server := redistest.Start(t)
 	open := func() *Automatic {
-		store, err := OpenRedis(server.URL()+"/0?dial_timeout=1m&read_timeout=1m&write_timeout=1m", "comments", slog.Default())
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := must.Get(OpenRedis(server.URL()+"/0?dial_timeout=1m&read_timeout=1m&write_timeout=1m", "comments", slog.Default()))(t)
 		store.patience = time.Minute
 		t.Cleanup(func() { _ = store.Close() })
 		return NewAutomatic(1<<20, store)

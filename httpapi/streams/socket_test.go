@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // source sends what a test puts into it.
@@ -95,9 +96,7 @@ func serve(t *testing.T, change func(*streams.Socket)) (address string) {
 func dial(t *testing.T, address string, protocols ...string) *websocket.Conn {
 	t.Helper()
 	conn, response, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{Subprotocols: protocols})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if response.Body != nil {
 		_ = response.Body.Close()
 	}
@@ -161,9 +160,7 @@ func TestProtocol(t *testing.T) {
 			t.Parallel()
 			conn := dial(t, address, streams.Protocol)
 			for _, text := range row.send {
-				if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 			}
 			for _, want := range row.want {
 				if _, got, err := conn.Read(t.Context()); string(got) != want {
@@ -236,16 +233,12 @@ func TestOperationsEnd(t *testing.T) {
 	conn := dial(t, serve(t, nil), streams.Protocol)
 	send := func(text string) {
 		t.Helper()
-		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 	}
 	read := func() string {
 		t.Helper()
 		_, text, err := conn.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return string(text)
 	}
 	send(initiate)
@@ -283,9 +276,7 @@ func TestOperationsEnd(t *testing.T) {
 func TestUpgradeRequired(t *testing.T) {
 	closed := make(chan struct{})
 	response, err := http.Get(serve(t, func(s *streams.Socket) { s.Closed = func() { close(closed) } })) //nolint:noctx // a test
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer response.Body.Close()
 	<-closed
 	if text, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusUpgradeRequired {

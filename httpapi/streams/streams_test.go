@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The bytes of two events, a pause and an end, in each form.
@@ -170,14 +171,9 @@ func TestClientsThatNeverRead(t *testing.T) {
 				close(dropped)
 			}))
 			t.Cleanup(server.Close)
-			conn, err := net.Dial("tcp", server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 			defer conn.Close()
-			if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: h\r\n"+head); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: h\r\n"+head))(t)
 			<-dropped
 		})
 	}
@@ -216,9 +212,7 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 					Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
 					Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
 				}).Upgrade(piped{httptest.NewRecorder(), server}, r)
-				if _, err := io.WriteString(client, masked(initiate)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(io.WriteString(client, masked(initiate)))(t)
 				<-dropped
 				if took := time.Since(began); took != row.dropped {
 					t.Errorf("it was dropped after %v", took)
@@ -232,16 +226,11 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 func TestClientsThatDoNotWait(t *testing.T) {
 	address := strings.TrimPrefix(serve(t, nil), "http://")
 	for _, pings := range []int{0, 1, 3, 4, 5, 50} {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", address))(t)
 		defer conn.Close()
 		head := "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
 			"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-		if _, err := io.WriteString(conn, head+strings.Repeat(masked(`{"type":"ping"}`), pings)+masked(initiate)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, head+strings.Repeat(masked(`{"type":"ping"}`), pings)+masked(initiate)))(t)
 		var got strings.Builder
 		for one := make([]byte, 1); !strings.Contains(got.String(), acknowledged); got.Write(one) {
 			if _, err := conn.Read(one); err != nil {

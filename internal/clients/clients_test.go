@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
@@ -60,12 +61,8 @@ var clients = []client{
 func TestGeneratedClientIsFresh(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "internal", "clients", "genqlient")
-	if err := os.CopyFS(folder, os.DirFS("genqlient")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "schema.graphqls"), []byte(read(t, "../../schema.graphqls")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(folder, os.DirFS("genqlient")))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "schema.graphqls"), []byte(read(t, "../../schema.graphqls")), 0o600))
 	run(t, folder, []string{"go", "generate"})
 	if read(t, "genqlient/generated.go") != read(t, filepath.Join(folder, "generated.go")) {
 		t.Error("internal/clients/genqlient/generated.go is not what the schema makes: run `make generate`")
@@ -74,10 +71,7 @@ func TestGeneratedClientIsFresh(t *testing.T) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(name))(t)
 	return string(raw)
 }
 
@@ -150,12 +144,8 @@ func installedIn(folder string) func() error {
 func tableOf(t *testing.T, endpoint, product string) (serve func(manifest string) string) {
 	t.Helper()
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
-	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), written(product)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), session.Client, session.Table))
+	must.Get(dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), written(product)))(t)
 	count(t, session, written(product))
 	store := (&command.Serve{}).Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
 	return func(manifest string) string {
@@ -183,12 +173,8 @@ func count(t *testing.T, session *command.Session, comments []comment.Comment) {
 		at := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(i+1))
 		records[i] = stream.Record{Position: at, Created: time.Now(), New: layout.Encode(c)}
 	}
-	if err := counts.NewCounter(session.Client, session.Table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.MarkComplete(t.Context(), leases.NewLeases(session.Client, session.Table), stream.State{}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counts.NewCounter(session.Client, session.Table, counts.CounterOptions{}).Handle(t.Context(), records))
+	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(session.Client, session.Table), stream.State{}, time.Now()))
 }
 
 // numbered is an index of page numbers that knows what was written before the programs start.
@@ -198,9 +184,7 @@ func numbered(t *testing.T, product string) *conformance.Model {
 	for _, c := range written(product) {
 		cell := c.Cell()
 		entry := pageindex.Entry{Product: product, Position: c.ID.Position(), Cell: &cell, Follows: "1"}
-		if err := index.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, index.Apply(t.Context(), []pageindex.Entry{entry}))
 	}
 	return index
 }

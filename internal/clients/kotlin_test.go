@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -34,14 +35,8 @@ func TestApolloKotlin(t *testing.T) {
 // kotlinJars returns the jars of Apollo Kotlin, its compiler and that of Kotlin.
 func kotlinJars(t *testing.T) []string {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := filepath.Glob(filepath.Join(root, ".cache", "apollo-kotlin", "*.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
+	jars := must.Get(filepath.Glob(filepath.Join(root, ".cache", "apollo-kotlin", "*.jar")))(t)
 	if sums := read(t, "../provision/apollo-kotlin.sha256"); len(jars) != strings.Count(sums, "\n") {
 		provisiontest.LeaveOut(t, fmt.Errorf("the test of Apollo Kotlin: .cache/apollo-kotlin is not there, or of other versions; %w", provisiontest.ErrNotInstalled))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
@@ -50,12 +51,8 @@ func followedTable(t *testing.T) []string {
 	t.Helper()
 	endpoint, name := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
-	if err := outbox.New(client, name).Want(t.Context(), "test", time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
+	must.Do(t, outbox.New(client, name).Want(t.Context(), "test", time.Hour))
 	return []string{"--endpoint", endpoint, "--table", name}
 }
 
@@ -71,13 +68,8 @@ var saysWhere = regexp.MustCompile(`API +http://(\S+)/graphql`)
 func serving(t *testing.T, flags ...string) server {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0], append([]string{"serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"}, flags...)...)
-	output, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(process.StderrPipe())(t)
+	must.Do(t, process.Start())
 	var said strings.Builder
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -103,10 +95,7 @@ func serving(t *testing.T, flags ...string) server {
 // front returns an address that leads to the first of some servers that takes connections.
 func front(t *testing.T, servers ...string) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {

@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -30,9 +31,7 @@ func TestSupergraphOfTheGuide(t *testing.T) {
 	url := tableOf(t, dynamotest.Dynoxide(t), "espresso-machine")("")
 	r := reader{folder: t.TempDir(), addresses: map[string]string{"http://127.0.0.1:8080/graphql": url}}
 	modules, err := filepath.Abs("gateway/node_modules")
-	if err := cmp.Or(err, os.Symlink(modules, filepath.Join(r.folder, "node_modules"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmp.Or(err, os.Symlink(modules, filepath.Join(r.folder, "node_modules"))))
 	var said string
 	for _, block := range doctest.Read(t, "docs/guide/federation.md").Blocks() {
 		switch block.Info {
@@ -67,9 +66,7 @@ func (r reader) run(t *testing.T, line string) string {
 	case words[0] == "node":
 		text := read(t, filepath.Join("gateway/guide", words[1]))
 		here := listening.ReplaceAllString(r.used(text), announced)
-		if err := os.WriteFile(filepath.Join(r.folder, words[1]), []byte(here), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(r.folder, words[1]), []byte(here), 0o600))
 		if port := listening.FindStringSubmatch(text); port != nil {
 			r.addresses["127.0.0.1:"+port[1]] = "127.0.0.1:" + r.start(t, words)
 			break
@@ -98,9 +95,7 @@ func (r reader) used(text string) string {
 func (reader) install(t *testing.T, packages []string) {
 	t.Helper()
 	var manifest struct{ DevDependencies map[string]string }
-	if err := json.Unmarshal([]byte(read(t, "gateway/package.json")), &manifest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(read(t, "gateway/package.json")), &manifest))
 	for _, name := range packages {
 		if name = strings.TrimSuffix(name, "@16"); manifest.DevDependencies[name] == "" {
 			t.Errorf("the guide installs %s, which the tests do not have", name)
@@ -120,9 +115,7 @@ func (r reader) start(t *testing.T, command []string) (port string) {
 	process := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	process.Dir = r.folder
 	out, err := process.StdoutPipe()
-	if err := cmp.Or(err, process.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmp.Or(err, process.Start()))
 	t.Cleanup(func() { _ = process.Wait() }) // the context has ended by then
 	var said strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {

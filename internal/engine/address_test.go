@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // TestWhereTheEngineListens checks on which loopback address an engine listens on each kind of
@@ -19,9 +21,7 @@ func TestWhereTheEngineListens(t *testing.T) {
 	interfaces := func(addresses ...string) (all []net.Addr) {
 		for _, address := range addresses {
 			ip, network, err := net.ParseCIDR(address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			all = append(all, &net.IPNet{IP: ip, Mask: network.Mask})
 		}
 		return all
@@ -77,10 +77,7 @@ func TestAddressesAreRandom(t *testing.T) {
 	}
 	seen := map[netip.Addr]bool{}
 	for range 10 { // two equal addresses are practically impossible
-		address, err := freeAddress()
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := must.Get(freeAddress())(t)
 		a := address.Addr()
 		if seen[a] || !a.IsLoopback() || a.As4()[1] == 0 || a.As4()[1] == 255 {
 			t.Errorf("address %v (before: %v)", a, seen[a])

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // api speaks DynamoDB's protocol in plain JSON, so that tests see the engine's own answers, and no
@@ -23,9 +25,7 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 // call makes one call and decodes its answer.
 func (a api) call(target string, body, answer any) {
 	a.t.Helper()
-	if err := a.try(target, body, answer); err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, a.try(target, body, answer))
 }
 
 func (a api) try(target string, body, answer any) error {
@@ -68,9 +68,7 @@ func (a api) createTable(name string) {
 func (a api) write(table string, first, n int) {
 	a.t.Helper()
 	for i := first; i < first+n; i += 25 {
-		if err := a.batch(table, i, min(25, first+n-i)); err != nil {
-			a.t.Fatal(err)
-		}
+		must.Do(a.t, a.batch(table, i, min(25, first+n-i)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // attack asks an engine at each address for its tables, like a malicious page. It returns the
@@ -52,10 +53,7 @@ func TestPagesDoNotFindTheEngine(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "127.0.1.1", "127.1"} {
 		addresses = append(addresses, fmt.Sprintf("http://%s:%d", host, address.Port()))
 	}
-	list, err := json.Marshal(addresses)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(json.Marshal(addresses))(t)
 	var answers []string
 	if err := chromedp.Run(ctx, chromedp.Navigate(page.URL), chromedp.Evaluate(fmt.Sprintf(attack, list), &answers,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })); err != nil {

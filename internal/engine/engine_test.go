@@ -22,6 +22,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -56,10 +57,7 @@ func options(t testing.TB) Options {
 // running starts an engine that is stopped after the test.
 func running(t testing.TB, o Options) *Engine {
 	t.Helper()
-	e, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Start(t.Context(), o))(t)
 	t.Cleanup(func() { stop(t, e) })
 	return e
 }
@@ -125,9 +123,7 @@ func contains(t *testing.T, err error, wants ...string) {
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -135,9 +131,7 @@ func pipe(t *testing.T) string {
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dynoxide")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return path
 }
 
@@ -162,10 +156,7 @@ func TestDataOutlivesTheEngine(t *testing.T) {
 
 func TestCtrlCReachesOnlyUs(t *testing.T) {
 	e := running(t, options(t))
-	group, err := syscall.Getpgid(e.child.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := must.Get(syscall.Getpgid(e.child.PID()))(t)
 	if group == syscall.Getpgrp() {
 		t.Error("the engine is in our process group, so that Ctrl-C in a terminal would end it before we are done")
 	}
@@ -182,15 +173,9 @@ func TestSecretsStayWithUs(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	e := running(t, options(t))
-	group, err := syscall.Getpgid(e.child.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	group := must.Get(syscall.Getpgid(e.child.PID()))(t)
 	for name, pid := range map[string]int{"the engine": e.child.PID(), "its watchdog": group} {
-		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		environment := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)))(t)
 		if strings.Contains(string(environment), "hidden") {
 			t.Errorf("%s was given secrets", name)
 		}
@@ -225,9 +210,7 @@ func TestEngineDiesWithUs(t *testing.T) {
 	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d)", cmd.Process.Pid),
 		"stop that process, or use another folder (--data)")
 
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	until(t, "the engine is gone too", func() bool { return !alive(pid) })
 	if _, err := os.Stat(filepath.Join(o.Folder, recordFile)); err != nil {
@@ -245,9 +228,7 @@ func TestDeadEngineIsNoticed(t *testing.T) {
 	if err := e.Err(); err != nil {
 		t.Errorf("a running engine reports %v", err)
 	}
-	if err := syscall.Kill(e.child.PID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(e.child.PID(), syscall.SIGKILL))
 	ended(t, e)
 	contains(t, e.Err(), "ended unexpectedly", "signal: killed", "Dynoxide listening on "+e.Endpoint())
 	running(t, o) // and the folder is free
@@ -323,10 +304,7 @@ func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
 		addresses = addresses[1:]
 		return address, nil
 	}
-	e, err := start(t.Context(), options(t), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(start(t.Context(), options(t), s))(t)
 	defer stop(t, e)
 	if e.Endpoint() == taken.URL || len(addresses) != 0 {
 		t.Errorf("the engine claims to listen on %s, which is taken", e.Endpoint())
@@ -384,18 +362,12 @@ func TestDamagedData(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // drain reads a body to its end.
 func drain(t testing.TB, body io.ReadCloser) []byte {
 	t.Helper()
 	defer body.Close()
-	data, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(io.ReadAll(body))(t)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestSharedLeavesAnUnusedFolderAlone(t *testing.T) {
@@ -56,13 +58,9 @@ func TestOthersReadNothing(t *testing.T) {
 	for name, prepare := range map[string]func(folder string){
 		"new": func(string) {},
 		"of an earlier version": func(folder string) {
-			if err := os.Mkdir(folder, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(folder, 0o755))
 			for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm"} {
-				if err := os.WriteFile(filepath.Join(folder, name), nil, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(folder, name), nil, 0o644))
 			}
 		},
 	} {
@@ -92,16 +90,10 @@ func TestOthersReadNothing(t *testing.T) {
 // modes returns the modes of the files in a folder.
 func modes(t *testing.T, folder string) map[string]os.FileMode {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(folder))(t)
 	all := map[string]os.FileMode{}
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(entry.Info())(t)
 		all[entry.Name()] = info.Mode()
 	}
 	return all
@@ -110,9 +102,7 @@ func modes(t *testing.T, folder string) map[string]os.FileMode {
 func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {
 	folder := t.TempDir()
 	c, err := claimFolder(t.Context(), Options{Folder: folder, Owner: "talkback serve", Shared: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.release()
 	type answer struct {
 		endpoint string
@@ -161,9 +151,7 @@ func TestLeftovers(t *testing.T) {
 func TestHolderWithoutRecord(t *testing.T) {
 	o := options(t)
 	c, err := claimFolder(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.release()
 	write(t, filepath.Join(o.Folder, recordFile), "{")
 	_, err = Start(t.Context(), o)

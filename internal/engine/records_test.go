@@ -10,33 +10,28 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // database opens an engine's database file while it runs.
 func database(t testing.TB, e *Engine) *sql.DB {
 	t.Helper()
-	db, err := e.records.connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(e.records.connect())(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
 func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
-	if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.ExecContext(t.Context(), statement, args...))(t)
 }
 
 // number returns the one number that a query selects.
 func number(t *testing.T, db *sql.DB, query string, args ...any) int {
 	t.Helper()
 	var n int
-	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.QueryRowContext(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
@@ -63,9 +58,7 @@ func TestIndexServesTheEngine(t *testing.T) {
 		var id, parent, unused int
 		var plan string
 		row := db.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+c.statement, "comments", "shard", 1, 1)
-		if err := row.Scan(&id, &parent, &unused, &plan); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, row.Scan(&id, &parent, &unused, &plan))
 		if plan != c.want {
 			t.Errorf("%s\nruns as   %s\nand not as %s", c.statement, plan, c.want)
 		}
@@ -82,9 +75,7 @@ func TestTrimRemovesWhatIsOld(t *testing.T) {
 	const age = `UPDATE _stream_records SET created_at = created_at - ?1 WHERE CAST(sequence_number AS INTEGER) <= ?2`
 	execute(t, db, age, 25*3600, young)
 	execute(t, db, age, 23*3600, last)
-	if err := e.records.trim(t.Context(), time.Now().Add(-defaults.keep)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.records.trim(t.Context(), time.Now().Add(-defaults.keep)))
 	left := a.records("comments", 0)
 	if len(left) != 30 || left[0] != fmt.Sprint(young+1) {
 		t.Errorf("%d records are left, from %s on, want 30 from %d on", len(left), left[0], young+1)
@@ -98,9 +89,7 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 		a.createTable(table)
 		a.write(table, 0, 40)
 	}
-	if err := e.records.trim(t.Context(), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.records.trim(t.Context(), time.Now().Add(time.Hour)))
 	for _, table := range []string{"comments", "others"} {
 		a.write(table, 40, 1)
 		if got := strings.Join(a.records(table, 0), " "); got != "40 41" {
@@ -152,10 +141,7 @@ func TestTrimWhileOthersWrite(t *testing.T) {
 func TestHousekeepingGoesOn(t *testing.T) {
 	s := defaults
 	s.trimEvery = time.Millisecond
-	e, err := start(t.Context(), options(t), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(start(t.Context(), options(t), s))(t)
 	defer stop(t, e)
 	a, db := api{t, e.Endpoint()}, database(t, e)
 	a.createTable("comments")
@@ -180,12 +166,8 @@ func TestUnknownLayoutIsLeftAlone(t *testing.T) {
 
 			var log bytes.Buffer
 			other := &streamRecords{file: e.records.file, log: slog.New(slog.NewTextHandler(&log, nil))}
-			if err := other.index(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := other.trim(t.Context(), time.Now().Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, other.index(t.Context()))
+			must.Do(t, other.trim(t.Context(), time.Now().Add(time.Hour)))
 			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "does not know") {
 				t.Errorf("want one warning, got %d:\n%s", n, log.String())
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -80,20 +81,10 @@ func TestFileThatChanges(t *testing.T) {
 		{"a compressed one grows", packed.Bytes(), func(f *os.File) error { _, err := f.Write(packed.Bytes()); return err }, "bytes when it was opened"},
 	} {
 		path := filepath.Join(t.TempDir(), "reviews.csv")
-		if err := os.WriteFile(path, row.stored, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		source, err := reviewfile.Open(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := row.change(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, row.stored, 0o600))
+		source := must.Get(reviewfile.Open(path, nil))(t)
+		file := must.Get(os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0))(t)
+		must.Do(t, row.change(file))
 		got := readAll(source, reviewfile.Options{Format: reviewfile.CSV})
 		if last := got[len(got)-1]; !strings.Contains(last, row.want) {
 			t.Errorf("%s: %d rows, the last %q", row.why, len(got), last)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -40,10 +41,7 @@ func TestExportedLinesReadBack(t *testing.T) {
 		if got := bytes.Count(lines, []byte("\n")); got != len(want) {
 			t.Fatalf("%d lines for %d comments", got, len(want))
 		}
-		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true}))(t)
 		for _, c := range want {
 			row, err := reader.Next()
 			if diff := cmp.Diff(c, row.Comment); err != nil || diff != "" {
@@ -90,10 +88,7 @@ func TestExportedLine(t *testing.T) {
 // Where complete lines are required, a line that lacks some of the table's values is refused, even
 // after complete ones.
 func TestPartialLines(t *testing.T) {
-	partial, err := reviewfile.AppendPartial(nil, exportedComment())
-	if err != nil {
-		t.Fatal(err)
-	}
+	partial := must.Get(reviewfile.AppendPartial(nil, exportedComment()))(t)
 	whole := appended(t, exportedComment())
 	read := func(lines []byte, whole bool) error {
 		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true, Whole: whole})

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -64,9 +65,7 @@ func checkComment(t *testing.T, c comment.Comment) {
 	if err := c.Check(); err != nil {
 		t.Fatalf("a comment that cannot be kept: %v", err)
 	}
-	if _, err := comment.ParseID(string(c.ID)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(comment.ParseID(string(c.ID)))(t)
 	if year := c.CreatedAt().Year(); year < 1970 || year > 9999 || c.Version < 1 {
 		t.Fatalf("a comment of the year %d, version %d", year, c.Version)
 	}

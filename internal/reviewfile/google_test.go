@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -111,9 +112,7 @@ func (e element) check(t *testing.T) {
 func TestGoogleFeed(t *testing.T) {
 	r := commenttest.Rand(t)
 	feed := reviewfile.GoogleFeed{Publisher: "Shop & \x01Söhne", Favicon: "https://shop.example/i.png?a&b", ProductURL: "https://shop.example/p/{id}?x=1&y", MediaBase: "https://media.example/"}
-	if err := feed.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, feed.Check())
 	text, err := feed.Head()
 	const all = 300
 	for range all {
@@ -123,9 +122,7 @@ func TestGoogleFeed(t *testing.T) {
 			text, err = feed.Append(text, c)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	root := parseXML(t, string(text)+string(feed.Tail()))
 	root.check(t)
 	reviews := root.children[2].children
@@ -176,10 +173,7 @@ func TestGoogleFeedLeadsToTheProduct(t *testing.T) {
 	} {
 		for _, id := range []string{"p", "a/b", "a&b=c", "a+b", "a b", "50%", "a?b#c", "Tee;größe"} {
 			feed := reviewfile.GoogleFeed{Publisher: "Shop", ProductURL: template}
-			review, err := feed.Append(nil, comment.Comment{ID: comment.IDOf(comment.FirstAt(time.Now())), ProductID: id, Rating: 4, Text: "Good."})
-			if err != nil {
-				t.Fatal(err)
-			}
+			review := must.Get(feed.Append(nil, comment.Comment{ID: comment.IDOf(comment.FirstAt(time.Now())), ProductID: id, Rating: 4, Text: "Good."}))(t)
 			address := regexp.MustCompile("<product_url>(.*)</product_url>").FindStringSubmatch(string(review))[1]
 			page, err := url.Parse(html.UnescapeString(address))
 			if err != nil || read(page) != id {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -111,10 +112,7 @@ func TestPresets(t *testing.T) {
 // Columns for the same field are reported, and so are columns of pictures that are left out.
 func TestMapping(t *testing.T) {
 	const file = "product_id,product_handle,rating,body,review_date,curated,picture_urls,what\n"
-	reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{From: "judgeme", Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{From: "judgeme", Language: "en"}))(t)
 	want := reviewfile.Mapping{Fields: []reviewfile.MappedField{
 		{Field: reviewfile.Product, Column: "product_id", Others: []string{"product_handle"}}, {Field: reviewfile.Rating, Column: "rating"},
 		{Field: reviewfile.Text, Column: "body"}, {Field: reviewfile.CreatedAt, Column: "review_date"}, {Field: reviewfile.Status, Column: "curated"},
@@ -128,14 +126,8 @@ func TestMapping(t *testing.T) {
 // comments.
 func TestIDsOfPresets(t *testing.T) {
 	id := func(row string) comment.ID {
-		reader, err := reviewfile.NewReader(strings.NewReader("product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at\n"+row), reviewfile.Options{From: "shopify", Language: "en"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := reader.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(reviewfile.NewReader(strings.NewReader("product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at\n"+row), reviewfile.Options{From: "shopify", Language: "en"}))(t)
+		got := must.Get(reader.Next())(t)
 		return got.Comment.ID
 	}
 	first := id("mug,unpublished,4,T,Ann,,,Good,,2023-06-01,")
@@ -168,10 +160,7 @@ func TestAuthorsThatAreAddresses(t *testing.T) {
 	} {
 		test.options.Format = reviewfile.TSV
 		file := "product\trating\tlang\ttext\tdate\tauthor\tauthor_name\np\t5\ten\tx\t2024-05-01\t" + test.author + "\t" + test.name + "\n"
-		reader, err := reviewfile.NewReader(strings.NewReader(file), test.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(reviewfile.NewReader(strings.NewReader(file), test.options))(t)
 		row, err := reader.Next()
 		got := distinct.ReplaceAllString(row.Comment.Author.ID, "anonymous") + "/" + row.Comment.Author.Name
 		if err != nil {
@@ -189,15 +178,9 @@ func TestAuthorsThatAreAddresses(t *testing.T) {
 // Authors without a name are different people, and the same people each time.
 func TestMissingAuthorsAreDifferent(t *testing.T) {
 	read := func() (ids []string) {
-		reader, err := reviewfile.NewReader(strings.NewReader(csvHeader+"1,p,5,en,x,2024-05-01\n2,p,5,en,x,2024-05-01\n"), reviewfile.Options{Format: reviewfile.CSV})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(reviewfile.NewReader(strings.NewReader(csvHeader+"1,p,5,en,x,2024-05-01\n2,p,5,en,x,2024-05-01\n"), reviewfile.Options{Format: reviewfile.CSV}))(t)
 		for range 2 {
-			row, err := reader.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.Get(reader.Next())(t)
 			ids = append(ids, row.Comment.Author.ID)
 		}
 		return ids
@@ -209,10 +192,7 @@ func TestMissingAuthorsAreDifferent(t *testing.T) {
 
 // Dates without a zone are in the given zone.
 func TestTimeZones(t *testing.T) {
-	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	for written, want := range map[string]string{
 		"2024-07-01 12:00:00":       "2024-07-01T10:00:00Z",
 		"2024-01-01 12:00:00":       "2024-01-01T11:00:00Z",

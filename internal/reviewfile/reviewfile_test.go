@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -183,14 +184,9 @@ func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-update writes it anew): %s", path, diff)
 	}
@@ -224,10 +220,7 @@ func TestReasons(t *testing.T) {
 	} {
 		input.WriteString(line + "\n")
 	}
-	reader, err := reviewfile.NewReader(strings.NewReader(set("text", `""`)+"\n"+input.String()), reviewfile.Options{Format: reviewfile.JSONLines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(reviewfile.NewReader(strings.NewReader(set("text", `""`)+"\n"+input.String()), reviewfile.Options{Format: reviewfile.JSONLines}))(t)
 	if _, err := reader.Next(); err != nil {
 		t.Fatalf("the row that all others are variants of is bad itself: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -56,18 +57,14 @@ func TestWrongTraitsOfAnExport(t *testing.T) {
 	line, err := reviewfile.Append(nil, comment.Comment{
 		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Votes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Verified: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, row := range []struct{ old, new, reason string }{
 		{`"votes":7`, `"votes":-7`, "the number of votes is not 0 to"},
 		{`"votes":7`, `"votes":"7"`, "its votes is of another kind"},
 		{`"verified":true`, `"verified":"yes"`, "its verified is of another kind"},
 	} {
 		reader, err := reviewfile.NewReader(strings.NewReader(strings.Replace(string(line), row.old, row.new, 1)), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = reader.Next()
 		var bad *reviewfile.RowError
 		if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {

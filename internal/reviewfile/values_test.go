@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -26,25 +27,15 @@ func read(t *testing.T, object map[string]any) (comment.Comment, error) {
 			object[name] = value
 		}
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := reviewfile.NewReader(bytes.NewReader(text), reviewfile.Options{Format: reviewfile.JSONLines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(object))(t)
+	reader := must.Get(reviewfile.NewReader(bytes.NewReader(text), reviewfile.Options{Format: reviewfile.JSONLines}))(t)
 	row, err := reader.Next()
 	return row.Comment, err
 }
 
 func mustRead(t *testing.T, object map[string]any) comment.Comment {
 	t.Helper()
-	c, err := read(t, object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(read(t, object))(t)
 }
 
 func TestDates(t *testing.T) {
@@ -96,10 +87,7 @@ func jsonOf(t *testing.T, value any) string {
 	if number, ok := value.(float64); ok {
 		return fmt.Sprintf("%.2f", number)
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(value))(t)
 	return string(text)
 }
 
@@ -208,10 +196,7 @@ func TestAuthorsWhoAreCustomers(t *testing.T) {
 		imported  bool
 	}{{"7", false, true}, {"7", true, false}, {"", false, true}, {"", true, true}} {
 		line := fmt.Sprintf(`{"product":"p","rating":5,"language":"en","text":"x","date":"2020-01-01","author":%q,"author_name":"Ada"}`, row.id)
-		reader, err := reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines, Customers: row.customers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines, Customers: row.customers}))(t)
 		got, err := reader.Next()
 		if err != nil || got.Comment.Author.Imported != row.imported {
 			t.Errorf("id %q, customers: %v: %+v, %v", row.id, row.customers, got.Comment.Author, err)
@@ -294,9 +279,7 @@ func TestQuoteOpenForLong(t *testing.T) {
 func TestRawOfBadRows(t *testing.T) {
 	bad := strings.Repeat("é", 20_000)
 	reader, err := reviewfile.NewReader(strings.NewReader(amazonHeader+"a\tb\n"+bad), reviewfile.Options{Format: reviewfile.TSV})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range []string{"a\tb", bad[:16<<10]} {
 		_, err = reader.Next()
 		var row *reviewfile.RowError
@@ -329,14 +312,9 @@ func TestOpen(t *testing.T) {
 	// The name does not matter: gzip is recognized by its first bytes.
 	for name, content := range map[string]string{"plain.gz": "hello", "packed.txt": packed.String(), "one": "h", "empty": ""} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		for _, from := range []string{path, reviewfile.StandardInput} {
-			source, err := reviewfile.Open(from, strings.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must.Get(reviewfile.Open(from, strings.NewReader(content)))(t)
 			got, err := io.ReadAll(source)
 			want := map[string]string{"one": "h", "empty": ""}[name]
 			if strings.HasPrefix(name, "p") {
@@ -374,10 +352,7 @@ func TestDamagedGzip(t *testing.T) {
 	whole[len(whole)-5] ^= 1 // of the checksum
 	const cure = "): copy it again, or make it anew"
 	for file, want := range map[string]string{cut: "unexpected EOF", string(whole): "gzip: invalid checksum", cut + "\xff\xff": "flate: corrupt input"} {
-		source, err := reviewfile.Open(reviewfile.StandardInput, strings.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(reviewfile.Open(reviewfile.StandardInput, strings.NewReader(file)))(t)
 		rows := readAll(source, reviewfile.Options{Format: reviewfile.CSV})
 		if len(rows) != 2 || !strings.HasPrefix(rows[1], "broken off: the file cannot be read beyond line 3: its compressed data is damaged or cut off ("+want) || !strings.HasSuffix(rows[1], cure) {
 			t.Errorf("got %q", rows)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/workload"
@@ -46,13 +47,8 @@ func (d disk) fill(room int64) {
 	d.t.Helper()
 	d.clear()
 	var free syscall.Statfs_t
-	if err := syscall.Statfs(d.folder, &free); err != nil {
-		d.t.Fatal(err)
-	}
-	file, err := os.Create(d.filler())
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, syscall.Statfs(d.folder, &free))
+	file := must.Get(os.Create(d.filler()))(d.t)
 	defer file.Close()
 	if _, err := io.CopyN(file, zeros{}, max(0, int64(free.Bavail)*free.Bsize-room)); err != nil && !errors.Is(err, syscall.ENOSPC) {
 		d.t.Fatal(err)
@@ -75,9 +71,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // remount sets whether the disk can be written.
 func (d disk) remount(flags uintptr) {
 	d.t.Helper()
-	if err := syscall.Mount("tmpfs", d.folder, "tmpfs", syscall.MS_REMOUNT|flags, "size=24m"); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, syscall.Mount("tmpfs", d.folder, "tmpfs", syscall.MS_REMOUNT|flags, "size=24m"))
 }
 
 // A full disk is said in a sentence that names the cure, while the server runs and when it starts.
@@ -132,9 +126,7 @@ func run(t *testing.T, load *workload.Workload, length time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	if err := load.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Run(ctx))
 }
 
 // audit recounts everything.
@@ -142,9 +134,7 @@ func audit(t *testing.T, load *workload.Workload) {
 	t.Helper()
 	patient, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := load.Audit(patient); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, load.Audit(patient))
 }
 
 // startsOr starts the server. If it does not start, it says so in one line, which has the cure.

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/episode"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -57,10 +58,7 @@ func (t *trap) set(n int, fault faulttest.Fault) (calls int) {
 // trapped opens a way to the engine on which single calls are spoiled.
 func trapped(t *testing.T) (endpoint string, way *trap, network *faulttest.Network) {
 	t.Helper()
-	address, err := url.Parse(dynamotest.Dynoxide(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(dynamotest.Dynoxide(t)))(t)
 	way = &trap{}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	network = faulttest.Over(client, way.next)
@@ -81,9 +79,7 @@ func everyCall(t *testing.T, way *trap, network *faulttest.Network, r *rand.Rand
 			way.set(n, fault)
 			use(fmt.Sprintf("%s at call %d", fault, n))
 			met = way.set(0, faulttest.None) >= n
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, network.Flush())
 			use("")
 			if t.Failed() {
 				t.Fatalf("%s at call %d", fault, n)
@@ -103,9 +99,7 @@ func export(t *testing.T, r *rand.Rand, comments int) (file string) {
 		}
 	}
 	file = filepath.Join(t.TempDir(), "comments.jsonl")
-	if err := os.WriteFile(file, lines, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, lines, 0o600))
 	return file
 }
 
@@ -113,9 +107,7 @@ func export(t *testing.T, r *rand.Rand, comments int) (file string) {
 func filled(t *testing.T, r *rand.Rand) *site {
 	t.Helper()
 	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &text{}}
-	if err := s.talkback(t.Context(), s.direct, "import", "--restore", "--create-table", export(t, r, 300)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.talkback(t.Context(), s.direct, "import", "--restore", "--create-table", export(t, r, 300)))
 	return s
 }
 
@@ -188,22 +180,14 @@ func (s *site) ask(t *testing.T, query string) (data string, codes []string) {
 // asks sends a request to a server, and returns the answer's data and the codes of its errors.
 func asks(t *testing.T, address string, request map[string]any) (data string, codes []string) {
 	t.Helper()
-	body, err := json.Marshal(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.Post(address+"/graphql", "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(request))(t)
+	response := must.Get(http.Post(address+"/graphql", "application/json", bytes.NewReader(body)))(t)
 	defer response.Body.Close()
 	var answer struct {
 		Data   json.RawMessage
 		Errors []struct{ Extensions struct{ Code string } }
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(response.Body).Decode(&answer))
 	for _, e := range answer.Errors {
 		codes = append(codes, e.Extensions.Code)
 	}

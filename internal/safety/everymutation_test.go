@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -115,9 +116,7 @@ func (m *mutations) send(address string, w mutation, input map[string]any) (id, 
 	if len(codes) > 0 {
 		return "", codes[0]
 	}
-	if err := json.Unmarshal([]byte(data), &got); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, json.Unmarshal([]byte(data), &got))
 	if len(got.Result.UserErrors) > 0 {
 		return "", got.Result.UserErrors[0].Code
 	}
@@ -157,9 +156,7 @@ func (m *mutations) through(w mutation, input map[string]any, after said, when s
 	m.t.Helper()
 	before := m.there
 	_, code := m.send(m.spoiled, w, input)
-	if err := m.network.Flush(); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, m.network.Flush())
 	m.there = m.exported()
 	happened, not := maps.Equal(m.there, after), maps.Equal(m.there, before)
 	switch code {
@@ -200,19 +197,14 @@ func (m *mutations) differs(want said) string {
 // exported returns all comments of the table.
 func (m *mutations) exported() said {
 	m.t.Helper()
-	out, err := m.prints(m.t.Context(), m.direct, "export", "-")
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	out := must.Get(m.prints(m.t.Context(), m.direct, "export", "-"))(m.t)
 	there := said{}
 	for line := range strings.Lines(strings.TrimSpace(out)) {
 		var c struct {
 			Product, Language, Text string
 			Rating, Version         int
 		}
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			m.t.Fatal(err)
-		}
+		must.Do(m.t, json.Unmarshal([]byte(line), &c))
 		if _, twice := there[c.Text]; twice {
 			m.t.Errorf("%q is there twice", c.Text)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/episode"
 	"github.com/talkback/talkback/internal/workload"
@@ -44,10 +45,7 @@ type site struct {
 func open(t *testing.T) *site {
 	t.Helper()
 	direct := dynamotest.Dynoxide(t)
-	address, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(direct))(t)
 	s := &site{t: t, network: episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}), direct: direct, table: dynamotest.TableName(t), log: &text{}}
 	proxy := httptest.NewServer(s.network.To(address))
 	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); s.network.Settle() })
@@ -175,9 +173,7 @@ func TestSafety(t *testing.T) {
 	err := load.Run(ctx)
 	s.network.Settle()
 	t.Log(load.Tally())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	audit(t, load)
 	if err := s.talkback(t.Context(), s.direct, "verify"); err != nil {
 		t.Error(err)

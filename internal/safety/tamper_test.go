@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/workload"
 )
 
@@ -30,10 +31,7 @@ type lie struct {
 func TestLiesAreNoticed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	target, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(s.url))(t)
 	for _, l := range []lie{
 		{why: "the first comment of a page is missing", operation: "query Page", pattern: `"edges":\[\{.*?\}\}\},?`, by: `"edges":[`},
 		{why: "a comment comes twice", operation: "query Page", pattern: `"edges":\[(\{.*?\}\}\}),?`, by: `"edges":[$1,$1,`},

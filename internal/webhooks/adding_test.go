@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -35,9 +36,7 @@ func (m meanwhile) PutItem(ctx context.Context, input *dynamodb.PutItemInput, op
 func TestMostHooks(t *testing.T) {
 	tab := newTable(t)
 	item := layout.HookKey("damaged")
-	if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
 	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
 	nowhere := hook
 	nowhere.URL = "file:///etc/passwd"

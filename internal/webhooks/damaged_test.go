@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -22,9 +23,7 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
 	item := layout.HookKey("damaged")
 	item[layout.AttrHook] = layout.Text("ada@shop.example")
-	if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
 	h := tab.add(receiver.URL)
 	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	want := tab.edit(2, 2, time.Now())
@@ -32,9 +31,7 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 	if text := log.String(); strings.Count(text, "HOOKS/damaged") != 1 || strings.Contains(text, "ada@") {
 		t.Error(text)
 	}
-	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.store.Remove(t.Context(), h.ID))
 	if wanted, err := tab.out.Wanted(t.Context()); err != nil || !wanted.Any() {
 		t.Errorf("a damaged hook is left, which wants events: %v, %v", wanted, err)
 	}
@@ -48,9 +45,7 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 			h := tab.add(receiver.URL)
 			item := layout.HookProgressKey(h.ID)
 			item[layout.AttrHook] = value
-			if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
 			want := tab.edit(2, 2, time.Now())
 			tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 			tab.await("all is delivered", func() bool { return receiver.has(want) })
@@ -65,16 +60,11 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 func TestDamagedEventsStopNoOthers(t *testing.T) {
 	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
 	tab.add(receiver.URL)
-	ends, err := tab.out.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ends := must.Get(tab.out.Ends(t.Context()))(t)
 	for lane, end := range ends {
 		item := layout.OutboxItem(lane, layout.Outbox{Number: end>>7 + 1})
 		item["e"] = layout.Text("ada@shop.example")
-		if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
 	}
 	want := tab.edit(8, 2, time.Now())
 	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
@@ -95,10 +85,7 @@ func TestExpiredEventsStopNoOthers(t *testing.T) {
 			before, want, gone := h.Begin, map[string][]string{}, []layout.Item{}
 			for _, expires := range expired {
 				appended := tab.edit(16, 2, time.Now())
-				ends, err := tab.out.Ends(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				ends := must.Get(tab.out.Ends(t.Context()))(t)
 				for lane, end := range ends {
 					for number := before[lane]>>7 + 1; expires && number <= end>>7; number++ {
 						gone = append(gone, layout.OutboxItem(lane, layout.Outbox{Number: number}))
@@ -111,9 +98,7 @@ func TestExpiredEventsStopNoOthers(t *testing.T) {
 			}
 			for _, item := range gone {
 				key := layout.Item{layout.AttrPK: item[layout.AttrPK], layout.AttrSK: item[layout.AttrSK]}
-				if _, err := tab.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(tab.name), Key: key}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(tab.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(tab.name), Key: key}))(t)
 			}
 			states, _, err := tab.store.States(t.Context())
 			if err != nil || len(states) != 1 || (states[0].Lag(time.Now()) >= outbox.Keep) != expired[0] {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -33,9 +34,7 @@ func TestDeadLettersAreKeptFor30Days(t *testing.T) {
 	tab.await(fmt.Sprint(want, " are given up"), func() bool {
 		dead = nil
 		for letter, err := range tab.store.DeadLetters(t.Context(), h.ID) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			dead = append(dead, letter.ID)
 		}
 		return len(dead) == len(want)
@@ -44,17 +43,12 @@ func TestDeadLettersAreKeptFor30Days(t *testing.T) {
 	output, err := tab.client.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(tab.name), Key: layout.DeadEventKey(h.ID, dead[0]), ConsistentRead: aws.Bool(true),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	number, ok := output.Item[layout.AttrTTL].(*types.AttributeValueMemberN)
 	if !ok {
 		t.Fatal("it never expires")
 	}
-	seconds, err := strconv.ParseInt(number.Value, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seconds := must.Get(strconv.ParseInt(number.Value, 10, 64))(t)
 	const kept = 30 * 24 * time.Hour
 	if expires := time.Unix(seconds, 0); expires.Before(began.Add(kept)) || expires.After(time.Now().Add(kept)) {
 		t.Errorf("it is kept until %v, for %v", expires, expires.Sub(began))

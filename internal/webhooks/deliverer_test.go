@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -65,9 +66,7 @@ func TestHookOfALossyStream(t *testing.T) {
 	if strings.Contains(logged.String(), missing) {
 		t.Errorf("nothing is missing yet:\n%s", logged)
 	}
-	if err := tab.out.Lost(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.out.Lost(t.Context()))
 	later := tab.edit(2, 1, time.Now())
 	tab.await("it says so, and goes on", func() bool { return r.has(later) && strings.Contains(logged.String(), missing) })
 	stop()

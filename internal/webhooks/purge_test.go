@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/stream"
@@ -83,9 +84,7 @@ func TestPurges(t *testing.T) {
 	for _, name := range []string{"fastly", "cloudflare"} {
 		at := newCDN(t, name)
 		hook := webhooks.Hook{URL: at.URL + "/purge", Purge: name, SecretEnv: "TOKEN", AllowPrivate: true, GiveUp: time.Hour}
-		if _, err := tab.store.Add(t.Context(), hook); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tab.store.Add(t.Context(), hook))(t)
 		cdns = append(cdns, at)
 	}
 	var records []stream.Record
@@ -102,9 +101,7 @@ func TestPurges(t *testing.T) {
 		}
 		records = append(records, stream.Record{Position: stream.PositionOf("l", fmt.Sprint(i)), Created: time.Now(), Keys: layout.CommentKey(c.ID), New: layout.Encode(c)})
 	}
-	if err := tab.out.After(nothing{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.out.After(nothing{}).Handle(t.Context(), records))
 	tab.deliver(tab.client, func(o *webhooks.Options) {
 		o.Send, o.Ready = webhooks.NewSender(token).Send, webhooks.NewSender(token).Ready
 	})

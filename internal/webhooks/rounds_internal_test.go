@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // eventless is a table with hooks, and without any event.
@@ -58,9 +59,7 @@ func (e *eventless) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dy
 // goodHook returns the item of a hook.
 func goodHook(t *testing.T) layout.Item {
 	text, err := json.Marshal(Hook{ID: "a", URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	item := layout.HookKey("a")
 	item[layout.AttrHook] = layout.Text(string(text))
 	return item
@@ -102,9 +101,7 @@ func TestRounds(t *testing.T) {
 			{"one is added, and no append sees it", func(e *eventless) { e.hooks = []layout.Item{good} }, 0, 0},
 		} {
 			table.change(step.do)
-			if _, err := out.Wanted(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(out.Wanted(ctx))(t)
 			time.Sleep(rounds * refresh)
 			table.change(func(e *eventless) {
 				if e.listed != step.listed || e.told != step.told {
@@ -116,9 +113,7 @@ func TestRounds(t *testing.T) {
 		table.change(func(e *eventless) {
 			e.wanted, e.list = wanted, func() error { stop(); return ctx.Err() } // the process ends meanwhile
 		})
-		if _, err := out.Wanted(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(out.Wanted(ctx))(t)
 		<-done
 		if text := log.String(); strings.Count(text, "no network") != rounds || strings.Count(text, "no rights") != 3 || strings.Contains(text, "canceled") {
 			t.Error(text)

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/stream"
 )
@@ -31,9 +32,7 @@ func TestLag(t *testing.T) {
 			oldest = at
 		}
 	}
-	if err := tab.out.After(nothing{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.out.After(nothing{}).Handle(t.Context(), records))
 	state := func() webhooks.State {
 		states, _, err := tab.store.States(t.Context())
 		if err != nil || len(states) != 1 {
@@ -44,9 +43,7 @@ func TestLag(t *testing.T) {
 	if s := state(); s.Lag(now) != now.Sub(oldest) || s.Lag(oldest.Add(-time.Minute)) != 0 {
 		t.Errorf("an event waits since %v, want %v", s.Oldest, oldest)
 	}
-	if _, err := tab.store.Change(t.Context(), h.ID, func(h *webhooks.Hook) { h.Since = now.Add(time.Second) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tab.store.Change(t.Context(), h.ID, func(h *webhooks.Hook) { h.Since = now.Add(time.Second) }))(t)
 	if s := state(); !s.Oldest.IsZero() {
 		t.Errorf("behind a replay, an event waits since %v", s.Oldest)
 	}
@@ -59,9 +56,7 @@ func TestDamagedDeadLetters(t *testing.T) {
 	for id, text := range map[string]string{"evt_1": "ada@shop.example", "evt_2": `{"ID":"evt_4"}`, "evt_3": `{"ID":"evt_3"}`} {
 		item := layout.DeadEventKey(h.ID, id)
 		item[layout.AttrHook] = layout.Text(text)
-		if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
 	}
 	var sent []outbox.Event
 	send := func(_ context.Context, _ webhooks.Hook, events ...outbox.Event) error {

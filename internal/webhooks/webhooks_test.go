@@ -25,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/webhooks"
@@ -71,10 +72,7 @@ func (r *receiver) take(request *http.Request) {
 	if err != nil {
 		return
 	}
-	verifier, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	verifier := must.Get(standardwebhooks.NewWebhook(secret))(r.t)
 	if err := verifier.Verify(body, request.Header); err != nil {
 		r.t.Error(err)
 	}
@@ -122,20 +120,14 @@ type table struct {
 
 func newTable(t *testing.T) table {
 	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
 	out := outbox.New(client, name)
 	return table{t, client, name, out, webhooks.NewStore(client, name, out)}
 }
 
 func (t table) add(url string) webhooks.Hook {
 	t.Helper()
-	h, err := t.store.Add(t.Context(), webhooks.Hook{URL: url, SecretEnv: "SECRET", AllowPrivate: true, GiveUp: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(t.store.Add(t.Context(), webhooks.Hook{URL: url, SecretEnv: "SECRET", AllowPrivate: true, GiveUp: time.Hour}))(t)
 }
 
 type nothing struct{}
@@ -159,9 +151,7 @@ func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 			old, records = record.New, append(records, record)
 		}
 	}
-	if err := t.out.After(nothing{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, t.out.After(nothing{}).Handle(t.Context(), records))
 	return want
 }
 
@@ -266,11 +256,7 @@ func TestLifeOfAHook(t *testing.T) {
 	}
 	tab.deliver(tab.client)
 	progress := func() webhooks.Progress {
-		p, err := tab.store.Progress(t.Context(), h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must.Get(tab.store.Progress(t.Context(), h))(t)
 	}
 	tab.await("given up", func() bool { return progress().Sum().DeadLettered == all })
 	if p := progress(); p.Sum().LastError != "it answers 410 Gone" {
@@ -278,9 +264,7 @@ func TestLifeOfAHook(t *testing.T) {
 	}
 	dead := func() (letters []webhooks.DeadLetter) {
 		for letter, err := range tab.store.DeadLetters(t.Context(), h.ID) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			letters = append(letters, letter)
 		}
 		return letters
@@ -327,9 +311,7 @@ func TestLifeOfAHook(t *testing.T) {
 	delivered(2*all + more)
 	change(webhooks.Replay(time.Now().Add(-time.Hour)))
 	delivered(2*all + 2*more)
-	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tab.store.Remove(t.Context(), h.ID))
 	if got := progress().Sum(); got != (webhooks.LaneProgress{}) {
 		t.Errorf("of a removed hook, %+v is kept", got)
 	}
@@ -461,9 +443,7 @@ func TestTwoChangeAHook(t *testing.T) {
 	tab := newTable(t)
 	h := tab.add("http://127.0.0.1:1")
 	_, err := tab.store.Change(t.Context(), h.ID, func(slow *webhooks.Hook) {
-		if _, err := tab.store.Change(t.Context(), h.ID, webhooks.Pause); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tab.store.Change(t.Context(), h.ID, webhooks.Pause))(t)
 		webhooks.Replay(time.Now())(slow)
 	})
 	if comment.KindOf(err) != comment.Conflict {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -28,9 +29,7 @@ type putBack struct {
 
 func (p *putBack) feed(t *testing.T) {
 	t.Helper()
-	if err := p.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(t.Context(), entries))
 }
 
 func (p *putBack) find(t *testing.T) error {
@@ -107,9 +106,7 @@ func TestMovingOn(t *testing.T) {
 		before := table.writes
 		last := ""
 		for range 100 { // 10 s
-			if err := k.Apply(t.Context(), entries); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.Apply(t.Context(), entries))
 			last, _ = store.Covers(t.Context())
 			time.Sleep(100 * time.Millisecond)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -43,9 +44,7 @@ func TestRegistry(t *testing.T) {
 		stores := some()
 		next := Registry{Stores: stores}
 		for range 2 { // the second time as after a lost answer
-			if err := r.SwapRegistry(t.Context(), before, next); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.SwapRegistry(t.Context(), before, next))
 		}
 		now, err := r.Registry(t.Context())
 		if diff := cmp.Diff(Registry{Version: 1, Stores: stores}, now, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
@@ -75,9 +74,7 @@ func TestDamagedRegistry(t *testing.T) {
 	} {
 		it := encodeRegistry(Registry{Version: 7, Stores: map[string]Registration{"a": {Gaps: 1}}})
 		damage(it)
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &r.table, Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &r.table, Item: it}))(t)
 		now, err := r.Registry(t.Context())
 		if err != nil || len(now.Stores) > 0 && why != "the version is a text" && why != "the version is missing" {
 			t.Error(why, now, err)
@@ -91,9 +88,7 @@ func TestDamagedRegistry(t *testing.T) {
 func newTable(t *testing.T, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	return table
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
@@ -93,10 +94,7 @@ func load(t testing.TB, size int, traits bool) *costs {
 	c := &costs{bill: &bill{Client: client}, r: rand.New(rand.NewPCG(1, 2)), traits: traits}
 	c.store = Open(c.bill, newTable(t, client))
 	c.apply(t, entry(-1, 0, "1")) // makes a generation
-	g, err := c.store.generations(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(c.store.generations(t.Context()))(t)
 	p, h := generationProduct{generation: g.current, product: "4711"}, header{version: "1", cells: map[string]state{}}
 	stamps := map[string][]comment.Position{}
 	items := []layout.Item{p.productKey()}
@@ -151,9 +149,7 @@ func (c *costs) put(t testing.TB, items []layout.Item) {
 		_, err := c.bill.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{c.store.table: writes}})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // apply applies entries and returns their cost.
@@ -215,15 +211,9 @@ func checkCosts(t testing.TB, c *costs, size int, mostInsert, mostDelete float64
 		"all": {}, "1 cell": {Languages: commenttest.Languages[:1], Ratings: []int{5}}, "2 ratings": {Ratings: []int{4, 5}}, "verified": {Verified: new(true)},
 	} {
 		list := pageindex.List{Product: "4711", Order: comment.NewestFirst, Filter: filter}
-		counted, err := c.store.Find(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counted := must.Get(c.store.Find(t.Context(), list, nil))(t)
 		operation := usage.NewPool(1).Open(1)
-		found, err := c.store.Find(usage.With(t.Context(), operation), list, []pageindex.Target{{Rank: counted.Counts.Total() / 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(c.store.Find(usage.With(t.Context(), operation), list, []pageindex.Target{{Rank: counted.Counts.Total() / 2}}))(t)
 		if got := operation.Reads(); got.Calls != found.Cost.Calls || got.Units != found.Cost.ReadUnits {
 			t.Errorf("charged %+v for a jump to the middle of %s: %+v", got, name, found.Cost)
 		}

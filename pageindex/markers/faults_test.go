@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex"
@@ -120,9 +121,7 @@ func modelOf(t *testing.T, entries []pageindex.Entry) *conformance.Model {
 
 func apply(t testing.TB, store pageindex.Store, entries []pageindex.Entry) {
 	t.Helper()
-	if err := store.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Apply(t.Context(), entries))
 }
 
 // A build whose answers are lost is finished all the same, and only once.
@@ -211,14 +210,8 @@ func TestChangesBetweenReads(t *testing.T) {
 			}
 			return faulttest.None
 		})
-		want, err := wants.Find(t.Context(), lists[0], ranks())
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := small(Open(spoiled, table)).Find(t.Context(), lists[0], ranks())
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(wants.Find(t.Context(), lists[0], ranks()))(t)
+		found := must.Get(small(Open(spoiled, table)).Find(t.Context(), lists[0], ranks()))(t)
 		if diff := cmp.Diff(want.Boundaries, found.Boundaries); diff != "" || found.Counts.Total() != 60 {
 			t.Errorf("changed before call %d: %v: %s", at, found.Counts, diff)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -26,9 +27,7 @@ func small(s *Store) *Store {
 func newTable(t testing.TB, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	return table
 }
 
@@ -49,10 +48,7 @@ func held(t *testing.T, client *dynamodb.Client, table, product string) (out []s
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		for _, in := range page.Items {
 			r := layout.NewReader(in)
 			pk, sk := r.Text(layout.AttrPK), r.Text(layout.AttrSK)

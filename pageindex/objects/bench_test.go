@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -37,10 +38,7 @@ func benchmarkFolder(b *testing.B, comments int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	set := folderSettings
 	set.mergeAt, set.mergeEvery = 1<<20, time.Hour
-	s, err := openIn(b.Context(), b.TempDir(), set)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(openIn(b.Context(), b.TempDir(), set))(b)
 	defer func() { _ = s.Close() }()
 	var entries []pageindex.Entry
 	for i := range comments {
@@ -57,9 +55,7 @@ func benchmarkFolder(b *testing.B, comments int) {
 		if err == nil {
 			err = building.Finish(b.Context(), "built")
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 	}
 	build(b)
 	b.Run("Build", func(b *testing.B) {
@@ -70,16 +66,12 @@ func benchmarkFolder(b *testing.B, comments int) {
 	b.Run("Find", func(b *testing.B) {
 		list := pageindex.List{Product: "espresso", Filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{4, 5}}, Order: comment.NewestFirst}
 		for b.Loop() {
-			if _, err := s.Find(b.Context(), list, []pageindex.Target{{Rank: r.IntN(comments / 13), Exact: true}}); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.Find(b.Context(), list, []pageindex.Target{{Rank: r.IntN(comments / 13), Exact: true}}))(b)
 		}
 	})
 	b.Run("Apply", func(b *testing.B) {
 		for b.Loop() {
-			if err := s.Apply(b.Context(), []pageindex.Entry{random(r, r.IntN(comments))}); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, s.Apply(b.Context(), []pageindex.Entry{random(r, r.IntN(comments))}))
 		}
 	})
 	b.Run("Merge", func(b *testing.B) {
@@ -89,13 +81,9 @@ func benchmarkFolder(b *testing.B, comments int) {
 				for range 1000 {
 					more = append(more, random(r, r.IntN(comments)))
 				}
-				if err := s.Apply(b.Context(), more); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, s.Apply(b.Context(), more))
 			}
-			if err := s.merger.merge(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, s.merger.merge(b.Context()))
 		}
 	})
 }

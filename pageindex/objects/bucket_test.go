@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -27,10 +28,7 @@ func client(server *s3test.Server, transport http.RoundTripper, attempts int) *s
 
 func mustOpenBucket(t *testing.T, c *s3.Client, prefix string, set settings) *Store {
 	t.Helper()
-	s, err := openAt(t.Context(), &bucket{c, s3test.Bucket, prefix}, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openAt(t.Context(), &bucket{c, s3test.Bucket, prefix}, set))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -27,9 +28,7 @@ func TestFlippedBytes(t *testing.T) {
 			for n := from; n < min(from+20, to); n++ {
 				entries = append(entries, entry(n, comments))
 			}
-			if err := s.Apply(t.Context(), entries); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Apply(t.Context(), entries))
 		}
 	}
 	fill(0, 60)
@@ -38,14 +37,10 @@ func TestFlippedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(0, 60)
-	if err := b.Finish(t.Context(), "complete"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Finish(t.Context(), "complete"))
 	fill(60, changes)
 	want := stateAfter(changes, comments)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	noticed := 0
 	for _, path := range allFiles(t, folder) {
 		data, err := os.ReadFile(path)
@@ -55,36 +50,26 @@ func TestFlippedBytes(t *testing.T) {
 		for i := 0; i < len(data); i += 1 + len(data)/80 {
 			flipped := slices.Clone(data)
 			flipped[i] ^= 1 << (i % 8)
-			if err := os.WriteFile(path, flipped, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, flipped, 0o600))
 			if checkDamaged(t, folder, want) {
 				noticed++
 			}
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 	}
 	if noticed < 100 {
 		t.Errorf("only %d changed bytes were noticed", noticed)
 	}
 
-	if err := os.WriteFile(filepath.Join(folder, rootObject), []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, rootObject), []byte("nonsense"), 0o600))
 	s = mustOpen(t, folder, quiet)
 	fill(0, 5) // entries applied to a damaged store are kept for the build
 	if b, err = s.Build(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	fill(5, changes)
-	if err := b.Add(t.Context(), []pageindex.Entry{entry(0, comments)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Finish(t.Context(), "again"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Add(t.Context(), []pageindex.Entry{entry(0, comments)}))
+	must.Do(t, b.Finish(t.Context(), "again"))
 	if covers, err := s.Covers(t.Context()); err != nil || covers != "again" || !same(stateOf(t, s), stateAfter(changes, comments)) {
 		t.Errorf("after the build the store covers %q (%v)", covers, err)
 	}
@@ -94,10 +79,7 @@ func TestFlippedBytes(t *testing.T) {
 // do not depend on the byte, all answers must be right.
 func checkDamaged(t *testing.T, folder string, want map[comment.Position]int) bool {
 	t.Helper()
-	s, err := openIn(t.Context(), folder, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openIn(t.Context(), folder, quiet))(t)
 	defer func() { _ = s.Close() }()
 	list := pageindex.List{Product: "espresso/1", Order: comment.NewestFirst}
 	var targets []pageindex.Target
@@ -128,9 +110,7 @@ func allFiles(t *testing.T, folder string) (out []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }
 
@@ -169,61 +149,40 @@ func TestEndsAnywhere(t *testing.T) {
 	applied := 0
 	s.core.storage = &steps{storage: s.core.storage, before: func(data []byte) {
 		copied := filepath.Join(t.TempDir(), "step")
-		if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(copied, scratchFolder, "half"), data[:len(data)/2], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(copied, os.DirFS(folder)))
+		must.Do(t, os.WriteFile(filepath.Join(copied, scratchFolder, "half"), data[:len(data)/2], 0o600))
 		kept = append(kept, step{copied, stateAfter(applied, comments)})
 	}}
 	apply := func(to int) {
 		for ; applied < to; applied++ {
-			if err := s.Apply(t.Context(), []pageindex.Entry{entry(applied, comments)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(applied, comments)}))
 		}
 	}
 	apply(10)
 	for range 2 {
 		apply(applied + 30)
-		if err := s.merger.merge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.merger.merge(t.Context()))
 	}
-	b, err := s.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Build(t.Context()))(t)
 	for n := range applied {
-		if err := b.Add(t.Context(), []pageindex.Entry{entry(n, comments)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Add(t.Context(), []pageindex.Entry{entry(n, comments)}))
 	}
 	apply(changes)
-	if err := b.Finish(t.Context(), "built"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.merger.collect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Finish(t.Context(), "built"))
+	must.Do(t, s.merger.collect(t.Context()))
 	for i, step := range kept {
 		opened := mustOpen(t, step.folder, quiet)
 		if got := stateOf(t, opened); !same(got, step.want) {
 			t.Errorf("step %d of %d: %d comments, want %d", i+1, len(kept), len(got), len(step.want))
 		}
-		if err := opened.merger.mergeLeased(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, opened.merger.mergeLeased(t.Context()))
 		if left, chunks := len(allFiles(t, filepath.Join(step.folder, chunkFolder))), len(opened.core.current().root.Chunks); left > 2*chunks {
 			t.Errorf("step %d of %d leaves %d files for %d chunks", i+1, len(kept), left, chunks)
 		}
 		if half := allFiles(t, filepath.Join(step.folder, scratchFolder)); len(half) > 0 {
 			t.Errorf("step %d of %d leaves %q", i+1, len(kept), half)
 		}
-		if err := opened.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, opened.Close())
 	}
 }
 
@@ -237,9 +196,7 @@ func TestMergesByItself(t *testing.T) {
 		set(&own)
 		s := mustOpen(t, t.TempDir(), own)
 		for n := range 3 {
-			if err := s.Apply(t.Context(), []pageindex.Entry{entry(n, 10)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(n, 10)}))
 		}
 		for s.core.current().state.Len() > 0 {
 			time.Sleep(time.Millisecond) // the test's own timeout ends the wait
@@ -264,9 +221,7 @@ func TestOneProcess(t *testing.T) {
 func TestOtherFiles(t *testing.T) {
 	folder := t.TempDir()
 	mine := filepath.Join(folder, scratchFolder, "main.c")
-	if err := errors.Join(os.Mkdir(filepath.Dir(mine), private), os.WriteFile(mine, []byte("int main;"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(filepath.Dir(mine), private), os.WriteFile(mine, []byte("int main;"), 0o600)))
 	if _, err := openIn(t.Context(), folder, quiet); comment.KindOf(err) != comment.BadInput {
 		t.Errorf("%v, want it to be refused", err)
 	}
@@ -281,25 +236,14 @@ func TestEmptied(t *testing.T) {
 	folder := t.TempDir()
 	s := mustOpen(t, folder, quiet)
 	for _, covers := range []string{"first", "second"} {
-		b, err := s.Build(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Add(t.Context(), []pageindex.Entry{entry(0, 10), entry(1, 10)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Finish(t.Context(), covers); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Apply(t.Context(), []pageindex.Entry{entry(2, 10)}); err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(s.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), []pageindex.Entry{entry(0, 10), entry(1, 10)}))
+		must.Do(t, b.Finish(t.Context(), covers))
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(2, 10)}))
 		if got := stateOf(t, s); len(got) != 3 {
 			t.Errorf("%d comments, want 3", len(got))
 		}
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(folder))
 		if got, err := s.Covers(t.Context()); err != nil || got != "" {
 			t.Errorf("an emptied store covers %q (%v)", got, err)
 		}
@@ -318,9 +262,7 @@ func TestGuardsEnd(t *testing.T) {
 	step := func(after time.Duration, entries ...pageindex.Entry) {
 		t.Helper()
 		now = now.Add(after)
-		if err := errors.Join(s.Apply(t.Context(), entries), s.merger.merge(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(s.Apply(t.Context(), entries), s.merger.merge(t.Context())))
 	}
 	guards := func() (n int) {
 		for _, c := range s.core.current().root.Chunks {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -17,16 +18,12 @@ func TestWithoutDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	n, refused := 0, 0
 	for spare := range uint64(8) {
 		tight := limit
 		tight.Cur = min(tight.Cur, 256)
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &tight); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &tight))
 		var taken []*os.File
 		for {
 			file, err := os.Open(os.DevNull)
@@ -44,9 +41,7 @@ func TestWithoutDescriptors(t *testing.T) {
 		if _, err := s.Build(t.Context()); err != nil {
 			refused++
 		}
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 		for _, file := range taken[spare:] {
 			_ = file.Close()
 		}
@@ -68,7 +63,5 @@ func TestWithoutDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, s, n)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 }

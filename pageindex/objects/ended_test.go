@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -23,26 +24,15 @@ func entriesTo(n int) (out []pageindex.Entry) {
 // neither files nor memory behind: each is removed with the next.
 func TestBuildsThatAreGivenUp(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "pages")
-	s, err := openIn(t.Context(), folder, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openIn(t.Context(), folder, quiet))(t)
 	var builds []pageindex.Build
 	for range 3 {
-		b, err := s.Build(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Add(t.Context(), entriesTo(5*quiet.run/2)); err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(s.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), entriesTo(5*quiet.run/2)))
 		builds = append(builds, b)
 	}
 	scratch := func() int {
-		entries, err := os.ReadDir(filepath.Join(folder, scratchFolder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(filepath.Join(folder, scratchFolder)))(t)
 		return len(entries)
 	}
 	if n := scratch(); n != 1 || len(s.builds) != 1 {
@@ -53,9 +43,7 @@ func TestBuildsThatAreGivenUp(t *testing.T) {
 			t.Errorf("%s of an earlier build: %v", name, err)
 		}
 	}
-	if err := builds[2].Finish(t.Context(), "built"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, builds[2].Finish(t.Context(), "built"))
 	check(t, s, 5*quiet.run/2)
 	if n := scratch(); n != 0 || s.builds[0].sorter.items != nil {
 		t.Errorf("%d builds have files, and %d items are in memory, after the last build", n, len(s.builds[0].sorter.items))
@@ -70,14 +58,9 @@ func TestBuildsThatAreGivenUp(t *testing.T) {
 func TestChangesThatWaitForAMerge(t *testing.T) {
 	set := quiet
 	set.most = 2
-	s, err := openIn(t.Context(), filepath.Join(t.TempDir(), "pages"), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openIn(t.Context(), filepath.Join(t.TempDir(), "pages"), set))(t)
 	defer s.Close()
-	if err := s.Apply(t.Context(), entriesTo(2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), entriesTo(2)))
 	for _, failed := range []error{nil, errors.New("no room")} {
 		s.core.failed = failed // nothing merges
 		err := errors.Unwrap(s.Apply(t.Context(), []pageindex.Entry{nth(2)}))

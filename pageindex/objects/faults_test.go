@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
@@ -36,10 +37,7 @@ func check(t *testing.T, s *Store, n int) {
 	for rank := range n {
 		targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
 	}
-	found, err := s.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, targets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(s.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, targets))(t)
 	if found.Counts.Total() != n {
 		t.Fatalf("there are %d comments, want %d", found.Counts.Total(), n)
 	}
@@ -191,17 +189,13 @@ func TestStaleWriter(t *testing.T) {
 	busy := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
 	apply := func(s *Store, n int) {
 		t.Helper()
-		if err := s.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(n)}))
 	}
 	apply(stale, 0)
 	for n := 1; n < 4; n++ {
 		apply(busy, n)
 	}
-	if err := errors.Join(busy.merger.merge(t.Context()), busy.merger.collect(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(busy.merger.merge(t.Context()), busy.merger.collect(t.Context())))
 	if left, err := os.ReadDir(server.Path(prefix + logFolder)); err == nil && len(left) > 0 {
 		t.Fatalf("%d logs are left after they were merged", len(left))
 	}
@@ -217,16 +211,10 @@ func TestDeadMerger(t *testing.T) {
 	set, prefix := quiet, newPrefix()
 	set.lease = 300 * time.Millisecond
 	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
-	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.core.storage.put(t.Context(), leaseObject, []byte("dead"), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
+	must.Get(s.core.storage.put(t.Context(), leaseObject, []byte("dead"), ""))(t)
 	for tries := 0; ; tries++ {
-		if err := s.merger.merge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.merger.merge(t.Context()))
 		if s.core.current().root.Merged > 0 {
 			if tries < 2 {
 				t.Errorf("the lease was taken over after %d tries", tries)
@@ -251,9 +239,7 @@ func TestDownSlowEmptied(t *testing.T) {
 		if err == nil {
 			err = b.Finish(t.Context(), covers)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	build(40, "first")
 	check(t, s, 40)
@@ -276,9 +262,7 @@ func TestDownSlowEmptied(t *testing.T) {
 	server.Stop(t)
 	fails(t.Context(), comment.Unavailable)
 	server.Restart(t)
-	if err := s.Apply(t.Context(), []pageindex.Entry{nth(40)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(40)}))
 	check(t, s, 41)
 
 	server.Empty(t)
@@ -286,9 +270,7 @@ func TestDownSlowEmptied(t *testing.T) {
 		t.Errorf("an emptied store covers %q (%v)", covers, err)
 	}
 	check(t, s, 0)
-	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
 	check(t, s, 1)
 	build(30, "second")
 	check(t, s, 30)
@@ -300,13 +282,9 @@ func TestDamagedObjects(t *testing.T) {
 	prefix := newPrefix()
 	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
 	for n := range 20 {
-		if err := s.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(n)}))
 		if n == 15 {
-			if err := s.merger.merge(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.merger.merge(t.Context()))
 		}
 	}
 	for _, pattern := range []string{rootObject, logFolder + "*", chunkFolder + "*.records"} {
@@ -315,14 +293,9 @@ func TestDamagedObjects(t *testing.T) {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		for _, path := range found {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(path))(t)
 			data[len(data)-5] ^= 4
-			if err := overwrite(path, data); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, overwrite(path, data))
 		}
 		fresh := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
 		_, err = fresh.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 1}, {Rank: 10}, {Rank: 20}})
@@ -342,14 +315,10 @@ func TestDamagedObjects(t *testing.T) {
 		if err == nil {
 			err = b.Finish(t.Context(), "whole")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		check(t, fresh, 20)
 		for n := range 20 { // new logs
-			if err := fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}))
 		}
 	}
 }
@@ -386,13 +355,9 @@ func TestOpenByEnvironment(t *testing.T) {
 	server := s3test.Start(t)
 	server.Environment(t)
 	s, err := OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/by/environment")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = s.Close() }()
-	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
 	check(t, s, 1)
 	if _, err := os.Stat(server.Path("by/environment/" + rootObject)); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -14,10 +15,7 @@ import (
 func mustOpen(t *testing.T, folder string, set settings) *Store {
 	t.Helper()
 	set.lease, set.collectEvery, set.logGrace, set.chunkGrace = 0, 0, 0, 0
-	s, err := openIn(t.Context(), folder, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openIn(t.Context(), folder, set))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -55,9 +53,7 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 func TestWorkingFolderIsGone(t *testing.T) {
 	gone := t.TempDir()
 	t.Chdir(gone)
-	if err := os.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(gone))
 	store, err := OpenFolder(t.Context(), "pages")
 	if err == nil {
 		t.Fatal(errors.Join(errors.New("it was opened"), store.Close()))

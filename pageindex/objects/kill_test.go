@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -75,17 +76,12 @@ func TestKilled(t *testing.T) {
 	folder, next, r := t.TempDir(), 0, commenttest.Rand(t)
 	for kill := range 40 {
 		next = writeAndKill(t, folder, next, 1+r.IntN(60), time.Duration(r.IntN(3000))*time.Microsecond)
-		s, err := openIn(t.Context(), folder, quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(openIn(t.Context(), folder, quiet))(t)
 		got := stateOf(t, s)
 		if !same(got, stateAfter(next, killComments)) && !same(got, stateAfter(next+1, killComments)) {
 			t.Fatalf("kill %d: %d comments, want those of %d changes or of one more", kill+1, len(got), next)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }
 
@@ -96,13 +92,8 @@ func writeAndKill(t *testing.T, folder string, first, changes int, later time.Du
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childFolder+"="+folder, childFirst+"="+strconv.Itoa(first))
 	child.Stderr = os.Stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(child.StdoutPipe())(t)
+	must.Do(t, child.Start())
 	acknowledged := first
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {

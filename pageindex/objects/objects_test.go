@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -26,10 +27,7 @@ var quiet = settings{
 // objectsOf lists the objects that a store holds of a product, without guards.
 func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 	t.Helper()
-	now, err := s.core.latest(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must.Get(s.core.latest(t.Context()))(t)
 	for _, c := range now.root.Chunks {
 		if c.Records.Count == 0 {
 			continue
@@ -38,10 +36,7 @@ func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 		if err != nil {
 			return []string{err.Error()} // a merge has just deleted the object
 		}
-		head, err := c.Records.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(c.Records.Decode(data))(t)
 		if _, found := head.Find(product); found {
 			out = append(out, c.objectName(Records))
 		}
@@ -80,9 +75,7 @@ func stateOf(t *testing.T, s *Store) map[comment.Position]int {
 	for rating := 1; rating <= comment.MaxRating; rating++ {
 		list := pageindex.List{Product: "espresso/1", Filter: comment.Filter{Ratings: []int{rating}}, Order: comment.OldestFirst}
 		found, err := s.Find(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var targets []pageindex.Target
 		for rank := range found.Counts.Total() {
 			targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -51,17 +52,11 @@ func TestPythonReadsRecords(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s %x %d %s", product, e.Position[:], e.Cell.Rating, e.Cell.Language))
 		}
 	}
-	if err := s.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), entries))
 	s.core.settings.chunk = chunkItems // both products in one file
-	if err := s.merger.merge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.merger.merge(t.Context()))
 	script := filepath.Join(t.TempDir(), "read.py")
-	if err := os.WriteFile(script, []byte(readPy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(readPy), 0o600))
 	chunk := s.core.current().root.Chunks[0]
 	out, err := exec.CommandContext(t.Context(), python, script, filepath.Join(folder, chunk.objectName(Records))).CombinedOutput()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -59,9 +60,7 @@ func TestSorted(t *testing.T) {
 		if err := s.Each(func(string, pageindex.Places) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("%v, want the caller's error", err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		if _, err := os.Stat(s.sorter.Folder); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", s.sorter.Folder, err)
 		}
@@ -81,10 +80,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 			return s.Each(func(string, pageindex.Places) error { return nil })
 		},
 	} {
-		s, err := NewSorted()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSorted())(t)
 		s.sorter.Items = atOnce
 		if err := s.Close(); err != nil { // the folder is gone, as if it had never been
 			t.Fatal(err)
@@ -108,10 +104,7 @@ func BenchmarkSorted(b *testing.B) {
 		b.Run(fmt.Sprint("comments=", comments), func(b *testing.B) {
 			for b.Loop() {
 				before := inUse()
-				s, err := NewSorted()
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(NewSorted())(b)
 				defer s.Close()
 				many(b, comments, func(product string, cell comment.Cell, at comment.Position) { _ = s.Add(product, cell, at) })
 				stop := errors.New("stop")

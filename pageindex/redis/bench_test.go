@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -20,10 +21,7 @@ func BenchmarkStore(b *testing.B) {
 	for _, size := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			server := redistest.Start(b)
-			s, err := Open(b.Context(), server.URL(), "comments")
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(Open(b.Context(), server.URL(), "comments"))(b)
 			defer s.Close()
 			r := rand.New(rand.NewPCG(1, 2))
 			fill(b, s, r, size)
@@ -36,22 +34,15 @@ func BenchmarkStore(b *testing.B) {
 // fill builds the store from random comments.
 func fill(b *testing.B, s *Store, r *rand.Rand, size int) {
 	begun, before := time.Now(), memory(b, s)
-	build, err := s.Build(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	build := must.Get(s.Build(b.Context()))(b)
 	for from := 0; from < size; from += 1000 {
 		var chunk []pageindex.Entry
 		for i := range min(1000, size-from) {
 			chunk = append(chunk, random(r, from+i))
 		}
-		if err := build.Add(b.Context(), chunk); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, build.Add(b.Context(), chunk))
 	}
-	if err := build.Finish(b.Context(), "all"); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, build.Finish(b.Context(), "all"))
 	b.Logf("%d comments: built in %v, %d bytes of memory each", size, time.Since(begun).Round(time.Millisecond), (memory(b, s)-before)/size)
 }
 
@@ -64,11 +55,7 @@ func random(r *rand.Rand, n int) pageindex.Entry {
 }
 
 func memory(b *testing.B, s *Store) int {
-	n, err := strconv.Atoi(fieldsOf(s.client.Info(b.Context()).Val())["used_memory"])
-	if err != nil {
-		b.Fatal(err)
-	}
-	return n
+	return must.Get(strconv.Atoi(fieldsOf(s.client.Info(b.Context()).Val())["used_memory"]))(b)
 }
 
 func benchmarkFind(b *testing.B, s *Store, size int) {
@@ -90,20 +77,14 @@ func benchmarkFind(b *testing.B, s *Store, size int) {
 }
 
 func find(b *testing.B, s *Store, list pageindex.List, where string) {
-	counted, err := s.Find(context.Background(), list, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	counted := must.Get(s.Find(context.Background(), list, nil))(b)
 	rank := 180
 	if where == "middle" {
 		rank = counted.Counts.Total() / 2
 	}
 	waves := 0
 	for b.Loop() {
-		found, err := s.Find(context.Background(), list, []pageindex.Target{{Rank: rank}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		found := must.Get(s.Find(context.Background(), list, []pageindex.Target{{Rank: rank}}))(b)
 		waves = found.Cost.Waves
 	}
 	b.ReportMetric(float64(waves), "waves")
@@ -119,9 +100,7 @@ func benchmarkApply(b *testing.B, s *Store, r *rand.Rand, size int) {
 					n++
 					entries = append(entries, random(r, n))
 				}
-				if err := s.Apply(context.Background(), entries); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, s.Apply(context.Background(), entries))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*batch), "us/entry")
 		})

@@ -12,6 +12,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -34,7 +35,7 @@ func startCluster(t *testing.T) (first, second master) {
 		server := redistest.Start(t, "--cluster-enabled", "yes")
 		client := goredis.NewClient(&goredis.Options{Addr: server.Address()})
 		t.Cleanup(func() { client.Close() })
-		return master{server, client, must(client.Do(t.Context(), "CLUSTER", "MYID").Text())(t)}
+		return master{server, client, must.Get(client.Do(t.Context(), "CLUSTER", "MYID").Text())(t)}
 	}
 	first, second = start(), start()
 	slot := int(first.client.ClusterKeySlot(t.Context(), product).Val())
@@ -46,7 +47,7 @@ func startCluster(t *testing.T) (first, second master) {
 	for _, m := range []master{first, second} {
 		for !strings.Contains(m.client.ClusterInfo(t.Context()).Val(), "cluster_known_nodes:2") || m.client.ClusterInfo(t.Context()).Val()[:16] != "cluster_state:ok" {
 			time.Sleep(10 * time.Millisecond)
-			check(t, t.Context().Err())
+			must.Do(t, t.Context().Err())
 		}
 	}
 	return first, second
@@ -79,12 +80,12 @@ func TestKeysMoveOneByOne(t *testing.T) {
 	first, second := startCluster(t)
 	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 11
-	check(t, s.Apply(t.Context(), versions(n, 0)))
-	g := must(s.generations(t.Context()))(t)
+	must.Do(t, s.Apply(t.Context(), versions(n, 0)))
+	g := must.Get(s.generations(t.Context()))(t)
 	slot := first.client.ClusterKeySlot(t.Context(), s.keys.of(product, g.current)+stateName).Val()
 	second.Must(t, "CLUSTER", "SETSLOT", fmt.Sprint(slot), "IMPORTING", first.id)
 	first.Must(t, "CLUSTER", "SETSLOT", fmt.Sprint(slot), "MIGRATING", second.id)
-	keys := must(first.client.ClusterGetKeysInSlot(t.Context(), int(slot), 1000).Result())(t)
+	keys := must.Get(first.client.ClusterGetKeysInSlot(t.Context(), int(slot), 1000).Result())(t)
 	version := 0
 	for _, key := range keys {
 		version++
@@ -92,12 +93,12 @@ func TestKeysMoveOneByOne(t *testing.T) {
 		_ = s.Apply(hurried, versions(n, version)) // Apply may be refused
 		cancel()
 		host, port, _ := strings.Cut(second.Address(), ":")
-		check(t, first.client.Migrate(t.Context(), host, port, key, 0, time.Second).Err())
+		must.Do(t, first.client.Migrate(t.Context(), host, port, key, 0, time.Second).Err())
 	}
 	for _, m := range []master{second, first} {
 		m.Must(t, "CLUSTER", "SETSLOT", fmt.Sprint(slot), "NODE", second.id)
 	}
-	check(t, s.Apply(t.Context(), versions(n, version+1)))
+	must.Do(t, s.Apply(t.Context(), versions(n, version+1)))
 	checkHolds(t, s, versions(n, version+1))
 }
 
@@ -106,7 +107,7 @@ func TestReshard(t *testing.T) {
 	first, second := startCluster(t)
 	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 200
-	check(t, s.Apply(t.Context(), versions(n, 0)))
+	must.Do(t, s.Apply(t.Context(), versions(n, 0)))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	resharded := make(chan string, 1)
@@ -135,7 +136,7 @@ func TestReshard(t *testing.T) {
 		}
 	}
 	t.Log(strconv.Itoa(version) + " batches, refused: " + strconv.Itoa(refused))
-	check(t, s.Apply(t.Context(), versions(n, version+1)))
+	must.Do(t, s.Apply(t.Context(), versions(n, version+1)))
 	checkHolds(t, s, versions(n, version+1))
 }
 

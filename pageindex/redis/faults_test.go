@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -46,26 +47,11 @@ func openStore(t *testing.T, target string) *Store {
 func builtStore(t *testing.T, target string) *Store {
 	t.Helper()
 	s := openStore(t, target)
-	b := must(s.Build(t.Context()))(t)
-	check(t, b.Add(t.Context(), entries(100)))
-	check(t, b.Finish(t.Context(), "all"))
+	b := must.Get(s.Build(t.Context()))(t)
+	must.Do(t, b.Add(t.Context(), entries(100)))
+	must.Do(t, b.Finish(t.Context(), "all"))
 	checkCovers(t, s, "all")
 	return s
-}
-
-func must[T any](value T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		check(t, err)
-		return value
-	}
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func checkCovers(t *testing.T, s *Store, want string) {
@@ -106,7 +92,7 @@ func TestServerIsAwayAndBack(t *testing.T) {
 	server.Restart(t)
 	checkCovers(t, s, "") // the server kept nothing
 	checkTotal(t, s, 0)
-	check(t, s.Apply(t.Context(), entries(3)))
+	must.Do(t, s.Apply(t.Context(), entries(3)))
 	checkTotal(t, s, 3)
 }
 
@@ -132,8 +118,8 @@ func TestServerHangs(t *testing.T) {
 func TestServerIsEmptied(t *testing.T) {
 	server := redistest.Start(t)
 	s := builtStore(t, server.URL())
-	b := must(s.Build(t.Context()))(t)
-	check(t, b.Add(t.Context(), entries(50)))
+	b := must.Get(s.Build(t.Context()))(t)
+	must.Do(t, b.Add(t.Context(), entries(50)))
 	server.Must(t, "FLUSHALL")
 	checkCovers(t, s, "")
 	checkTotal(t, s, 0)
@@ -150,17 +136,17 @@ func TestServerIsEmptied(t *testing.T) {
 func TestServerIsRestartedWithItsData(t *testing.T) {
 	server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "everysec")
 	s := builtStore(t, server.URL())
-	b := must(s.Build(t.Context()))(t)
-	check(t, b.Add(t.Context(), entries(50)))
+	b := must.Get(s.Build(t.Context()))(t)
+	must.Do(t, b.Add(t.Context(), entries(50)))
 	server.Stop(t)
 	server.Restart(t)
 	checkTotal(t, s, 100)
 	checkCovers(t, s, "")
-	check(t, b.Finish(t.Context(), "begun before"))
+	must.Do(t, b.Finish(t.Context(), "begun before"))
 	checkCovers(t, s, "")
-	b = must(s.Build(t.Context()))(t)
-	check(t, b.Add(t.Context(), entries(70)))
-	check(t, b.Finish(t.Context(), "begun since"))
+	b = must.Get(s.Build(t.Context()))(t)
+	must.Do(t, b.Add(t.Context(), entries(70)))
+	must.Do(t, b.Finish(t.Context(), "begun since"))
 	checkCovers(t, s, "begun since")
 	checkTotal(t, s, 70)
 }
@@ -182,7 +168,7 @@ func TestServerThatEvictsLater(t *testing.T) {
 	server := redistest.Start(t)
 	s := builtStore(t, server.URL())
 	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "volatile-random")
-	check(t, s.client.Set(t.Context(), "others", "x", time.Hour).Err())
+	must.Do(t, s.client.Set(t.Context(), "others", "x", time.Hour).Err())
 	checkCovers(t, s, "all") // its memory has no limit
 	server.Must(t, "CONFIG", "SET", "maxmemory", "1")
 	if _, err := s.Covers(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "set maxmemory-policy noeviction") {
@@ -291,8 +277,8 @@ func TestTablesDoNotMix(t *testing.T) {
 	defer other.Close()
 	checkCovers(t, other, "")
 	checkTotal(t, other, 0)
-	b := must(other.Build(t.Context()))(t)
-	check(t, b.Finish(t.Context(), "nothing"))
+	b := must.Get(other.Build(t.Context()))(t)
+	must.Do(t, b.Finish(t.Context(), "nothing"))
 	checkTotal(t, here, 100)
 	checkCovers(t, here, "all")
 }
@@ -303,15 +289,15 @@ func TestDeletionsExpire(t *testing.T) {
 	s := builtStore(t, server.URL())
 	gone := entry(3, 500)
 	gone.Cell = nil
-	check(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
-	keys := must(s.client.Keys(t.Context(), "*"+goneName+"*").Result())(t)
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
+	keys := must.Get(s.client.Keys(t.Context(), "*"+goneName+"*").Result())(t)
 	if len(keys) != 1 {
 		t.Fatalf("%q", keys)
 	}
 	if left := s.client.TTL(t.Context(), keys[0]).Val(); left > pageindex.Remember || left < pageindex.Remember-time.Minute {
 		t.Errorf("it stays for %v", left)
 	}
-	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(3, 501)}))
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(3, 501)}))
 	if n := s.client.Exists(t.Context(), keys[0]).Val(); n != 0 {
 		t.Error("it stays although the comment is back")
 	}
@@ -341,11 +327,11 @@ func (m *meddler) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.
 func TestChangesBetweenWaves(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := openStore(t, server.URL()), openStore(t, server.URL())
-	check(t, s.Apply(t.Context(), entries(200)))
+	must.Do(t, s.Apply(t.Context(), entries(200)))
 	n := 1000
 	m := &meddler{change: func() {
 		n++
-		check(t, other.Apply(t.Context(), []pageindex.Entry{entry(n%100, n)}))
+		must.Do(t, other.Apply(t.Context(), []pageindex.Entry{entry(n%100, n)}))
 	}}
 	s.client.AddHook(m)
 	for times := range 4 {
@@ -366,11 +352,11 @@ func TestBuildBeginsDuringApply(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := openStore(t, server.URL()), openStore(t, server.URL())
 	s.client.AddHook(&meddler{times: 1, change: func() {
-		b := must(other.Build(t.Context()))(t)
-		check(t, b.Add(t.Context(), entries(2)))
-		check(t, b.Finish(t.Context(), "built meanwhile"))
+		b := must.Get(other.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), entries(2)))
+		must.Do(t, b.Finish(t.Context(), "built meanwhile"))
 	}})
-	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(2, 2)}))
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(2, 2)}))
 	checkTotal(t, other, 3)
 	checkCovers(t, other, "built meanwhile")
 }

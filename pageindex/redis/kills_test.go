@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
@@ -53,15 +54,15 @@ func runAndKill(t *testing.T, target string, after int) int {
 	writer := exec.Command(os.Args[0], "-test.run=^TestWriterIsKilled$")
 	writer.Env = append(os.Environ(), victimVariable+"="+target)
 	out, err := writer.StdoutPipe()
-	check(t, err)
-	check(t, writer.Start())
+	must.Do(t, err)
+	must.Do(t, writer.Start())
 	last := 0
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if _, err := fmt.Sscan(lines.Text(), &last); err != nil {
 			t.Fatalf("%q: %v", lines.Text(), err)
 		}
 		if last == after {
-			check(t, writer.Process.Kill())
+			must.Do(t, writer.Process.Kill())
 		}
 	}
 	_ = writer.Wait() // it was killed
@@ -72,7 +73,7 @@ func runAndKill(t *testing.T, target string, after int) int {
 func writeForEver(t *testing.T, target string) {
 	s := openStore(t, target)
 	for batch := 1; ; batch++ {
-		check(t, s.Apply(t.Context(), batchOf(batch)))
+		must.Do(t, s.Apply(t.Context(), batchOf(batch)))
 		fmt.Println(batch)
 	}
 }
@@ -93,8 +94,8 @@ func holds(t *testing.T, s *Store, batch int) bool {
 	t.Helper()
 	filter := comment.Filter{Languages: []comment.Language{commenttest.Languages[batch%4]}}
 	here, err := s.Find(t.Context(), pageindex.List{Product: product, Filter: filter, Order: comment.OldestFirst}, []pageindex.Target{{Rank: perBatch, Exact: true}})
-	check(t, err)
+	must.Do(t, err)
 	whole, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 150, Exact: true}})
-	check(t, err)
+	must.Do(t, err)
 	return here.Counts.Total() == perBatch && whole.Counts.Total() == perBatch && whole.Boundaries[0].Rank == 150
 }

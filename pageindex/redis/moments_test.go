@@ -9,6 +9,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -41,18 +42,18 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 			for i := range same {
 				same[i].Follows = follow(1000 + i)
 			}
-			check(t, other.Apply(t.Context(), same))
+			must.Do(t, other.Apply(t.Context(), same))
 		}, 200, true},
-		{"all go", func() { check(t, other.Apply(t.Context(), removals(200))) }, 0, false},
+		{"all go", func() { must.Do(t, other.Apply(t.Context(), removals(200))) }, 0, false},
 		{"others come", func() {
-			check(t, other.Apply(t.Context(), removals(200)))
-			check(t, other.Apply(t.Context(), versions(150, 30)))
+			must.Do(t, other.Apply(t.Context(), removals(200)))
+			must.Do(t, other.Apply(t.Context(), versions(150, 30)))
 		}, 150, false},
 	} {
 		server.Must(t, "FLUSHALL")
-		check(t, s.Apply(t.Context(), entries(200)))
+		must.Do(t, s.Apply(t.Context(), entries(200)))
 		targets := []pageindex.Target{{Rank: 120, Exact: true}}
-		still := must(s.Find(t.Context(), all, targets))(t)
+		still := must.Get(s.Find(t.Context(), all, targets))(t)
 		m.times, m.change = 1, test.change
 		found, err := s.Find(t.Context(), all, targets)
 		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
@@ -64,12 +65,12 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 // The version of a product rises even if the clock of its server was set back.
 func TestVersionOfAClockSetBack(t *testing.T) {
 	s := builtStore(t, redistest.Start(t).URL())
-	g := must(s.generations(t.Context()))(t)
+	g := must.Get(s.generations(t.Context()))(t)
 	state := s.keys.of(product, g.current) + stateName
 	const ahead = "8000000000000000"
-	check(t, s.client.HSet(t.Context(), state, fieldVersion, ahead).Err())
-	check(t, s.Apply(t.Context(), removals(1)))
-	if got := must(s.client.HGet(t.Context(), state, fieldVersion).Result())(t); got != "8000000000000001" {
+	must.Do(t, s.client.HSet(t.Context(), state, fieldVersion, ahead).Err())
+	must.Do(t, s.Apply(t.Context(), removals(1)))
+	if got := must.Get(s.client.HGet(t.Context(), state, fieldVersion).Result())(t); got != "8000000000000001" {
 		t.Errorf("the version after %s is %s", ahead, got)
 	}
 }
@@ -78,9 +79,9 @@ func TestVersionOfAClockSetBack(t *testing.T) {
 func TestSetIsDamaged(t *testing.T) {
 	server := redistest.Start(t)
 	s := builtStore(t, server.URL())
-	g := must(s.generations(t.Context()))(t)
+	g := must.Get(s.generations(t.Context()))(t)
 	e := entry(0, 0)
-	check(t, s.client.Del(t.Context(), s.keys.of(product, g.current)+cellText(e.Cell)).Err())
+	must.Do(t, s.client.Del(t.Context(), s.keys.of(product, g.current)+cellText(e.Cell)).Err())
 	if _, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 50, Exact: true}}); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("%v", err)
 	}
@@ -91,18 +92,18 @@ func TestSetIsDamaged(t *testing.T) {
 func TestBuildsLeaveNothing(t *testing.T) {
 	server := redistest.Start(t)
 	s := builtStore(t, server.URL())
-	if g := must(s.generations(t.Context()))(t); g.building != "" {
+	if g := must.Get(s.generations(t.Context()))(t); g.building != "" {
 		t.Errorf("after a build: %+v", g)
 	}
 	other := entry(1, 1)
 	other.Product = "other"
-	check(t, must(s.Build(t.Context()))(t).Add(t.Context(), []pageindex.Entry{other}))
-	check(t, s.Products(t.Context(), func(listed string) {
+	must.Do(t, must.Get(s.Build(t.Context()))(t).Add(t.Context(), []pageindex.Entry{other}))
+	must.Do(t, s.Products(t.Context(), func(listed string) {
 		if listed != product {
 			t.Errorf("product %q is listed", listed)
 		}
 	}))
-	must(s.Build(t.Context()))(t)
+	must.Get(s.Build(t.Context()))(t)
 	if keys := held(t, server.URL(), "comments", "other"); len(keys) > 0 {
 		t.Errorf("left: %q", keys)
 	}
@@ -125,8 +126,8 @@ func (p *preceded) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 func TestTwoBeginAnEmptyStore(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := openStore(t, server.URL()), openStore(t, server.URL())
-	s.client.AddHook(&preceded{meddler{times: 1, change: func() { check(t, other.Apply(t.Context(), entries(5))) }}})
-	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(7, 7)}))
+	s.client.AddHook(&preceded{meddler{times: 1, change: func() { must.Do(t, other.Apply(t.Context(), entries(5))) }}})
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(7, 7)}))
 	checkTotal(t, s, 6)
 }
 
@@ -163,9 +164,9 @@ func TestAnswerIsLost(t *testing.T) {
 	lose := &atomic.Bool{}
 	hook := &lossy{lose: lose, meddler: meddler{change: func() { lose.Store(true) }}}
 	s.client.AddHook(hook)
-	check(t, s.Apply(t.Context(), entries(100)))
+	must.Do(t, s.Apply(t.Context(), entries(100)))
 	hook.times = 1
-	check(t, s.Apply(t.Context(), versions(100, 1)))
+	must.Do(t, s.Apply(t.Context(), versions(100, 1)))
 	if lose.Load() || hook.times > 0 {
 		t.Error("no answer was lost")
 	}

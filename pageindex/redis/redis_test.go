@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -45,10 +46,7 @@ func TestConformance(t *testing.T) {
 func waitForCluster(t *testing.T, server *redistest.Server) {
 	t.Helper()
 	for {
-		reply, err := server.Do("GET", "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must.Get(server.Do("GET", "x"))(t)
 		if !strings.HasPrefix(reply, "-CLUSTERDOWN") {
 			return
 		}
@@ -60,11 +58,7 @@ func waitForCluster(t *testing.T, server *redistest.Server) {
 
 func open(t *testing.T, target, table string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), target, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(Open(t.Context(), target, table))(t)
 }
 
 // held returns the keys of a product, except those of deleted comments.
@@ -73,10 +67,7 @@ func held(t *testing.T, target, table, product string) (out []string) {
 	s := open(t, target, table)
 	defer s.Close()
 	of := s.keys.of(product, "")
-	all, err := s.client.Keys(t.Context(), prefix+table+":*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(s.client.Keys(t.Context(), prefix+table+":*").Result())(t)
 	for _, key := range all {
 		if strings.HasPrefix(key, strings.TrimSuffix(of, ":")) && !strings.Contains(key, ":"+goneName) {
 			out = append(out, key)

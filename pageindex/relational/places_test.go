@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex/relational"
 )
@@ -51,17 +52,12 @@ func postgresDatabase(t *testing.T) database {
 
 func opened[S any](t *testing.T, s S, err error) S {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
 func connected(t *testing.T, driver, address string) *sql.DB {
-	db, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open(driver, address))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -69,23 +65,15 @@ func connected(t *testing.T, driver, address string) *sql.DB {
 // exec runs a statement, with {} replaced by the prefix of table names.
 func (db database) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
-	if _, err := db.raw.ExecContext(t.Context(), db.sql(text), args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.raw.ExecContext(t.Context(), db.sql(text), args...))(t)
 }
 
 // texts returns the last column of each row.
 func (db database) texts(t *testing.T, text string, args ...any) (out []string) {
 	t.Helper()
-	rows, err := db.raw.QueryContext(context.WithoutCancel(t.Context()), db.sql(text), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(db.raw.QueryContext(context.WithoutCancel(t.Context()), db.sql(text), args...))(t)
 	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := must.Get(rows.Columns())(t)
 	for rows.Next() {
 		into := make([]any, len(columns))
 		for i := range into {
@@ -93,14 +81,10 @@ func (db database) texts(t *testing.T, text string, args ...any) (out []string) 
 		}
 		var last string
 		into[len(into)-1] = &last
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(into...))
 		out = append(out, last)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	return out
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
@@ -20,10 +21,7 @@ import (
 
 func open(t *testing.T, target, table string) *Store {
 	t.Helper()
-	s, err := OpenPostgres(t.Context(), target, table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenPostgres(t.Context(), target, table))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -118,9 +116,7 @@ func TestServersShare(t *testing.T) {
 	for _, product := range products {
 		var entries int
 		row := s.db.Read.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries WHERE generation = 1 AND product = $1`, product)
-		if err := row.Scan(&entries); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, row.Scan(&entries))
 		checkTotal(t, s, product, entries)
 	}
 }
@@ -131,9 +127,7 @@ func TestServerDownAndBack(t *testing.T) {
 	server := postgrestest.Durable(t)
 	target := server.Database(t)
 	early := open(t, target, "comments")
-	if err := server.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Stop())
 	late := open(t, target, "comments")
 	for _, s := range []*Store{early, late} {
 		_, err := total(t.Context(), s, "p")
@@ -147,19 +141,13 @@ func TestServerDownAndBack(t *testing.T) {
 			t.Errorf("a change without a server ends with %v", err)
 		}
 	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Start())
 	for n := range 3 {
 		for _, s := range []*Store{early, late} {
 			checkTotal(t, s, "p", n)
 		}
-		if err := early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(server.Crash(), server.Start()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}))
+		must.Do(t, errors.Join(server.Crash(), server.Start()))
 	}
 }
 
@@ -168,17 +156,10 @@ func TestServerDownAndBack(t *testing.T) {
 func TestEmptied(t *testing.T) {
 	target := postgrestest.Database(t)
 	one, other := open(t, target, "comments"), open(t, target, "comments")
-	b, err := one.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(b.Add(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), b.Finish(t.Context(), "token")); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(one.Build(t.Context()))(t)
+	must.Do(t, errors.Join(b.Add(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), b.Finish(t.Context(), "token")))
 	checkTotal(t, other, "p", 1)
-	if _, err := one.db.Write.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(one.db.Write.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`))(t)
 	for _, s := range []*Store{one, other} {
 		if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
 			t.Errorf("emptied, it covers %q (%v)", covers, err)
@@ -192,14 +173,9 @@ func TestSlow(t *testing.T) {
 	target := postgrestest.Database(t)
 	patient, hasty := open(t, target, "comments"), open(t, target+"&statement_timeout=1s", "comments")
 	checkTotal(t, hasty, "p", 0)
-	other, err := pgx.Connect(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(pgx.Connect(t.Context(), target))(t)
 	defer other.Close(context.WithoutCancel(t.Context()))
-	if _, err := other.Exec(t.Context(), `BEGIN; LOCK TABLE talkback_comments.store IN ACCESS EXCLUSIVE MODE`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other.Exec(t.Context(), `BEGIN; LOCK TABLE talkback_comments.store IN ACCESS EXCLUSIVE MODE`))(t)
 	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, byCaller := total(soon, patient, "p")
@@ -209,9 +185,7 @@ func TestSlow(t *testing.T) {
 			t.Errorf("a slow lookup ends with %v", err)
 		}
 	}
-	if _, err := other.Exec(t.Context(), `ROLLBACK`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other.Exec(t.Context(), `ROLLBACK`))(t)
 	checkTotal(t, patient, "p", 0)
 	checkTotal(t, hasty, "p", 0)
 }
@@ -247,17 +221,11 @@ func TestFailover(t *testing.T) {
 	s := open(t, server.Database(t), "comments")
 	build := func(covers string) {
 		b, err := s.Build(t.Context())
-		if err := errors.Join(err, b.Finish(t.Context(), covers)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, b.Finish(t.Context(), covers)))
 	}
 	build("all")
-	if err := errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), server.Standby()); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 2, 2)}), server.FailOver(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), server.Standby()))
+	must.Do(t, errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 2, 2)}), server.FailOver(t.Context())))
 	checkTotal(t, s, "p", 1)
 	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
 		t.Errorf("it covers %q (%v)", covers, err)
@@ -266,9 +234,7 @@ func TestFailover(t *testing.T) {
 	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
 		t.Errorf("it covers %q (%v)", covers, err)
 	}
-	if err := errors.Join(server.Crash(), server.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(server.Crash(), server.Start()))
 	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
 		t.Errorf("after a crash, it covers %q (%v)", covers, err)
 	}

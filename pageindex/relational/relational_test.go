@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/pageindex/relational"
@@ -60,28 +61,18 @@ func entries(n int) []pageindex.Entry {
 
 func apply(t *testing.T, s pageindex.Store, entries ...pageindex.Entry) {
 	t.Helper()
-	if err := s.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), entries))
 }
 
 func finish(t *testing.T, s pageindex.Store, covers string, entries ...pageindex.Entry) {
 	t.Helper()
-	b, err := s.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(b.Add(t.Context(), entries), b.Finish(t.Context(), covers)); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Build(t.Context()))(t)
+	must.Do(t, errors.Join(b.Add(t.Context(), entries), b.Finish(t.Context(), covers)))
 }
 
 func total(t *testing.T, s pageindex.Index) int {
 	t.Helper()
-	found, err := s.Find(t.Context(), pageindex.List{Product: "espresso-machine", Order: comment.NewestFirst}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(s.Find(t.Context(), pageindex.List{Product: "espresso-machine", Order: comment.NewestFirst}, nil))(t)
 	return found.Counts.Total()
 }
 
@@ -116,13 +107,8 @@ func TestOldGenerationsGo(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s, all := db.opening(t), entries(1200)
 		apply(t, s, all...)
-		abandoned, err := s.Build(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := abandoned.Add(t.Context(), all[:500]); err != nil {
-			t.Fatal(err)
-		}
+		abandoned := must.Get(s.Build(t.Context()))(t)
+		must.Do(t, abandoned.Add(t.Context(), all[:500]))
 		finish(t, s, "token", all[:3]...)
 		if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != 3 {
 			t.Errorf("%d entries are left, want 3", got)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -39,10 +40,7 @@ func TestMain(m *testing.M) {
 
 func openFile(t *testing.T, file string) *Store {
 	t.Helper()
-	s, err := OpenSQLite(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenSQLite(t.Context(), file))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -120,9 +118,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		if difference := differs(t, s, model); difference != "" {
 			t.Fatalf("after %d acknowledged batches: %s", acknowledged, difference)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }
 
@@ -134,19 +130,11 @@ func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged 
 	process.Env = append(os.Environ(), writesTo+"="+file, writesFrom+"="+strconv.Itoa(from))
 	var said strings.Builder
 	process.Stderr = &said
-	output, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(process.StdoutPipe())(t)
+	must.Do(t, process.Start())
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
-		n, err := strconv.Atoi(lines.Text())
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(lines.Text()))(t)
 		if acknowledged = append(acknowledged, n); len(acknowledged) == after {
 			_ = process.Process.Kill() // the rest of its output is read all the same
 		}
@@ -159,9 +147,7 @@ func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged 
 
 func apply(t *testing.T, s pageindex.Store, entries []pageindex.Entry) {
 	t.Helper()
-	if err := s.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Apply(t.Context(), entries))
 }
 
 // differs compares the place and the cell of each comment in two indexes.
@@ -187,11 +173,7 @@ func differs(t *testing.T, a, b pageindex.Index) string {
 
 func find(t *testing.T, index pageindex.Index, list pageindex.List, targets []pageindex.Target) pageindex.Found {
 	t.Helper()
-	found, err := index.Find(t.Context(), list, targets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Get(index.Find(t.Context(), list, targets))(t)
 }
 
 func describe(found pageindex.Found) string {
@@ -210,9 +192,7 @@ func TestOneProcess(t *testing.T) {
 	if comment.KindOf(err) != comment.Unavailable || !errors.Is(err, pageindex.ErrInUse) || !strings.Contains(err.Error(), file) {
 		t.Errorf("opening it again ends with %v", err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
 	openFile(t, file)
 }
 
@@ -225,12 +205,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s has the mode %v (%v)", name, info, err)
 		}
 	}
-	if _, err := s.db.Write.ExecContext(t.Context(), `UPDATE store SET version = version + 1`); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.db.Write.ExecContext(t.Context(), `UPDATE store SET version = version + 1`))(t)
+	must.Do(t, s.Close())
 	if _, err := OpenSQLite(t.Context(), file); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer schema is opened: %v", err)
 	}
@@ -259,10 +235,7 @@ func TestBusy(t *testing.T) {
 	s := openFile(t, file)
 	other := connect(file, 1)
 	defer other.Close()
-	tx, err := other.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(other.BeginTx(t.Context(), nil))(t)
 	applied := make(chan error, 1)
 	go func() { applied <- s.Apply(t.Context(), batchOf(0)) }()
 	find(t, s, pageindex.List{Product: product, Order: comment.NewestFirst}, nil) // readers do not wait
@@ -271,9 +244,7 @@ func TestBusy(t *testing.T) {
 		t.Errorf("it did not wait: %v", err)
 	default:
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tx.Rollback())
 	if err := <-applied; err != nil {
 		t.Error(err)
 	}

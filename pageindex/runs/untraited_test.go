@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Without traits, the stored index is to the byte what it was before traits existed. The hashes are
@@ -39,10 +40,7 @@ func TestBytesWithoutTraits(t *testing.T) {
 			entries.Write(entry.Encode())
 		}
 	}
-	merge, err := NewMerge(head, Directory{}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	merge := must.Get(NewMerge(head, Directory{}, log))(t)
 	result, chunks := merge.Result(7), sha256.New()
 	for _, key := range slices.SortedFunc(maps.Keys(result.Chunks), func(a, b Key) int { return int(a.Number) - int(b.Number) }) {
 		chunks.Write(result.Chunks[key].Encode())

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
@@ -92,9 +93,7 @@ func (c *crowd) writeMarkers(t testing.TB) {
 		_, err := c.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{c.table: puts}})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head) {
@@ -104,9 +103,7 @@ func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head
 	if head.Exists() {
 		it[layout.AttrHead] = layout.Binary(head.Encode())
 	}
-	if _, err := c.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: it}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: it}))(t)
 }
 
 // insert returns a new comment, newer than all others.
@@ -124,9 +121,7 @@ func (c *crowd) entry(p comment.Position, cell *comment.Cell) pageindex.Entry {
 
 func (c *crowd) count(t testing.TB, entries ...pageindex.Entry) {
 	t.Helper()
-	if err := c.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Apply(t.Context(), entries))
 }
 
 // listQuery is a query for a list of a crowd.
@@ -173,10 +168,7 @@ func (c *crowd) jump(t testing.TB, q listQuery, jumps int, exact bool) (b bill) 
 	for _, order := range []comment.Order{comment.OldestFirst, comment.NewestFirst} {
 		for i := range jumps {
 			target := pageindex.Target{Rank: len(list) * (2*i + 1) / (2 * jumps), Exact: exact}
-			found, err := c.Find(t.Context(), pageindex.List{Product: crowded, Filter: q.filter, Order: order}, []pageindex.Target{target})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(c.Find(t.Context(), pageindex.List{Product: crowded, Filter: q.filter, Order: order}, []pageindex.Target{target}))(t)
 			got := found.Boundaries[0]
 			skip := target.Rank - got.Rank
 			if found.Counts.Total() != len(list) || skip < 0 || exact && skip > 0 || rankOf(list, order, got.After) != got.Rank {

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -37,9 +38,7 @@ type countedIndex struct {
 func newCounted(t testing.TB, endpoint string) *countedIndex {
 	t.Helper()
 	client, name := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
 	return sharing(client, name)
 }
 
@@ -106,9 +105,7 @@ func (c *countedIndex) held(t testing.TB, product string) []string {
 		TableName: aws.String(c.table), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.PagesKey(product, "")[layout.AttrPK]},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var keys []string
 	for _, it := range output.Items {
 		keys = append(keys, layout.NewReader(it).Text(layout.AttrSK))
@@ -156,9 +153,7 @@ func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
 				gone[i].Cell, gone[i].Follows = nil, follows(next-i)
 			}
 			for _, batch := range [][]pageindex.Entry{added, gone[:200]} {
-				if err := c.Apply(t.Context(), batch); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.Apply(t.Context(), batch))
 			}
 			if len(c.held(t, "p")) == 0 {
 				t.Fatal("no index was made")
@@ -167,9 +162,7 @@ func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
 			if err != nil || found.Counts.Total() != 300 || found.Boundaries[0].Rank != 150 || *found.Boundaries[0].After != added[349].Position {
 				t.Fatalf("got %+v, %v", found, err)
 			}
-			if err := c.Apply(t.Context(), gone[200:]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Apply(t.Context(), gone[200:]))
 			if held := c.held(t, "p"); len(held) > 0 {
 				t.Errorf("left: %q", held)
 			}

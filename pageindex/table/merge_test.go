@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
@@ -74,9 +75,7 @@ func TestSplitLeavesATransactionOut(t *testing.T) {
 			pageindex.Entry{Product: "p", Position: place(401), Follows: follows(1000), Cell: five})
 	}}
 	for _, index := range []*table.Index{table.New(client, c.table), c.Index} {
-		if err := index.Merge(t.Context(), "p"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, index.Merge(t.Context(), "p"))
 	}
 	if client.transaction != nil {
 		t.Fatal("the merge read no markers")
@@ -98,9 +97,7 @@ func newChunked(t *testing.T) *crowd {
 	put := func(sortKey string, content []byte) {
 		it := layout.PagesKey(crowded, sortKey)
 		it[layout.AttrPages], it["n"] = layout.Binary(content), layout.Number(int64(first))
-		if _, err := c.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: it}))(t)
 	}
 	directory := runs.Directory{Version: first, Merged: first}
 	var from comment.Position
@@ -127,9 +124,7 @@ func newChunked(t *testing.T) *crowd {
 // remove counts the deletion of a comment without a merge.
 func (c *crowd) remove(t *testing.T, number int) {
 	t.Helper()
-	if err := c.unmerged().Apply(t.Context(), []pageindex.Entry{c.entry(c.markers[number].Position, nil)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.unmerged().Apply(t.Context(), []pageindex.Entry{c.entry(c.markers[number].Position, nil)}))
 }
 
 // The chunks that a merge replaced stay for readers of the directory before. The next merge deletes
@@ -139,9 +134,7 @@ func TestMergeDeletesUnneededChunks(t *testing.T) {
 	// Each merge joins a changed chunk with its small neighbours: 0 to 2, then 3, then 4.
 	for i, want := range []int{4 + 3, 3 + 2, 2 + 2} { // needed + replaced
 		c.remove(t, 150+100*i)
-		if err := c.Merge(t.Context(), crowded); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Merge(t.Context(), crowded))
 		if held := c.held(t, crowded); len(held) != want+1 {
 			t.Errorf("after merge %d: %q", i+1, held)
 		}
@@ -155,9 +148,7 @@ func TestExpensiveMergeWaits(t *testing.T) {
 		c.remove(t, 50+100*i)
 	}
 	before := c.held(t, crowded)
-	if err := c.Merge(t.Context(), crowded); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Merge(t.Context(), crowded))
 	if after := c.held(t, crowded); !slices.Equal(before, after) {
 		t.Errorf("%q became %q", before, after)
 	}

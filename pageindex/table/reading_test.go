@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
@@ -25,9 +26,7 @@ func (busy) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ..
 // from all markers, for more advise to rebuild the index.
 func TestThrottledReadFails(t *testing.T) {
 	c := newCounted(t, dynamotest.Dynoxide(t))
-	if err := c.Apply(t.Context(), entries("p", 0, 300)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Apply(t.Context(), entries("p", 0, 300)))
 	throttled := table.New(busy{c.client}, c.table)
 	_, errFind := throttled.Find(t.Context(), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 5}})
 	_, errRuns := throttled.Runs(t.Context(), "p")
@@ -41,15 +40,10 @@ func TestThrottledReadFails(t *testing.T) {
 // The reads of a lookup count for the operation that needs it.
 func TestLookupIsCharged(t *testing.T) {
 	c := newCounted(t, dynamotest.Dynoxide(t))
-	if err := c.Apply(t.Context(), entries("p", 0, 300)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Apply(t.Context(), entries("p", 0, 300)))
 	operation := usage.NewPool(1).Open(1)
 	defer operation.Close()
-	found, err := c.Find(usage.With(t.Context(), operation), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 5, Exact: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(c.Find(usage.With(t.Context(), operation), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 5, Exact: true}}))(t)
 	got, want := operation.Reads(), found.Cost
 	if want.Waves != 3 || want.Calls != 4 || want.ReadUnits == 0 || got != (usage.Reads{Units: want.ReadUnits, Calls: want.Calls, Waves: want.Waves}) {
 		t.Errorf("charged %+v for a lookup that cost %+v", got, want)

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/table"
@@ -124,9 +125,7 @@ func TestStaleReadsAreNotMixed(t *testing.T) {
 			}
 			batch = append(batch, entry)
 		}
-		if err := c.Apply(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(t.Context(), batch))
 		next := state{}
 		for p, cell := range now {
 			next[p] = cell
@@ -140,10 +139,7 @@ func TestStaleReadsAreNotMixed(t *testing.T) {
 		for range 3 {
 			targets := []pageindex.Target{{Rank: r.IntN(700)}, {Rank: r.IntN(700), Exact: r.IntN(2) == 0}}
 			ratings := [][]int{nil, {1, 5}}[r.IntN(2)]
-			found, err := lagging.Find(t.Context(), pageindex.List{Product: "p", Filter: comment.Filter{Ratings: ratings}, Order: comment.OldestFirst}, targets)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(lagging.Find(t.Context(), pageindex.List{Product: "p", Filter: comment.Filter{Ratings: ratings}, Order: comment.OldestFirst}, targets))(t)
 			if !slices.ContainsFunc(past, func(s state) bool { return s.fits(ratings, targets, found) }) {
 				t.Fatalf("after %d batches, %+v of ratings %v: %+v is no answer of any moment", n+1, targets, ratings, found)
 			}
@@ -189,18 +185,11 @@ func TestExactPlacesAreOfOneMoment(t *testing.T) {
 				{Product: "p", Position: place(61), Follows: follows(1000), Cell: five},
 				{Product: "p", Position: place(2000), Follows: follows(1000), Cell: five},
 			}} {
-				if err := c.Apply(t.Context(), batch); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.Apply(t.Context(), batch))
 				if test.merged {
-					if err := c.Merge(t.Context(), "p"); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, c.Merge(t.Context(), "p"))
 				}
-				want, err := c.Find(t.Context(), list, targets)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(c.Find(t.Context(), list, targets))(t)
 				want.Cost = pageindex.Cost{}
 				moments = append(moments, want)
 				got, err := lagging.Find(t.Context(), list, targets)
@@ -221,19 +210,12 @@ func TestMergeAndRunsReadNoReplicas(t *testing.T) {
 	c := newCounted(t, dynamotest.Dynoxide(t))
 	lagging := c.lagging(commenttest.Rand(t), func(string) bool { return true })
 	for _, batch := range [][]pageindex.Entry{entries("p", 0, 300), {{Product: "p", Position: place(7), Follows: follows(400)}}} {
-		if err := c.Apply(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
-		want, err := c.Runs(t.Context(), "p")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(t.Context(), batch))
+		want := must.Get(c.Runs(t.Context(), "p"))(t)
 		if got, err := lagging.Runs(t.Context(), "p"); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got runs %+v, %v; want %+v", got, err, want)
 		}
-		if err := lagging.Merge(t.Context(), "p"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lagging.Merge(t.Context(), "p"))
 		if held := c.held(t, "p"); !slices.Equal(held, []string{layout.DirectorySK}) {
 			t.Errorf("after the merge: %q", held)
 		}

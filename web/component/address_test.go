@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -46,10 +47,7 @@ func randomQuery(random *rand.Rand) string {
 // The element parses an address as the server does, whatever it contains: both query with the same
 // variables.
 func readsAddresses(t *testing.T, ctx context.Context, s shop) {
-	style, err := os.ReadFile("dist/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	style := must.Get(os.ReadFile("dist/component.css"))(t)
 	pages, random := product.New(s.service.forServer(), style), rand.New(rand.NewPCG(1, 2))
 	var queries []string
 	for range 100 {
@@ -73,10 +71,7 @@ func readsAddresses(t *testing.T, ctx context.Context, s shop) {
 			element.remove();
 		}
 	}`
-	list, err := json.Marshal(queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(json.Marshal(queries))(t)
 	run(t, ctx, chromedp.Navigate(s.address+"/shop/lamp"), holds(idle), chromedp.Evaluate("("+inTurn+")("+string(list)+")", nil, awaited))
 	element := s.requests("read")
 	if len(server) != len(queries) || len(element) != len(queries) {

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -65,10 +66,7 @@ const observed = `(() => {
 // The element takes over the markup of the server without changing anything, and draws the same by itself. The two
 // renderers agree on every address and every kind of answer.
 func takesOver(t *testing.T, ctx context.Context, s shop) {
-	style, err := os.ReadFile("dist/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	style := must.Get(os.ReadFile("dist/component.css"))(t)
 	language := "en"
 	pages := product.New(s.service.forServer(), style)
 	pages.Plans = true
@@ -149,11 +147,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 func productOf(t *testing.T, address string) string {
 	t.Helper()
 	path, _, _ := strings.Cut(address, "?")
-	id, err := url.PathUnescape(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return must.Get(url.PathUnescape(path))(t)
 }
 
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }

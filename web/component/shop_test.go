@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -101,10 +102,7 @@ func serveElement(t *testing.T, mux *http.ServeMux) {
 // script serves a packed script to pages of every origin.
 func script(t *testing.T, name string) http.HandlerFunc {
 	t.Helper()
-	packed, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(os.ReadFile(name))(t)
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
@@ -172,7 +170,5 @@ func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, actions...))
 }

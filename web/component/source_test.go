@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // sources are the files of the element by name.
@@ -46,25 +48,13 @@ func TestSourcesMakeNoMarkupOfTexts(t *testing.T) {
 
 func TestScriptIsSmall(t *testing.T) {
 	const most = 32_000 // bytes, of the 60 KB of script that a first view may have
-	packed, err := os.ReadFile("dist/talkback.js.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(os.ReadFile("dist/talkback.js.gz"))(t)
 	if len(packed) >= most {
 		t.Errorf("talkback.js has %d bytes gzipped, want less than %d", len(packed), most)
 	}
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sheet, err := os.ReadFile("dist/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
+	text := must.Get(io.ReadAll(reader))(t)
+	sheet := must.Get(os.ReadFile("dist/component.css"))(t)
 	if len(sheet) == 0 || !bytes.Contains(text, sheet[:100]) {
 		t.Error("the script and component.css have different style sheets")
 	}
@@ -75,14 +65,8 @@ func TestScriptIsSmall(t *testing.T) {
 
 // The guide's tables name exactly what a page may rely on in the sources. The types of the package have the same names.
 func TestGuideNamesWhatThereIs(t *testing.T) {
-	document, err := os.ReadFile("../../docs/guide/component.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	types, err := os.ReadFile("../package/index.d.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile("../../docs/guide/component.md"))(t)
+	types := must.Get(os.ReadFile("../package/index.d.ts"))(t)
 	var code, sheet strings.Builder
 	for path, text := range sources(t) {
 		if strings.HasSuffix(path, ".css") {

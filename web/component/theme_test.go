@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var picturesInDir = flag.String("pictures", "", "write the pictures of the element in a foreign theme to this folder")
@@ -66,14 +67,8 @@ func foreignTheme(t *testing.T, ctx context.Context, s shop) {
 
 // The guide's examples leave none of our own colours: every pixel has a colour that they set.
 func examplesOfThemes(t *testing.T, ctx context.Context, s shop) {
-	guide, err := os.ReadFile("../../docs/guide/component.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := os.ReadFile("../look/tokens.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../docs/guide/component.md"))(t)
+	tokens := must.Get(os.ReadFile("../look/tokens.css"))(t)
 	examples := regexp.MustCompile(`(?s)\{(\n  color-scheme: [^}]*)\}`).FindAllStringSubmatch(string(guide), -1)
 	if len(examples) != 2 {
 		t.Fatalf("%d examples of themes in the guide, want 2", len(examples))
@@ -100,14 +95,8 @@ func examplesOfThemes(t *testing.T, ctx context.Context, s shop) {
 // themeOf returns a value for each custom property of the guide, as JSON.
 func themeOf(t *testing.T) []byte {
 	t.Helper()
-	guide, err := os.ReadFile("../../docs/guide/component.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sheet, err := os.ReadFile("src/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../docs/guide/component.md"))(t)
+	sheet := must.Get(os.ReadFile("src/component.css"))(t)
 	isColour := map[string]bool{}
 	for _, name := range matches(`var\((--talkback-[a-z-]+), (?:light-dark|rgb)`, string(sheet)) {
 		isColour[name] = true
@@ -129,11 +118,7 @@ func themeOf(t *testing.T) []byte {
 			theme[name] = "0 2px 9px rgb(0 90 200)"
 		}
 	}
-	text, err := json.Marshal(theme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(theme))(t)
 }
 
 // strangeShapes lists the elements with another font, corner or gap than the theme.
@@ -150,9 +135,7 @@ func keep(t *testing.T, name string, picture []byte) {
 	if *picturesInDir == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(*picturesInDir, name+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(*picturesInDir, name+".png"), picture, 0o644))
 }
 
 // seen is the number of pixels of a colour, and the first of them.
@@ -163,10 +146,7 @@ type seen struct {
 
 func coloursOf(t *testing.T, picture []byte) map[string]seen {
 	t.Helper()
-	decoded, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := must.Get(png.Decode(bytes.NewReader(picture)))(t)
 	found := map[color.Color]seen{}
 	bounds := decoded.Bounds()
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {

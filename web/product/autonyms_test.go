@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var update = flag.Bool("update", false, "write the files that tests compare with")
@@ -19,15 +21,10 @@ var update = flag.Bool("update", false, "write the files that tests compare with
 func compare(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, content, 0o644))
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(content, want) {
 		t.Errorf("%s is\n%s\nwant\n%s\n(go test ./web/product -update writes it)", path, want, content)
 	}
@@ -56,8 +53,6 @@ func TestAutonyms(t *testing.T) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(names); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(names))
 	compare(t, "texts/languages.json", out.Bytes())
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // catalogOf returns the catalog of a shop on this machine.
@@ -18,11 +20,7 @@ func catalogOf(t *testing.T, shop http.HandlerFunc) *Catalog {
 	t.Helper()
 	server := httptest.NewServer(shop)
 	t.Cleanup(server.Close)
-	c, err := NewCatalog(t.Context(), server.URL+"/p/{id}", true, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(NewCatalog(t.Context(), server.URL+"/p/{id}", true, slog.New(slog.DiscardHandler)))(t)
 }
 
 // settled returns the catalog's result once the shop has answered, however busy the machine is.
@@ -125,10 +123,7 @@ func TestCatalogInside(t *testing.T) {
 	defer server.Close()
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		var said strings.Builder
-		c, err := NewCatalog(t.Context(), strings.Replace(server.URL, "127.0.0.1", host, 1)+"/{id}", false, slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(NewCatalog(t.Context(), strings.Replace(server.URL, "127.0.0.1", host, 1)+"/{id}", false, slog.New(slog.NewTextHandler(&said, nil))))(t)
 		if c.fetching.Do("1", func() (any, error) { return nil, c.refresh("1") }); !strings.Contains(said.String(), "which is not a public address") {
 			t.Errorf("%s: the log says %q", host, said.String())
 		}

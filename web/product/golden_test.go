@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // fixture is an answer of the API, with its address. The resulting markup is beside it. The tests
@@ -31,10 +33,7 @@ func fixtures(t testing.TB) map[string]fixture {
 	}
 	all := map[string]fixture{}
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(path))(t)
 		var f fixture
 		if err := json.Unmarshal(content, &f); err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -62,9 +61,7 @@ func TestMarkup(t *testing.T) {
 				v.Plan = nil
 			}
 			var out bytes.Buffer
-			if err := templates[texts.lang]().ExecuteTemplate(&out, "element", v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, templates[texts.lang]().ExecuteTemplate(&out, "element", v))
 			out.WriteByte('\n')
 			compare(t, "testdata/"+name+".html", out.Bytes())
 		})
@@ -77,10 +74,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := get(t, f.Answer, 200, f.Path+"?"+f.Query, f.Locale)
 			wellFormed(t, page.Body)
-			markup, err := os.ReadFile("testdata/" + name + ".html")
-			if err != nil {
-				t.Fatal(err)
-			}
+			markup := must.Get(os.ReadFile("testdata/" + name + ".html"))(t)
 			if f.Explain && !bytes.Contains(page.Body, bytes.TrimSpace(markup)) {
 				t.Error("the page does not hold the markup of its element")
 			}
@@ -95,9 +89,7 @@ func get(t testing.TB, answer []byte, status int, address, language string) Page
 		w.WriteHeader(status)
 		_, _ = w.Write(answer)
 	})
-	if _, err := url.Parse(address); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(url.Parse(address))(t)
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	r.Header.Set("Accept-Language", language)
 	pages := New(api, []byte(":host{display:block}"))

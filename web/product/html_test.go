@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // void are the elements without an end tag.
@@ -19,14 +21,9 @@ var void = []string{"img", "input", "link", "meta"}
 func wellFormed(t testing.TB, page []byte) {
 	t.Helper()
 	written := tagsAndTexts(t, page)
-	tree, err := html.Parse(bytes.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(html.Parse(bytes.NewReader(page)))(t)
 	var again bytes.Buffer
-	if err := html.Render(&again, tree); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, html.Render(&again, tree))
 	understood := tagsAndTexts(t, again.Bytes())
 	for i := range min(len(written), len(understood)) {
 		if written[i] != understood[i] {
@@ -100,10 +97,7 @@ type node struct {
 // tree parses a page. Scripts are left out: what they hold is no HTML.
 func tree(t testing.TB, page []byte) node {
 	t.Helper()
-	root, err := html.Parse(bytes.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(html.Parse(bytes.NewReader(page)))(t)
 	return convert(root)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // notation is a language's form of numbers and days.
@@ -43,10 +44,7 @@ func TestIntl(t *testing.T) {
 		}
 		want[lang.lang] = w
 	}
-	given, err := json.Marshal(map[string]any{"languages": Languages(), "numbers": numbers, "hundredths": hundredths})
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := must.Get(json.Marshal(map[string]any{"languages": Languages(), "numbers": numbers, "hundredths": hundredths}))(t)
 	got := map[string]*notation{}
 	if err := chromedp.Run(browsertest.Open(t), chromedp.Evaluate(fmt.Sprintf(`((given) => Object.fromEntries(given.languages.map((language) => {
 		const locale = { en: 'en-GB', ar: 'ar-u-nu-latn' }[language] ?? language; // as the element has it

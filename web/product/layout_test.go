@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const shopPage = `<!doctype html>
@@ -21,9 +23,7 @@ const shopPage = `<!doctype html>
 func layoutOf(t *testing.T, source string) (*Layout, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.html")
-	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(source), 0o600))
 	return ReadLayout(path, slog.New(slog.DiscardHandler))
 }
 
@@ -66,10 +66,7 @@ func TestLayouts(t *testing.T) {
 
 // A shop's page has the shop's layout around the comments, and nothing else of Talkback's.
 func TestPagesOfAShop(t *testing.T) {
-	layout, err := layoutOf(t, shopPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := must.Get(layoutOf(t, shopPage))(t)
 	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	versions := map[string]bool{}
 	for _, row := range []struct {
@@ -111,10 +108,7 @@ func TestPagesOfAShop(t *testing.T) {
 
 // A template that fails for one page still leaves that page readable.
 func TestFailingLayout(t *testing.T) {
-	layout, err := layoutOf(t, strings.Replace(shopPage, "{{$.Name}}", `{{if ne . "42"}}{{index . 99}}{{end}}`, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := must.Get(layoutOf(t, strings.Replace(shopPage, "{{$.Name}}", `{{if ne . "42"}}{{index . 99}}{{end}}`, 1)))(t)
 	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	pages.Layout = layout
 	made := pages.Product(httptest.NewRequest(http.MethodGet, "/products/7", nil), "")

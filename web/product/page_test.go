@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // answerOf returns the answer of a fixture.
@@ -187,10 +189,7 @@ func TestNames(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"name": name, "image": "https://cdn.example/k.jpg"})
 	}))
 	defer shop.Close()
-	named, err := NewCatalog(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := must.Get(NewCatalog(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler)))(t)
 	for named.Find(t.Context(), "42")["42"].Name == "" && t.Context().Err() == nil { // a busy machine is slow
 	}
 	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
@@ -268,14 +267,9 @@ func TestEmbeddedState(t *testing.T) {
 			t.Errorf("%s: the state has characters that can end its script: %s", name, text)
 		}
 		var given map[string]json.RawMessage
-		if err := json.Unmarshal(f.Answer, &given); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(f.Answer, &given))
 		delete(given, "extensions")
-		said, err := json.Marshal(given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		said := must.Get(json.Marshal(given))(t)
 		if got.Locale != "de" || got.Query != f.Query || got.Variables.ID != f.state(t).Product || !sameJSON(t, got.Answer, said) {
 			t.Errorf("%s: the state is %+v", name, got)
 		}
@@ -285,12 +279,8 @@ func TestEmbeddedState(t *testing.T) {
 func sameJSON(t testing.TB, a, b []byte) bool {
 	t.Helper()
 	var x, y any
-	if err := json.Unmarshal(a, &x); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a, &x))
+	must.Do(t, json.Unmarshal(b, &y))
 	one, _ := json.Marshal(x)
 	other, _ := json.Marshal(y)
 	return string(one) == string(other)
@@ -299,10 +289,7 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 // The page contains the element's style byte for byte. Nothing in the style ends its own element,
 // and the hash in the policy is that of these bytes.
 func TestStyleIsWhole(t *testing.T) {
-	style, err := os.ReadFile("../component/dist/component.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	style := must.Get(os.ReadFile("../component/dist/component.css"))(t)
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) })
 	page := New(api, style).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
 	if got := tree(t, page.Body).named("style"); len(got) != 1 || got[0].content() != string(style) {

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 	"pgregory.net/rapid"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 )
 
@@ -21,14 +22,9 @@ func TestOperationFitsTheSchema(t *testing.T) {
 		t.Fatal(errs)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		sent, err := json.Marshal(states.Draw(t, "state").variables())
-		if err != nil {
-			t.Fatal(err)
-		}
+		sent := must.Get(json.Marshal(states.Draw(t, "state").variables()))(t)
 		var variables map[string]any
-		if err := json.Unmarshal(sent, &variables); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(sent, &variables))
 		if _, err := validator.VariableValues(schema, document.Operations[0], variables); err != nil {
 			t.Fatalf("%s: %v", sent, err)
 		}
@@ -61,10 +57,7 @@ func TestVariables(t *testing.T) {
 		{"/products/42?before=abc", `{"id":"42","last":20,"before":"abc","highlights":false}`, "a page before a cursor"},
 	} {
 		s, _ := parse(t, row.address)
-		got, err := json.Marshal(s.variables())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(json.Marshal(s.variables()))(t)
 		if diff := cmp.Diff(row.want, string(got)); diff != "" {
 			t.Errorf("%s: %s: %s", row.address, row.reason, diff)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func parse(t interface{ Fatalf(string, ...any) }, address string) (state, bool) {
@@ -57,14 +59,8 @@ func TestAddressIsReadAsItIsWritten(t *testing.T) {
 		if !ok || !cmp.Equal(again, s) {
 			t.Fatalf("%s is read as %+v, %t; want %+v", s.address(), again, ok, s)
 		}
-		link, err := url.Parse(s.href())
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := url.Parse(s.all().address())
-		if err != nil {
-			t.Fatal(err)
-		}
+		link := must.Get(url.Parse(s.href()))(t)
+		page := must.Get(url.Parse(s.all().address()))(t)
 		if got := page.ResolveReference(link).String(); got != s.address() && !isDots(s.Product) {
 			t.Fatalf("the link %s leads from %s to %s, want %s", s.href(), page, got, s.address())
 		}

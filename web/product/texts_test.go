@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Every language has every text, with the same placeholders, in each form that its numbers need. There are no unused
@@ -69,10 +71,7 @@ func TestTextsAreUsed(t *testing.T) {
 	for _, pattern := range []string{"*.go", "template/*", "../component/src/*.ts*", "../component/src/*/*.ts*"} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must.Get(os.ReadFile(path))(t)
 			if !strings.HasSuffix(path, "_test.go") {
 				sources.Write(content)
 			}

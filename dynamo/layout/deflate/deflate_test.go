@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
 
@@ -167,13 +168,9 @@ func TestExpandsTooFar(t *testing.T) {
 	for _, size := range []int{limit + 1, 8 << 20} {
 		var stream bytes.Buffer
 		writer, err := stdflate.NewWriter(&stream, stdflate.BestCompression)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = io.WriteString(writer, strings.Repeat("x", size))
-		if err := errors.Join(err, writer.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, writer.Close()))
 		for why, bomb := range map[string][]byte{"stream": stream.Bytes(), "preset code": bomb(size)} {
 			if text, err := Expand(bomb, limit); !errors.Is(err, ErrTooLarge) || text != "" {
 				t.Errorf("%s of %d bytes: %d bytes, %v", why, size, len(text), err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
 
@@ -33,10 +34,7 @@ func TestMakePrefixes(t *testing.T) {
 	}
 	files, _ := filepath.Glob("testdata/*.txt")
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		texts[name] = append(texts[name], strings.Split(strings.TrimSpace(string(text)), "\n")...)
 	}
@@ -49,9 +47,7 @@ func TestMakePrefixes(t *testing.T) {
 	for i, name := range names {
 		fmt.Fprintln(&out, i, name, base64.StdEncoding.EncodeToString(train(texts[name]).prefix))
 	}
-	if err := os.WriteFile("prefixes.txt", []byte(out.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("prefixes.txt", []byte(out.String()), 0o644))
 }
 
 // train returns the best code for texts.

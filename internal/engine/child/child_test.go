@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // patience bounds every wait for a condition. It is long, since only a failing test uses it up.
@@ -21,10 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // shell starts a shell command and waits until it has printed "ready".
 func shell(t *testing.T, log, text string) *Child {
 	t.Helper()
-	c, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", text}, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Start(Command{Path: "/bin/sh", Args: []string{"-c", text}, Log: log}))(t)
 	t.Cleanup(func() {
 		if err := c.Stop(0); err != nil {
 			t.Error(err)
@@ -32,9 +31,7 @@ func shell(t *testing.T, log, text string) *Child {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := c.Ready(ctx, func(context.Context) bool { return strings.Contains(c.LastWords(), "ready") }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Ready(ctx, func(context.Context) bool { return strings.Contains(c.LastWords(), "ready") }))
 	return c
 }
 
@@ -42,9 +39,7 @@ func logFile(t *testing.T) string { return filepath.Join(t.TempDir(), "log") }
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // wait waits for the child's end.
@@ -59,9 +54,7 @@ func wait(t *testing.T, c *Child) {
 
 func TestStopAsksFirst(t *testing.T) {
 	c := shell(t, logFile(t), `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
-	if err := c.Stop(patience); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Stop(patience))
 	if words := c.LastWords(); words != "ready | asked" {
 		t.Errorf("the child's last words are %q: it was not asked to end", words)
 	}
@@ -72,9 +65,7 @@ func TestStopAsksFirst(t *testing.T) {
 
 func TestStopKillsTheStubborn(t *testing.T) {
 	c := shell(t, logFile(t), `trap '' TERM; echo ready; while :; do :; done`)
-	if err := c.Stop(time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Stop(time.Millisecond))
 	wait(t, c)
 }
 
@@ -95,9 +86,7 @@ func TestStopFromEverywhere(t *testing.T) {
 // TestWatchdogKillsTheGroup lets go of the watchdog's pipe as the kernel does when we die.
 func TestWatchdogKillsTheGroup(t *testing.T) {
 	c := shell(t, logFile(t), `trap '' TERM INT HUP; echo ready; while :; do :; done`)
-	if err := c.watchdog.hold.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.watchdog.hold.Close())
 	wait(t, c)
 	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("the child ended with %v, want it killed", err)
@@ -110,9 +99,7 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	if err := syscall.Kill(-group, 0); err != nil {
 		t.Fatalf("no group to look at: %v", err)
 	}
-	if err := c.Stop(patience); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Stop(patience))
 	if err := syscall.Kill(-group, 0); err == nil {
 		t.Error("the child's group has members after Stop")
 	}
@@ -154,9 +141,7 @@ func TestLargeLogIsEmptied(t *testing.T) {
 		t.Errorf("the log holds %d bytes, %v", len(text), err)
 	}
 	write(t, log, strings.Repeat("x", largestLog))
-	if err := Shorten(log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Shorten(log))
 	if info, err := os.Stat(log); err != nil || info.Size() != largestLog {
 		t.Errorf("a log that is not too large was touched: %v, %v", info, err)
 	}
