@@ -5,78 +5,25 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/moderation"
 )
 
-// metered adds up the write units of a client's calls, as the engine reports them. It bills a transaction
-// as AWS does: the items of the table twice, and entries of indexes once.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
-type metered struct {
-	client
-	writes float64
-}
-
-func (m *metered) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	out, err := m.client.PutItem(ctx, in, options...)
-	if err == nil {
-		m.writes += call.UnitsOf(out.ConsumedCapacity)
-	}
-	return out, err
-}
-
-func (m *metered) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	out, err := m.client.UpdateItem(ctx, in, options...)
-	if err == nil {
-		m.writes += call.UnitsOf(out.ConsumedCapacity)
-	}
-	return out, err
-}
-
-func (m *metered) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	out, err := m.client.DeleteItem(ctx, in, options...)
-	if err == nil {
-		m.writes += call.UnitsOf(out.ConsumedCapacity)
-	}
-	return out, err
-}
-
-func (m *metered) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	out, err := m.client.TransactWriteItems(ctx, in, options...)
-	if err == nil {
-		for _, consumed := range out.ConsumedCapacity {
-			m.writes += call.UnitsOf(&consumed)
-		}
-	}
-	return out, err
-}
-
 // What moderation, replies and reports cost in write units, and what the queue costs in read units,
 // for a comment of average length. Without moderation, an add costs its item, its entries in the
 // four lists, and one unit for its author's index.
 func TestCostOfModeration(t *testing.T) {
-	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), direct, table); err != nil {
-		t.Fatal(err)
-	}
-	client := &metered{client: direct}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	meter := &dynamotest.Meter{}
+	client = call.Observed(client, meter)
 	store := NewStore(client, table, Options{})
-	hold, err := moderation.Open("hold", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold := must.Get(moderation.Open("hold", ""))(t)
 	spam, stars := comment.Spam, 2
 	writer := func(who auth.Authorizer, policy moderation.Policy) *auth.Writer {
 		return &auth.Writer{Store: store, Authorizer: who, Policy: policy}
@@ -167,18 +114,16 @@ func TestCostOfModeration(t *testing.T) {
 		{"an add where it is off", add(ada, nil), 6},
 		{"a delete where it is off", remove(ada), 6},
 	} {
-		client.writes = 0
+		meter.Take()
 		if err := row.do(); err != nil {
 			t.Fatalf("%s: %v", row.deed, err)
 		}
-		if client.writes != row.want {
-			t.Errorf("%s: %v write units, want %v", row.deed, client.writes, row.want)
+		if _, got := meter.Take(); got != row.want {
+			t.Errorf("%s: %v write units, want %v", row.deed, got, row.want)
 		}
 	}
 	for range 30 {
-		if err := add(held, nil)(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, add(held, nil)())
 	}
 	account := usage.NewPool(1 << 30).Open(1 << 30)
 	if page, err := store.Queue(usage.With(t.Context(), account), comment.QueueQuery{First: 20}); err != nil || len(page.Queued) != 20 {
@@ -192,16 +137,12 @@ func TestCostOfModeration(t *testing.T) {
 // What votes cost in write units. A batch of votes, however large, is counted by one write of the
 // comment: its item, its entries in four lists, and its place among the helpful ones.
 func TestCostOfVotes(t *testing.T) {
-	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), direct, table); err != nil {
-		t.Fatal(err)
-	}
-	client := &metered{client: direct}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	meter := &dynamotest.Meter{}
+	client = call.Observed(client, meter)
 	store := NewStore(client, table, Options{})
 	c, _ := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Text: "It pours well.", Author: comment.Author{ID: "ada", Name: "Ada"}}.Comment(comment.Position{1})
-	if _, err := store.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Add(t.Context(), c, ""))(t)
 	vote := func(v comment.Vote, names ...string) func() error {
 		return func() error {
 			for _, name := range names {
@@ -213,10 +154,7 @@ func TestCostOfVotes(t *testing.T) {
 			return nil
 		}
 	}
-	recounter := votes.NewRecounter(struct {
-		*metered
-		call.BatchWriter
-	}{client, direct}, table, 0)
+	recounter := votes.NewRecounter(client, table, 0)
 	recount := func() error { return recounter.Recount(t.Context(), c.ID) }
 	var hundred, thousand []string
 	for i := range 1000 {
@@ -243,12 +181,12 @@ func TestCostOfVotes(t *testing.T) {
 		{"a vote after that", vote(comment.Helpful, "bo"), 1},
 		{"the count of that", recount, 8},
 	} {
-		client.writes = 0
+		meter.Take()
 		if err := row.do(); err != nil {
 			t.Fatalf("%s: %v", row.deed, err)
 		}
-		if client.writes != row.want {
-			t.Errorf("%s: %v write units, want %v", row.deed, client.writes, row.want)
+		if _, got := meter.Take(); got != row.want {
+			t.Errorf("%s: %v write units, want %v", row.deed, got, row.want)
 		}
 	}
 	account := usage.NewPool(1).Open(1)

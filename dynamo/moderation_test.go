@@ -3,9 +3,9 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,9 +15,9 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -42,47 +42,23 @@ func pending(t *testing.T, product string) comment.Comment {
 // one entry in the audit, however often its answer was lost, and the entries lead from the first
 // state to the last. A comment is in the queue exactly while it waits.
 func TestDecisionsThroughFaults(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for round := range 20 {
 		c := pending(t, fmt.Sprint("p", round))
-		if _, err := healthy.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		var networks []*faulttest.Network
-		for i := range 4 {
-			client, network := faulttest.Under(client, faulttest.OneIn(r, 3))
-			networks = append(networks, network)
-			store := NewStore(client, table, Options{})
-			w := auth.Judge{Store: store, Authorizer: moderator(fmt.Sprint("moderator ", i))}
+		must.Get(healthy.Add(t.Context(), c, ""))(t)
+		overBadNetworks(t, r, client, 4, 3, func(i int, client *dynamodb.Client, _ *rand.Rand) {
+			w := auth.Judge{Store: NewStore(client, table, Options{}), Authorizer: moderator(fmt.Sprint("moderator ", i))}
 			verdict := comment.Verdict{ID: string(c.ID), Version: 1}
 			if spam := comment.Spam; i%2 == 1 {
 				verdict.Reason = &spam
 			}
-			all.Go(func() {
-				if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves the outcome unknown
-					t.Errorf("%v", problems)
-				}
-			})
-		}
-		all.Wait()
-		for _, network := range networks {
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
+			if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves the outcome unknown
+				t.Errorf("%v", problems)
 			}
-		}
-		now, err := healthy.Comment(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		audit, err := healthy.Audit(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
+		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
+		audit := must.Get(healthy.Audit(t.Context(), c.ID))(t)
 		by, balance := map[string]int{}, map[comment.Status]int{comment.Pending: 1}
 		for _, d := range audit {
 			by[*d.By]++
@@ -128,15 +104,10 @@ func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInp
 // that the edit was written.
 func TestEditThatWasDecidedAbout(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		client, table := newTable(t, endpoint)
 		c := pending(t, "p")
 		store := NewStore(client, table, Options{})
-		if _, err := store.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), c, ""))(t)
 		faulty, _ := faulttest.Under(client, faulttest.Nth(1, faulttest.AnswerLost))
 		edited, at := c, c.CreatedAt()
 		edited.Text, edited.Version, edited.UpdatedAt = "edited", 2, &at
@@ -164,9 +135,7 @@ func TestDecisionThatMeetsAReport(t *testing.T) {
 		store, before := decidable(t, endpoint)
 		reported := before
 		reported.Moderation = &comment.Moderation{Reports: 1, Held: []comment.HoldReason{comment.HeldReported}, Since: before.CreatedAt()}
-		if err := store.Report(t.Context(), before, reported, comment.Report{By: "bo", At: before.CreatedAt(), Reason: "SPAM"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Report(t.Context(), before, reported, comment.Report{By: "bo", At: before.CreatedAt(), Reason: "SPAM"}))
 		spam, after := comment.Spam, before
 		after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
 		decision := comment.Decision{CommentID: before.ID, Position: before.ID.Position(), To: after.Status, Version: 1, Reason: &spam}
@@ -210,15 +179,10 @@ func TestDecisionIsMadeOnce(t *testing.T) {
 // decidable returns a store with an approved comment.
 func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 	t.Helper()
-	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, endpoint)
 	store, c := NewStore(client, table, Options{}), pending(t, "p")
 	c.Status, c.Moderation = comment.Approved, nil
-	if _, err := store.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Add(t.Context(), c, ""))(t)
 	return store, c
 }
 
@@ -226,25 +190,18 @@ func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 // The comment that waits longest comes first.
 func TestQueue(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		client, table := newTable(t, endpoint)
 		r, store := commenttest.Rand(t), NewStore(client, table, Options{})
 		var waiting []comment.Comment
 		for i := range 60 {
 			c := pending(t, []string{"p", "q#r"}[r.IntN(2)])
 			c.Moderation.Since = time.UnixMilli(1_700_000_000_000 + int64(r.IntN(20))).UTC()
 			c.Moderation.Held = [][]comment.HoldReason{{comment.HeldLink}, {comment.HeldAlways, comment.HeldWord}}[i%2]
-			if _, err := store.Add(t.Context(), c, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(store.Add(t.Context(), c, ""))(t)
 			if i%6 == 0 { // decided in the meantime
 				after := c
 				after.Status, after.Moderation = comment.Approved, nil
-				if err := store.Decide(t.Context(), c, after, comment.Decision{CommentID: c.ID, Position: c.ID.Position(), From: c.Status, Version: 1}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, store.Decide(t.Context(), c, after, comment.Decision{CommentID: c.ID, Position: c.ID.Position(), From: c.Status, Version: 1}))
 				continue
 			}
 			waiting = append(waiting, c)
@@ -263,9 +220,7 @@ func TestQueue(t *testing.T) {
 		unknown := pending(t, "p") // held for an unknown reason
 		unknown.Moderation.Held = []comment.HoldReason{"WHATEVER"}
 		for _, it := range []layout.Item{copied, layout.Encode(unknown)} {
-			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 		}
 		for _, filter := range []comment.QueueFilter{
 			{}, {Reasons: []comment.HoldReason{comment.HeldWord, comment.HeldFirst}}, {ProductID: new("q#r")}, {Languages: []comment.Language{"de", "en"}}, {ProductID: new("none")},
@@ -313,47 +268,26 @@ func (c customer) Identify(context.Context) (comment.Viewer, error) {
 // success. The comment counts each of them once. It has one place in the queue once reports reach
 // the threshold.
 func TestReportsThroughFaults(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for reporters := range 5 {
 		c := commenttest.Random(r, "p")
 		c.Version, c.UpdatedAt = 1, nil
-		if _, err := healthy.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		var networks []*faulttest.Network
-		for i := range reporters {
-			client, network := faulttest.Under(client, faulttest.OneIn(r, 4))
-			networks = append(networks, network)
-			store := NewStore(client, table, Options{})
-			w := auth.Reporter{Store: store, Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
-			all.Go(func() {
-				for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
-					problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
-					if len(problems) > 0 {
-						t.Errorf("%v", problems)
-						return
-					}
-					if err == nil {
-						done++
-					}
+		must.Get(healthy.Add(t.Context(), c, ""))(t)
+		overBadNetworks(t, r, client, reporters, 4, func(i int, client *dynamodb.Client, _ *rand.Rand) {
+			w := auth.Reporter{Store: NewStore(client, table, Options{}), Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
+			for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
+				problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
+				if len(problems) > 0 {
+					t.Errorf("%v", problems)
+					return
 				}
-			})
-		}
-		all.Wait()
-		for _, network := range networks {
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
+				if err == nil {
+					done++
+				}
 			}
-		}
-		now, err := healthy.Comment(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
+		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
 		var reports int
 		var held []comment.HoldReason
 		if now.Moderation != nil {
@@ -370,10 +304,7 @@ func TestReportsThroughFaults(t *testing.T) {
 
 // queued returns the number of places that a comment has in the queue.
 func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) (places int) {
-	output, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), IndexName: aws.String(string(layout.Boards))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), IndexName: aws.String(string(layout.Boards))}))(t)
 	for _, it := range output.Items {
 		if waiting, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace)); err == nil && waiting.ID == id {
 			places++
@@ -386,21 +317,14 @@ func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) 
 // reported meanwhile, the report is a conflict and writes nothing.
 func TestReportOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		client, table := newTable(t, endpoint)
 		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
 		before := commenttest.Random(commenttest.Rand(t), "p")
 		before.Version, before.UpdatedAt = 1, nil
-		if _, err := store.Add(t.Context(), before, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), before, ""))(t)
 		waiting := before
 		waiting.Moderation = &comment.Moderation{Reports: 1, Held: []comment.HoldReason{comment.HeldReported}, Since: at}
-		if err := store.Report(t.Context(), before, waiting, comment.Report{By: "a", At: at, Reason: "SPAM"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Report(t.Context(), before, waiting, comment.Report{By: "a", At: at, Reason: "SPAM"}))
 		again := before
 		again.Moderation = &comment.Moderation{Reports: 1}
 		if err := store.Report(t.Context(), before, again, comment.Report{By: "b", At: at, Reason: "SPAM"}); comment.KindOf(err) != comment.Conflict {
@@ -408,15 +332,11 @@ func TestReportOfAChangedComment(t *testing.T) {
 		}
 		edited := waiting
 		edited.Version, edited.UpdatedAt, edited.Text = 2, &at, "edited"
-		if err := store.Replace(t.Context(), waiting, edited); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Replace(t.Context(), waiting, edited))
 		if err := store.Report(t.Context(), waiting, reportedTwice(waiting), comment.Report{By: "b", At: at, Reason: "SPAM"}); comment.KindOf(err) != comment.Conflict {
 			t.Errorf("a report of an older version: %v", err)
 		}
-		if err := store.Delete(t.Context(), edited); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Delete(t.Context(), edited))
 		if err := store.Report(t.Context(), edited, reportedTwice(edited), comment.Report{By: "b", At: at, Reason: "SPAM"}); comment.KindOf(err) != comment.Conflict {
 			t.Errorf("a report of a deleted comment: %v", err)
 		}
@@ -437,10 +357,7 @@ func reportedTwice(c comment.Comment) comment.Comment {
 // Comments, decisions and reports that were damaged by hand, so that no answer can hold them, are
 // reported and left out. Moderators see the others.
 func TestDamagedRecords(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	damaged := 0
 	store := NewStore(client, table, Options{Improper: func(layout.Improper) { damaged++ }})
 	c, spam, never := pending(t, "p"), comment.Spam, comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -460,9 +377,7 @@ func TestDamagedRecords(t *testing.T) {
 		items = append(items, layout.ReportItem(c.ID, fmt.Sprint(i+1), bad))
 	}
 	for _, it := range items {
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 	}
 	audit, err := store.Audit(t.Context(), c.ID)
 	if err != nil || len(audit) != 1 {
@@ -474,9 +389,7 @@ func TestDamagedRecords(t *testing.T) {
 	}
 	broken := layout.Encode(c)
 	broken[layout.AttrRating] = layout.Text("five")
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: broken}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: broken}))(t)
 	if _, err := store.stillWaiting(t.Context(), []comment.Waiting{{ID: c.ID}}); err != nil {
 		t.Errorf("a queue with a damaged comment: %v", err)
 	}

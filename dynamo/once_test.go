@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/usage"
@@ -28,10 +29,26 @@ var oneEach = Options{OnePerCustomer: true}
 func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, CreateTable(t.Context(), client, table))
 	return client, table
+}
+
+// overBadNetworks has n writers write at the same time, each over a network that spoils one call in
+// oneIn. It returns once late calls have arrived.
+func overBadNetworks(t *testing.T, r *rand.Rand, client *dynamodb.Client, n, oneIn int, write func(writer int, client *dynamodb.Client, r *rand.Rand)) {
+	t.Helper()
+	var all sync.WaitGroup
+	var networks []*faulttest.Network
+	for writer := range n {
+		faulty, network := faulttest.Under(client, faulttest.OneIn(r, oneIn))
+		networks = append(networks, network)
+		own := rand.New(rand.NewPCG(r.Uint64(), 1))
+		all.Go(func() { write(writer, faulty, own) })
+	}
+	all.Wait()
+	for _, network := range networks {
+		must.Do(t, network.Flush())
+	}
 }
 
 // byAda returns a new comment of one customer, with an ID of its own.
@@ -52,10 +69,7 @@ func earlierOf(err error) comment.ID {
 // existing returns the IDs of the customer's comments about the product.
 func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
 	t.Helper()
-	page, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "ada", Size: comment.MaxPageSize})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.OwnComments(t.Context(), comment.OwnQuery{Customer: "ada", Size: comment.MaxPageSize}))(t)
 	for _, c := range page.Comments {
 		if c.ProductID == product {
 			ids = append(ids, c.ID)
@@ -105,9 +119,7 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 			case comment.Rejected:
 				after.Moderation = &comment.Moderation{Reason: &spam}
 			}
-			if err := store.Replace(t.Context(), first, after); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.Replace(t.Context(), first, after))
 			refused(state.String(), first.ID)
 			got, err := store.Add(t.Context(), byAda(r, "p", "first"), "")
 			if diff := cmp.Diff(after, got); err != nil || diff != "" {
@@ -116,17 +128,13 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 			first = after
 		}
 
-		if err := store.Delete(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Delete(t.Context(), first))
 		if it, err := store.firstAt(t.Context(), layout.OneKey(comment.CustomerProduct{Customer: "ada", Product: "p"})); err != nil || it.id != "" {
 			t.Errorf("a delete leaves the item of %s, %v", it.id, err)
 		}
 		second := byAda(r, "p", "first")
 		mustAdd(second)
-		if err := careless.Delete(t.Context(), second); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, careless.Delete(t.Context(), second))
 		third := byAda(r, "p", "third")
 		mustAdd(third)
 		refused("after another took over", third.ID)
@@ -144,14 +152,10 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 		client, table := newTable(t, endpoint)
 		r, before, store := commenttest.Rand(t), NewStore(client, table, Options{}), NewStore(client, table, oneEach)
 		for _, product := range []string{"a", "b", "c"} {
-			if _, err := before.Add(t.Context(), byAda(r, product, "from before"), ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(before.Add(t.Context(), byAda(r, product, "from before"), ""))(t)
 		}
 		imported := byAda(r, "d", "from before")
-		if _, err := NewLoader(client, table, 0).Load(t.Context(), []comment.Comment{imported}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(NewLoader(client, table, 0).Load(t.Context(), []comment.Comment{imported}))(t)
 		for _, product := range []string{"a", "d"} {
 			there := existing(t, store, product)
 			if _, err := store.Add(t.Context(), byAda(r, product, "another"), ""); earlierOf(err) != there[0] {
@@ -161,9 +165,7 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 				t.Errorf("the same about %s: %s, %v", product, got.ID, err)
 			}
 		}
-		if err := store.Delete(t.Context(), imported); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Delete(t.Context(), imported))
 		if _, err := store.Add(t.Context(), byAda(r, "d", "another"), ""); err != nil {
 			t.Errorf("after the delete: %v", err)
 		}
@@ -190,9 +192,7 @@ func TestOnlyAddThroughFaults(t *testing.T) {
 			if err != nil || got.ID != c.ID {
 				t.Errorf("%s: %s, %v", fault, got.ID, err)
 			}
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, network.Flush())
 			if ids := existing(t, healthy, product); len(ids) != 1 || ids[0] != c.ID {
 				t.Errorf("%s: %v, want %s alone", fault, ids, c.ID)
 			}
@@ -239,9 +239,7 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 					_, added := healthy.Add(t.Context(), byAda(r, c.ProductID, "others"), "")
 					err, want = errors.Join(err, added), 1
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}}
 			if got, err := NewStore(hooked, table, oneEach).Add(t.Context(), c, ""); err != nil || got.ID != c.ID || hooked.tries != 2 {
 				t.Errorf("another written: %v: %s, %v after %d tries", another, got.ID, err, hooked.tries)
@@ -261,43 +259,29 @@ func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for round := range commenttest.Times(6, 60) {
 		product := fmt.Sprint("p", round)
-		var all sync.WaitGroup
-		var networks []*faulttest.Network
-		for worker := range 4 {
-			faulty, network := faulttest.Under(client, faulttest.OneIn(r, 4))
-			networks = append(networks, network)
-			store, own := NewStore(faulty, table, oneEach), rand.New(rand.NewPCG(r.Uint64(), 1))
-			all.Go(func() {
-				for turn := range 8 {
-					c := byAda(own, product, fmt.Sprint(worker, ".", turn))
-					_, err := store.Add(t.Context(), c, "")
-					if comment.KindOf(err) == comment.Internal && err != nil || comment.KindOf(err) == comment.AlreadyWritten && earlierOf(err) == "" {
-						t.Error(err)
-					}
-					there := existing(t, healthy, product)
-					if len(there) > 1 {
-						t.Errorf("%v are there at once", there)
-					}
-					if len(there) == 1 && own.IntN(2) == 0 {
-						_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // another worker may be quicker
-					}
+		overBadNetworks(t, r, client, 4, 4, func(worker int, faulty *dynamodb.Client, own *rand.Rand) {
+			store := NewStore(faulty, table, oneEach)
+			for turn := range 8 {
+				c := byAda(own, product, fmt.Sprint(worker, ".", turn))
+				_, err := store.Add(t.Context(), c, "")
+				if comment.KindOf(err) == comment.Internal && err != nil || comment.KindOf(err) == comment.AlreadyWritten && earlierOf(err) == "" {
+					t.Error(err)
 				}
-			})
-		}
-		all.Wait()
-		for _, network := range networks {
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
+				there := existing(t, healthy, product)
+				if len(there) > 1 {
+					t.Errorf("%v are there at once", there)
+				}
+				if len(there) == 1 && own.IntN(2) == 0 {
+					_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // another worker may be quicker
+				}
 			}
-		}
+		})
 		there := existing(t, healthy, product)
 		if len(there) > 1 {
 			t.Fatalf("%v are there", there)
 		}
 		for _, id := range there {
-			if err := healthy.Delete(t.Context(), comment.Comment{ID: id}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, healthy.Delete(t.Context(), comment.Comment{ID: id}))
 		}
 		if _, err := healthy.Add(t.Context(), byAda(r, product, "at last"), ""); err != nil {
 			t.Errorf("after all: %v", err)
@@ -319,13 +303,9 @@ func TestOnlyAddReads(t *testing.T) {
 		for ; written < row.earlier; written++ {
 			earlier = append(earlier, byAda(r, fmt.Sprint("product ", written), "words"))
 		}
-		if _, err := NewLoader(client, table, 0).Load(t.Context(), earlier); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(NewLoader(client, table, 0).Load(t.Context(), earlier))(t)
 		account := usage.NewPool(1 << 30).Open(1 << 30)
-		if _, err := store.Add(usage.With(t.Context(), account), byAda(r, fmt.Sprint("after ", written), "words"), ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(usage.With(t.Context(), account), byAda(r, fmt.Sprint("after ", written), "words"), ""))(t)
 		written++
 		if got := account.Units(); got != row.want {
 			t.Errorf("beside %d comments: %v read units, want %v", row.earlier, got, row.want)
@@ -349,9 +329,7 @@ func TestItemOfOneForEachCustomer(t *testing.T) {
 			}
 		}
 	}
-	if _, err := store.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Add(t.Context(), c, ""))(t)
 	if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: layout.CommentKey(c.ID), ConditionExpression: aws.String("attribute_exists(PK)"),
 		UpdateExpression: aws.String("REMOVE r"),

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/usage"
@@ -28,10 +28,7 @@ import (
 // After that it is not, even if its item still exists.
 func TestKeysExpire(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		client, table := newTable(t, endpoint)
 		r, start := commenttest.Rand(t), time.Now()
 		first := commenttest.Random(r, "p")
 		first.Version, first.UpdatedAt = 1, nil
@@ -60,26 +57,16 @@ func TestKeysExpire(t *testing.T) {
 // The account of an operation counts the comments that it writes, so that its duration is compared
 // with other writes.
 func TestWritesAreAccountedFor(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	store, account := NewStore(client, table, Options{}), usage.NewPool(1).Open(1)
 	ctx := usage.With(t.Context(), account)
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	c.Version, c.UpdatedAt = 1, nil
-	added, err := store.Add(ctx, c, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	added := must.Get(store.Add(ctx, c, ""))(t)
 	changed := added
 	changed.Version, changed.Text = 2, "changed"
-	if err := store.Replace(ctx, added, changed); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Delete(ctx, changed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Replace(ctx, added, changed))
+	must.Do(t, store.Delete(ctx, changed))
 	if got := account.Writes(); got != 3 {
 		t.Errorf("%d writes, want those of adding, replacing and deleting", got)
 	}
@@ -197,51 +184,30 @@ func TestKeysAreInNoIndex(t *testing.T) {
 // gets a true answer: the version of the reply is the number of successes, plus some of the calls
 // whose outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
 func TestRepliesBesideEditsThroughFaults(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for range 4 {
 		c := commenttest.Random(r, "p")
 		c.Version, c.UpdatedAt, c.Reply = 1, nil, nil
-		if _, err := healthy.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
-		var networks []*faulttest.Network
-		bad := func() *Store {
-			client, network := faulttest.Under(client, faulttest.OneIn(r, 4))
-			networks = append(networks, network)
-			return NewStore(client, table, Options{})
-		}
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		told := map[string]int{}
-		for merchant := range 3 {
-			store, random := bad(), rand.New(rand.NewPCG(r.Uint64(), 1))
-			all.Go(func() {
-				for round := range 8 {
-					said := replyOnce(t.Context(), healthy, store, c.ID, fmt.Sprint(merchant, ".", round), random)
-					mu.Lock()
-					told[said]++
-					mu.Unlock()
-				}
-			})
-		}
+		must.Get(healthy.Add(t.Context(), c, ""))(t)
 		lossy, _ := faulttest.Under(client, func(call int) faulttest.Fault {
 			return []faulttest.Fault{faulttest.AnswerLost, faulttest.None}[call%2]
 		})
-		all.Go(func() { editOften(t, healthy, NewStore(lossy, table, Options{}), c.ID) })
-		all.Wait()
-		for _, network := range networks {
-			if err := network.Flush(); err != nil {
-				t.Fatal(err)
+		var author sync.WaitGroup
+		author.Go(func() { editOften(t, healthy, NewStore(lossy, table, Options{}), c.ID) })
+		var mu sync.Mutex
+		told := map[string]int{}
+		overBadNetworks(t, r, client, 3, 4, func(merchant int, client *dynamodb.Client, r *rand.Rand) {
+			store := NewStore(client, table, Options{})
+			for round := range 8 {
+				said := replyOnce(t.Context(), healthy, store, c.ID, fmt.Sprint(merchant, ".", round), r)
+				mu.Lock()
+				told[said]++
+				mu.Unlock()
 			}
-		}
-		now, err := healthy.Comment(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
+		author.Wait()
+		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
 		if got := now.Reply.Version; got < told["success"] || got > told["success"]+told["unknown"] {
 			t.Errorf("the reply has version %d after %v", got, told)
 		}
@@ -288,19 +254,14 @@ func editOften(t *testing.T, healthy, store *Store, id comment.ID) {
 // nor removes a reply that its writer has not read.
 func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		client, table := newTable(t, endpoint)
 		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
 		first := &comment.Reply{Text: "first", Name: "Shop", CreatedAt: at, Version: 1}
 		second := &comment.Reply{Text: "second", Name: "Shop", CreatedAt: at, UpdatedAt: &at, Version: 2}
 		anew := &comment.Reply{Text: "anew", Name: "Shop", CreatedAt: at.Add(time.Second), Version: 4}
 		c := commenttest.Random(commenttest.Rand(t), "p")
 		c.Version, c.UpdatedAt, c.Reply = 1, nil, nil
-		if _, err := store.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), c, ""))(t)
 		for _, row := range []struct {
 			why         string
 			read, write *comment.Reply
@@ -334,9 +295,7 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 			}
 		}
 		c.Reply, c.ReplyDeletion = anew, 0
-		if err := store.Delete(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Delete(t.Context(), c))
 		for _, read := range []*comment.Reply{nil, anew} {
 			c.Reply = read
 			if err := store.SetReply(t.Context(), c, first); comment.KindOf(err) != comment.NotFound {
@@ -352,28 +311,20 @@ func sameReply(a, b *comment.Reply) bool {
 
 // A writer whose answers are lost recognizes its own reply, its edits and its deletion.
 func TestReplyWhoseAnswerIsLost(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	lossy, _ := faulttest.Under(client, func(call int) faulttest.Fault {
 		return []faulttest.Fault{faulttest.None, faulttest.AnswerLost}[call%2]
 	})
 	healthy, store, r := NewStore(client, table, Options{}), NewStore(lossy, table, Options{}), commenttest.Rand(t)
 	c := commenttest.Random(r, "p")
 	c.Version, c.UpdatedAt, c.Reply = 1, nil, nil
-	if _, err := healthy.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(healthy.Add(t.Context(), c, ""))(t)
 	for round := range 4 {
 		if said := replyOnce(t.Context(), healthy, store, c.ID, fmt.Sprint(round), rand.New(rand.NewPCG(r.Uint64(), 1))); said != "success" {
 			t.Errorf("round %d: %s", round, said)
 		}
 	}
-	now, err := healthy.Comment(t.Context(), c.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
 	if err := store.SetReply(t.Context(), now, nil); err != nil {
 		t.Errorf("deletion: %v", err)
 	}

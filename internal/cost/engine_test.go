@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,29 +22,11 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// meter adds up the capacity that the engine reports. Dynoxide bills a transaction as AWS does.
-type meter struct {
-	mu            sync.Mutex
-	reads, writes float64
-}
-
-func (*meter) Tried(string, int, string, time.Duration) {}
-func (*meter) Throttled(string)                         {}
-func (*meter) Hedged(bool)                              {}
-func (m *meter) Read(_, _ string, units float64)        { m.mu.Lock(); m.reads += units; m.mu.Unlock() }
-func (m *meter) Wrote(_, _ string, units float64)       { m.mu.Lock(); m.writes += units; m.mu.Unlock() }
-
-func (m *meter) now() (reads, writes float64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.reads, m.writes
-}
-
 // shop is a small shop on the local engine.
 type shop struct {
 	t        *testing.T
 	w        Workload
-	meter    *meter
+	meter    *dynamotest.Meter
 	store    *dynamo.Store
 	counter  *counts.Counter
 	chance   *rand.Rand
@@ -58,7 +39,7 @@ type shop struct {
 
 func newShop(t *testing.T, w Workload) *shop {
 	t.Helper()
-	s := &shop{t: t, w: w, meter: &meter{}, chance: rand.New(rand.NewPCG(1, 2)), stats: map[string]comment.Stats{}}
+	s := &shop{t: t, w: w, meter: &dynamotest.Meter{}, chance: rand.New(rand.NewPCG(1, 2)), stats: map[string]comment.Stats{}}
 	client, name := call.Observed(call.NewLocalClient(dynamotest.Dynoxide(t)), s.meter), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
 		t.Fatal(err)
@@ -140,11 +121,10 @@ func (s *shop) count(added ...comment.Comment) {
 // consumed returns the capacity that a function consumes, including merges that follow from it.
 func (s *shop) consumed(do func()) (reads, writes float64) {
 	s.counter.AwaitMerges(s.t.Context())
-	readsBefore, writesBefore := s.meter.now()
+	s.meter.Take()
 	do()
 	s.counter.AwaitMerges(s.t.Context())
-	reads, writes = s.meter.now()
-	return reads - readsBefore, writes - writesBefore
+	return s.meter.Take()
 }
 
 // must fails the test if err is not nil.
