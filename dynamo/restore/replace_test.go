@@ -4,35 +4,56 @@ import (
 	"context"
 	"maps"
 	"reflect"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// memory is a table in memory, in which an empty item does not exist. It supports the updates of a
-// Loader, and only their conditions.
-type memory struct {
-	mu     sync.Mutex
-	items  map[string]layout.Item
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// table is a table that another client changes.
+type table struct {
+	*dynamodb.Client
+	t      *testing.T
+	name   string
 	before func(layout.Item) // changes an item once, just before it is updated
 	left   int               // number of reads that leave all but one key unprocessed
 }
 
-func newMemory(items ...layout.Item) *memory {
-	m := &memory{items: map[string]layout.Item{}}
+func newTable(t *testing.T, items ...layout.Item) *table {
+	t.Helper()
+	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	dynamotest.CreateTable(t, client, layout.Definition(name))
+	x := &table{Client: client, t: t, name: name}
 	for _, it := range items {
-		m.items[nameOf(it)] = it
+		x.put(it)
 	}
-	return m
+	return x
+}
+
+func (x *table) put(it layout.Item) {
+	must.Get(x.Client.PutItem(x.t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
+}
+
+func (x *table) get(key layout.Item) layout.Item {
+	return must.Get(x.GetItem(x.t.Context(), &dynamodb.GetItemInput{TableName: &x.name, Key: layout.KeyOf(key)}))(x.t).Item
+}
+
+// items returns all items by their keys.
+func (x *table) items() map[string]layout.Item {
+	all := map[string]layout.Item{}
+	for _, it := range dynamotest.Scan(x.t, x.Client, x.name) {
+		all[nameOf(it)] = it
+	}
+	return all
 }
 
 func nameOf(it layout.Item) string {
@@ -40,82 +61,32 @@ func nameOf(it layout.Item) string {
 	return r.Text(layout.AttrPK) + "/" + r.Text(layout.AttrSK)
 }
 
-func (m *memory) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}, UnprocessedKeys: map[string]types.KeysAndAttributes{}}
-	for table, want := range in.RequestItems {
-		if m.left > 0 && len(want.Keys) > 1 {
-			m.left--
-			out.UnprocessedKeys[table] = types.KeysAndAttributes{Keys: want.Keys[1:]}
-			want.Keys = want.Keys[:1]
-		}
-		for _, key := range want.Keys {
-			if it := m.items[nameOf(key)]; len(it) > 0 {
-				out.Responses[table] = append(out.Responses[table], maps.Clone(it))
-			}
-		}
+func (x *table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	want := in.RequestItems[x.name]
+	if x.left == 0 || len(want.Keys) == 1 {
+		return x.Client.BatchGetItem(ctx, in, options...)
 	}
-	return out, nil
+	x.left--
+	left := want
+	left.Keys, want.Keys = want.Keys[1:], want.Keys[:1]
+	out, err := x.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{x.name: want}}, options...)
+	if err == nil {
+		out.UnprocessedKeys = map[string]types.KeysAndAttributes{x.name: left}
+	}
+	return out, err
 }
 
-func (m *memory) Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	out := &dynamodb.ScanOutput{}
-	for _, name := range slices.Sorted(maps.Keys(m.items)) {
-		out.Items = append(out.Items, m.items[name])
-	}
-	return out, nil
-}
-
-func (m *memory) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.items[nameOf(in.Item)] != nil && in.ConditionExpression != nil {
-		return nil, &types.ConditionalCheckFailedException{}
-	}
-	m.items[nameOf(in.Item)] = in.Item
-	return &dynamodb.PutItemOutput{}, nil
-}
-
-func (m *memory) UpdateItem(_ context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.before != nil {
-		m.before(m.items[nameOf(in.Key)])
-		m.before = nil
-	}
-	it := maps.Clone(m.items[nameOf(in.Key)])
-	if len(it) == 0 {
-		it = maps.Clone(in.Key)
-	}
-	for _, condition := range strings.Split(*in.ConditionExpression, " AND ") {
-		name, absent := strings.CutPrefix(condition, "attribute_not_exists(")
-		if absent {
-			name = strings.TrimSuffix(name, ")")
+func (x *table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if x.before != nil {
+		it := x.get(in.Key)
+		if x.before(it); len(it) > 0 {
+			x.put(it)
+		} else {
+			must.Get(x.Client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &x.name, Key: in.Key}))(x.t)
 		}
-		name, value, _ := strings.Cut(name, " = ")
-		if now := it[in.ExpressionAttributeNames[name]]; absent && now != nil || !absent && !reflect.DeepEqual(now, in.ExpressionAttributeValues[value]) {
-			return nil, &types.ConditionalCheckFailedException{}
-		}
+		x.before = nil
 	}
-	set, remove, _ := strings.Cut(strings.TrimPrefix(*in.UpdateExpression, "SET "), "REMOVE ")
-	for _, part := range strings.Split(strings.TrimSpace(set), ", ") {
-		if name, value, found := strings.Cut(part, " = "); found {
-			it[in.ExpressionAttributeNames[name]] = in.ExpressionAttributeValues[value]
-		}
-	}
-	for _, name := range strings.Split(remove, ", ") {
-		delete(it, in.ExpressionAttributeNames[name])
-	}
-	m.items[nameOf(it)] = it
-	return &dynamodb.UpdateItemOutput{}, nil
-}
-
-func (m *memory) DeleteItem(_ context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.items, nameOf(in.Key))
-	return &dynamodb.DeleteItemOutput{}, nil
+	return x.Client.UpdateItem(ctx, in, options...)
 }
 
 // with returns a copy of an item with an attribute set, or without it if the value is nil.
@@ -159,48 +130,44 @@ func TestReplace(t *testing.T) {
 		"one of an import":            {marked, copied, copied, false, nil, Counts{Replaced: 1}},
 		"one of an import, by a line": {marked, copied, marked, true, nil, Counts{Existing: 1}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			table := newMemory()
-			if row.there != nil {
-				table = newMemory(maps.Clone(row.there))
-			}
-			table.before = row.before
-			loader := NewLoader(table, "t", 1)
-			loader.Replace, loader.Lines = true, row.lines
-			counts, err := loader.Load(t.Context(), []layout.Item{maps.Clone(row.copied)})
-			if err != nil || counts != row.counts {
-				t.Errorf("%s: %+v, %v; want %+v", name, counts, err, row.counts)
-			}
-			if got := table.items[nameOf(row.copied)]; !reflect.DeepEqual(got, row.want) {
-				t.Errorf("%s: it is %v, want %v", name, got, row.want)
-			}
-		})
+		x := newTable(t)
+		if row.there != nil {
+			x.put(row.there)
+		}
+		x.before = row.before
+		loader := NewLoader(x, x.name, 1)
+		loader.Replace, loader.Lines = true, row.lines
+		counts, err := loader.Load(t.Context(), []layout.Item{maps.Clone(row.copied)})
+		if err != nil || counts != row.counts {
+			t.Errorf("%s: %+v, %v; want %+v", name, counts, err, row.counts)
+		}
+		if got := x.get(row.copied); !reflect.DeepEqual(got, row.want) {
+			t.Errorf("%s: it is %v, want %v", name, got, row.want)
+		}
 	}
 }
 
 // Without Replace, existing items stay.
 func TestLoadKeepsWhatIsThere(t *testing.T) {
 	copied := layout.Encode(commenttest.Random(commenttest.Rand(t), "cup"))
-	table := newMemory(with(copied, "x", layout.Text("another")))
-	counts, err := NewLoader(table, "t", 1).Load(t.Context(), []layout.Item{copied})
-	if err != nil || counts != (Counts{Existing: 1}) || table.items[nameOf(copied)]["x"] == nil {
-		t.Errorf("%+v, %v; the table has %v", counts, err, table.items)
+	x := newTable(t, with(copied, "x", layout.Text("another")))
+	counts, err := NewLoader(x, x.name, 1).Load(t.Context(), []layout.Item{copied})
+	if err != nil || counts != (Counts{Existing: 1}) || x.get(copied)["x"] == nil {
+		t.Errorf("%+v, %v; the table has %v", counts, err, x.items())
 	}
 }
 
 // Keys that a read leaves unprocessed are read before anything is written.
 func TestLookReadsWhatIsLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var items []layout.Item
-		for _, c := range commenttest.Many(commenttest.Rand(t), "cup", 12) {
-			items = append(items, layout.Encode(c))
-		}
-		table := newMemory(items...)
-		table.left = len(items) - 1
-		if there, err := NewLoader(table, "t", 1).look(t.Context(), items); err != nil || len(there) != len(items) {
-			t.Errorf("%d of %d items are there, %v", len(there), len(items), err)
-		}
-	})
+	var items []layout.Item
+	for _, c := range commenttest.Many(commenttest.Rand(t), "cup", 12) {
+		items = append(items, layout.Encode(c))
+	}
+	x := newTable(t, items...)
+	x.left = len(items) - 1
+	if there, err := NewLoader(x, x.name, 1).look(t.Context(), items); err != nil || len(there) != len(items) || x.left > 0 {
+		t.Errorf("%d of %d items are there, %v", len(there), len(items), err)
+	}
 }
 
 // Items that the copy lacks are removed, except derived items, marks of erasures and tombstones.
@@ -210,16 +177,15 @@ func TestRemoveOthers(t *testing.T) {
 	kept, gone, deleted := layout.Encode(all[0]), layout.Encode(all[1]), layout.Tombstone(all[2].ID, "a mark", all[2].CreatedAt())
 	vote := layout.VoteItem(all[0].ID, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: all[0].CreatedAt()})
 	for _, lines := range []bool{false, true} {
-		table := newMemory(kept, gone, deleted, vote, layout.Key("STREAM", "x"), layout.Key("ERASED", "digest"), layout.Key("Z", "x"))
-		loader := NewLoader(table, "t", 1)
+		x := newTable(t, kept, gone, deleted, vote, layout.Key("STREAM", "x"), layout.Key("ERASED", "digest"), layout.Key("Z", "x"))
+		loader := NewLoader(x, x.name, 1)
 		loader.Replace, loader.Lines = true, lines
 		if removed, err := loader.RemoveOthers(t.Context()); err != ErrNoComments || removed != 0 {
 			t.Errorf("of an empty copy, it removes %d, %v", removed, err)
 		}
-		if _, err := loader.Load(t.Context(), []layout.Item{kept}); err != nil {
-			t.Fatal(err)
-		}
-		want, before := maps.Clone(table.items), len(table.items)
+		must.Get(loader.Load(t.Context(), []layout.Item{kept}))(t)
+		want := x.items()
+		before := len(want)
 		if !lines {
 			delete(want, nameOf(vote))
 		}
@@ -227,12 +193,13 @@ func TestRemoveOthers(t *testing.T) {
 		if most := 1 + before - len(want); err != nil || removed != most {
 			t.Errorf("with Lines %v, it removes %d, %v; want %d", lines, removed, err, most)
 		}
-		if !layout.NoComment(table.items[nameOf(gone)]) || table.items[nameOf(gone)] == nil {
+		now := x.items()
+		if !layout.NoComment(now[nameOf(gone)]) || now[nameOf(gone)] == nil {
 			t.Errorf("with Lines %v, no tombstone is left of a comment that the copy lacks", lines)
 		}
-		want[nameOf(gone)] = table.items[nameOf(gone)]
-		if !reflect.DeepEqual(table.items, want) {
-			t.Errorf("with Lines %v, %v are left, want %v", lines, table.items, want)
+		want[nameOf(gone)] = now[nameOf(gone)]
+		if !reflect.DeepEqual(now, want) {
+			t.Errorf("with Lines %v, %v are left, want %v", lines, now, want)
 		}
 	}
 }
