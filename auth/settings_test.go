@@ -8,20 +8,15 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"flag"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/internal/commenttest/golden"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
-
-var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
 // Wrong settings give one sentence that names the cure and reveals no secret. The sentences are in
 // testdata/settings.golden.
@@ -66,7 +61,7 @@ func TestSettingsErrors(t *testing.T) {
 			}
 		}
 	}
-	compareGolden(t, "testdata/settings.golden", got.Bytes())
+	golden.Compare(t, "testdata/settings.golden", got.Bytes())
 }
 
 // A file's line break becomes part of a shared secret, and then no token is valid. The log says so,
@@ -81,17 +76,6 @@ func TestPaddedSecretIsLogged(t *testing.T) {
 		if err != nil || strings.Contains(log.String(), "--jwt-key") != row.says || strings.Contains(log.String(), secret) {
 			t.Errorf("%s: %v, logged %q", row.algorithm, err, log.String())
 		}
-	}
-}
-
-func compareGolden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		must.Do(t, os.WriteFile(path, got, 0o644))
-	}
-	want := must.Get(os.ReadFile(path))(t)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
 	}
 }
 

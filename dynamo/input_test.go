@@ -3,23 +3,17 @@ package dynamo
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/golden"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
-
-var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
 func languages(tags ...comment.Language) []comment.Language { return tags }
 
@@ -139,7 +133,7 @@ func TestPlans(t *testing.T) {
 		}
 		add(row.why, plan)
 	}
-	compareGolden(t, "plans.golden", got.Bytes())
+	golden.Compare(t, "testdata/plans.golden", got.Bytes())
 }
 
 // inputText returns the input of an SDK call as JSON, without unset fields.
@@ -159,16 +153,4 @@ func inputText(t *testing.T, input any) string {
 	encoder.SetIndent("", "  ")
 	must.Do(t, encoder.Encode(fields))
 	return strings.TrimSpace(out.String())
-}
-
-func compareGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		must.Do(t, os.WriteFile(path, got, 0o644))
-	}
-	want := must.Get(os.ReadFile(path))(t)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
-	}
 }

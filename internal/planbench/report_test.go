@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/internal/commenttest/golden"
 )
-
-var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
 // tinyAverages returns averages of a product that is small enough for people to check the results.
 func tinyAverages(t *testing.T, counts ...int) []Average {
@@ -50,19 +45,7 @@ func TestCSV(t *testing.T) {
 	if err := WriteCSV(&got, simpleWays(tinyAverages(t, 80))); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "tiny.csv")
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
-	}
+	golden.Compare(t, "testdata/tiny.csv", got.Bytes())
 }
 
 // The plot is well-formed XML with five panels and a line in each for every way. Panels without a

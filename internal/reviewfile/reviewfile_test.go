@@ -2,11 +2,8 @@ package reviewfile_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,11 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/golden"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // distinct matches the ID of an author whom a row does not name.
 var distinct = regexp.MustCompile("^anonymous-[0-9a-f]{20}$")
@@ -179,19 +175,6 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// checkGolden compares a text with a file of testdata, or writes it with -update.
-func checkGolden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want := must.Get(os.ReadFile(path))(t)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-update writes it anew): %s", path, diff)
-	}
-}
-
 // The reasons why rows are bad. Each row has one fault.
 func TestReasons(t *testing.T) {
 	row := func(change func(map[string]string)) string {
@@ -239,7 +222,7 @@ func TestReasons(t *testing.T) {
 		}
 		fmt.Fprintf(&reasons, "%s\n", bad)
 	}
-	checkGolden(t, "reasons.golden", reasons.String())
+	golden.Compare(t, "testdata/reasons.golden", reasons.String())
 }
 
 // The messages of refused files.
@@ -290,5 +273,5 @@ func TestRefusals(t *testing.T) {
 		}
 		fmt.Fprintln(&got, err)
 	}
-	checkGolden(t, "refusals.golden", got.String())
+	golden.Compare(t, "testdata/refusals.golden", got.String())
 }

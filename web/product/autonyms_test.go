@@ -3,8 +3,6 @@ package product
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -12,23 +10,9 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
+	"github.com/talkback/talkback/internal/commenttest/golden"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
-
-var update = flag.Bool("update", false, "write the files that tests compare with")
-
-// compare compares content with a file, or writes the file.
-func compare(t *testing.T, path string, content []byte) {
-	t.Helper()
-	if *update {
-		must.Do(t, os.WriteFile(path, content, 0o644))
-		return
-	}
-	want := must.Get(os.ReadFile(path))(t)
-	if !bytes.Equal(content, want) {
-		t.Errorf("%s is\n%s\nwant\n%s\n(go test ./web/product -update writes it)", path, want, content)
-	}
-}
 
 // The names of languages are those of the Unicode CLDR as x/text has them, in capitals at their
 // beginning, since they stand alone.
@@ -54,5 +38,5 @@ func TestAutonyms(t *testing.T) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	must.Do(t, encoder.Encode(names))
-	compare(t, "texts/languages.json", out.Bytes())
+	golden.Compare(t, "texts/languages.json", out.Bytes())
 }
