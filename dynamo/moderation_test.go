@@ -142,9 +142,7 @@ func TestDecisionThatMeetsAReport(t *testing.T) {
 		if err := store.Decide(t.Context(), before, after, decision); comment.KindOf(err) != comment.Conflict {
 			t.Errorf("a decision from before the report: %v", err)
 		}
-		if err := store.Decide(t.Context(), reported, after, decision); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, store.Decide(t.Context(), reported, after, decision))
 		now, err := store.Comment(t.Context(), before.ID)
 		if diff := cmp.Diff(after, now); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)

@@ -151,8 +151,6 @@ func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comm
 	}
 	after := before
 	after.Rating, after.Version = 6-before.Rating, before.Version+1
-	if err := store.Replace(context.Background(), before, after); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, store.Replace(context.Background(), before, after))
 	return after
 }

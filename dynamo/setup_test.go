@@ -34,9 +34,7 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 				t.Fatalf("%s: %v", when, err)
 			}
 		}
-		if err := dynamo.CheckTable(t.Context(), client, table); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, dynamo.CheckTable(t.Context(), client, table))
 		ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
 		if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != "expires" {
 			t.Errorf("time to live: %v, %v", ttl, err)

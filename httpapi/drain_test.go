@@ -59,9 +59,7 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	isAnsweredInDrain(t, sending, drained)
-	if err := <-drained; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-drained)
 }
 
 // isAnsweredInDrain completes the head of a request that was arriving when the drain began. The

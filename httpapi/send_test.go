@@ -209,9 +209,7 @@ func TestSlowReaders(t *testing.T) {
 			}
 			_ = client.Close()
 			close(listener)
-			if err := server.Close(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, server.Close())
 			<-served
 		})
 	}

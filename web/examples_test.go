@@ -82,9 +82,7 @@ func TestHomePageExampleIsValid(t *testing.T) {
 	if found == nil {
 		t.Fatal("no query on the home page")
 	}
-	if err := check(schematest.Load(t), found[1], "NewestPraise", map[string]any{"id": "espresso-machine"}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, check(schematest.Load(t), found[1], "NewestPraise", map[string]any{"id": "espresso-machine"}))
 }
 
 // The built explorer is committed; this test notices without Node if the examples have changed

@@ -312,9 +312,7 @@ func TestOneRebuildAtATime(t *testing.T) {
 // A heartbeat after the end finds nothing to save, and reports no other rebuild.
 func TestHeartbeatAfterTheEnd(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	if err := counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)))
 }
 
 // A rebuild that was silent for too long, and was taken over, stops.

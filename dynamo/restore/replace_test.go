@@ -212,9 +212,7 @@ func TestCheck(t *testing.T) {
 	for _, it := range []layout.Item{layout.Tombstone(c.ID, "a mark", c.CreatedAt()), imported, layout.Key("KEY#1", "K"), layout.Key("STREAM", "x")} {
 		got.Add(it)
 	}
-	if err := got.Err("t", 2); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, got.Err("t", 2))
 	if want := (Check{Deleted: 1, Beside: 2, Derived: 1, Imports: []layout.Item{imported}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -40,9 +40,7 @@ func TestFlagsAndDefaultsAgree(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	if err := Default().Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Default().Validate())
 	l := Default()
 	l.Tokens = 0
 	if err := l.Validate(); err == nil || !strings.Contains(err.Error(), "--max-tokens") {

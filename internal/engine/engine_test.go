@@ -64,9 +64,7 @@ func running(t testing.TB, o Options) *Engine {
 
 func stop(t testing.TB, e *Engine) {
 	t.Helper()
-	if err := e.Stop(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Stop())
 }
 
 // until waits for a condition.

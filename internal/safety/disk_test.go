@@ -97,9 +97,7 @@ func TestDiskFull(t *testing.T) {
 			d.clear() // or the writers could not end: they repeat what failed
 			cancel()
 		}()
-		if err := load.Run(ctx); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, load.Run(ctx))
 		if !strings.Contains(s.log.String(), said) {
 			t.Errorf("the log does not say %q:\n%s", said, s.log)
 		}

@@ -146,9 +146,7 @@ func TestEveryCallOfEveryMutation(t *testing.T) {
 			}
 		})
 	}
-	if err := m.talkback(t.Context(), m.direct, "verify"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, m.talkback(t.Context(), m.direct, "verify"))
 }
 
 // through sends a mutation through a fault, and compares the table with the answer.

@@ -175,7 +175,5 @@ func TestSafety(t *testing.T) {
 	t.Log(load.Tally())
 	must.Do(t, err)
 	audit(t, load)
-	if err := s.talkback(t.Context(), s.direct, "verify"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.talkback(t.Context(), s.direct, "verify"))
 }

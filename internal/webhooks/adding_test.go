@@ -49,9 +49,7 @@ func TestMostHooks(t *testing.T) {
 	if _, err := tab.store.Add(t.Context(), hook); comment.KindOf(err) != comment.BadInput {
 		t.Error(err)
 	}
-	if err := tab.store.Remove(t.Context(), "damaged"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, tab.store.Remove(t.Context(), "damaged"))
 	tab.add(hook.URL)
 }
 

@@ -53,9 +53,7 @@ func TestRegistry(t *testing.T) {
 		if err := r.SwapRegistry(t.Context(), before, Registry{}); comment.KindOf(err) != comment.Conflict {
 			t.Error(err)
 		}
-		if err := r.SwapRegistry(t.Context(), now, Registry{}); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.SwapRegistry(t.Context(), now, Registry{}))
 	})
 }
 

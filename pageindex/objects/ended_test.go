@@ -48,9 +48,7 @@ func TestBuildsThatAreGivenUp(t *testing.T) {
 	if n := scratch(); n != 0 || s.builds[0].sorter.items != nil {
 		t.Errorf("%d builds have files, and %d items are in memory, after the last build", n, len(s.builds[0].sorter.items))
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 }
 
 // A store that waits for a merge says why, even when no merge has failed: another process holds the

@@ -245,7 +245,5 @@ func TestBusy(t *testing.T) {
 	default:
 	}
 	must.Do(t, tx.Rollback())
-	if err := <-applied; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-applied)
 }
