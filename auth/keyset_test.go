@@ -37,8 +37,7 @@ func jwk(t *testing.T, key crypto.PublicKey, id string, changes map[string]any) 
 
 func setOf(t *testing.T, keys ...any) string {
 	t.Helper()
-	text := must.Get(json.Marshal(map[string]any{"keys": keys}))(t)
-	return string(text)
+	return string(must.Get(json.Marshal(map[string]any{"keys": keys}))(t))
 }
 
 // textHost serves a text at an address; tests change the text.

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -148,21 +147,5 @@ func TestWhatIsRemembered(t *testing.T) {
 		if (p.of(keyOf(counting)) != nil) != row.want || p.of(keyOf(further)) != nil {
 			t.Errorf("%v: remembered is %v, and %v of a page that was not read", row.filter, p.of(keyOf(counting)), p.of(keyOf(further)))
 		}
-	}
-}
-
-// BenchmarkPageAgain looks up and plans a page that was read before.
-func BenchmarkPageAgain(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	p := newRecent()
-	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
-	w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
-	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
-	learn(p, q, &run{plan: &planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
-	stats := comment.Stats{"de": {Counts: comment.Counts{250, 60, 160, 400, 3130}}}
-	b.ReportAllocs()
-	for b.Loop() {
-		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Knowledge{Stats: stats}}
-		known.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))})
 	}
 }

@@ -207,8 +207,7 @@ func do(t *testing.T, request *http.Request, by http.RoundTripper) reply {
 func unpack(t *testing.T, packed []byte) string {
 	t.Helper()
 	reader := must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
-	text := must.Get(io.ReadAll(reader))(t)
-	return string(text)
+	return string(must.Get(io.ReadAll(reader))(t))
 }
 
 const isJSON = "Content-Type: application/json"

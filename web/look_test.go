@@ -143,6 +143,5 @@ func TestStylesAreLogical(t *testing.T) {
 // read returns a file of this folder.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(path))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(path))(t))
 }

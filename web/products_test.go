@@ -17,14 +17,7 @@ import (
 func askProduct(t *testing.T, answer, method, path string, lines ...string) *http.Response {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
-	r := httptest.NewRequest(method, path, nil)
-	for _, line := range lines {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Add(name, value)
-	}
-	w := httptest.NewRecorder()
-	Options{}.Handler(api).ServeHTTP(w, r)
-	return w.Result()
+	return askOf(Options{}.Handler(api), method, path, lines...)
 }
 
 const (

@@ -28,12 +28,15 @@ var (
 func unpacked(t *testing.T, packed []byte) string {
 	t.Helper()
 	r := must.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
-	text := must.Get(io.ReadAll(r))(t)
-	return string(text)
+	return string(must.Get(io.ReadAll(r))(t))
 }
 
 // ask sends one request, with header lines such as "Accept-Encoding: gzip".
 func ask(method, path string, lines ...string) *http.Response {
+	return askOf(handler, method, path, lines...)
+}
+
+func askOf(handler http.Handler, method, path string, lines ...string) *http.Response {
 	r := httptest.NewRequest(method, path, nil)
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ": ")
@@ -47,8 +50,7 @@ func ask(method, path string, lines ...string) *http.Response {
 // body is the body of the answer to a GET.
 func body(t *testing.T, path string) string {
 	t.Helper()
-	text := must.Get(io.ReadAll(ask("GET", path).Body))(t)
-	return string(text)
+	return string(must.Get(io.ReadAll(ask("GET", path).Body))(t))
 }
 
 // A service of several handlers keeps the pages once.

@@ -272,8 +272,7 @@ func TestImproperComments(t *testing.T) {
 	for _, row := range impropers {
 		t.Run(row.why, func(t *testing.T) {
 			t.Parallel()
-			v := vandal{t: t, client: client, table: newTable(t, client)}
-			comments := damaged(t, client, v.table)
+			v, comments := damaged(t, client)
 			before := storedModel(t, client, v.table)
 			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 			load(t, client, v.table, []comment.Comment{late})
@@ -299,8 +298,7 @@ func TestImproperComments(t *testing.T) {
 // verify nor rebuild, which count all other items, and they are on no page.
 func TestStrangeKeys(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	comments := damaged(t, client, v.table)
+	v, comments := damaged(t, client)
 	want := storedModel(t, client, v.table)
 	known := "C#" + comments[0].ID.Position().String()
 	strange := []string{"C#nothing/C", "C#01kdvdna000000000000000005/C", known + "/D", "private/C"}
@@ -365,8 +363,7 @@ func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comm
 // returned.
 func TestDamagedText(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	comments := damaged(t, client, v.table)
+	v, comments := damaged(t, client)
 	v.update("C#"+comments[0].ID.Position().String(), "C", "SET t = :a", &types.AttributeValueMemberB{Value: []byte("private words")})
 	var told []layout.Improper
 	store := dynamo.NewStore(client, v.table, dynamo.Options{Improper: func(item layout.Improper) { told = append(told, item) }})
@@ -380,8 +377,7 @@ func TestDamagedText(t *testing.T) {
 // to another item. The other places are returned.
 func TestImproperPlace(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	damaged(t, client, v.table)
+	v, _ := damaged(t, client)
 	v.update("P#hand", "S", "SET board = :a, place = :b", text("LEADERS#0"), text("private words"))
 	real := v.get("P#p", "S")
 	v.update("P#p", "copy", "SET board = :a, place = :b", real["board"], real["place"])
@@ -407,8 +403,7 @@ func TestDamage(t *testing.T) {
 	for i, row := range slices.Concat(damages, traitDamages) {
 		t.Run(row.why, func(t *testing.T) {
 			t.Parallel()
-			v := vandal{t: t, client: client, table: newTable(t, client)}
-			comments := damagedWith(t, client, v.table, i >= len(damages))
+			v, comments := damagedWith(t, client, i >= len(damages))
 			row.do(v, comments)
 			verify(t, client, v.table, row.finds...)
 			if rebuild(t, client, v.table).Refiled > 0 { // counted by its record of the stream, or by another rebuild
@@ -420,16 +415,16 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// damaged makes a counted table and returns the comments of its product p.
-func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comment {
+// damaged makes a counted table for a vandal, and returns the comments of its product p.
+func damaged(t *testing.T, client *dynamodb.Client) (vandal, []comment.Comment) {
 	t.Helper()
-	return damagedWith(t, client, table, false)
+	return damagedWith(t, client, false)
 }
 
 // damagedWith does the same. If verified, one comment is a verified purchase.
-func damagedWith(t *testing.T, client *dynamodb.Client, table string, verified bool) []comment.Comment {
+func damagedWith(t *testing.T, client *dynamodb.Client, verified bool) (vandal, []comment.Comment) {
 	t.Helper()
-	r := commenttest.Rand(t)
+	r, table := commenttest.Rand(t), newTable(t, client)
 	comments := commenttest.Many(r, "p", 4)
 	for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
 		comments[i].Language, comments[i].Rating = cell.Language, cell.Rating
@@ -440,7 +435,7 @@ func damagedWith(t *testing.T, client *dynamodb.Client, table string, verified b
 	load(t, client, table, commenttest.Many(r, "bystander", 3))
 	rebuild(t, client, table)
 	verify(t, client, table)
-	return comments
+	return vandal{t: t, client: client, table: table}, comments
 }
 
 // storedModel returns a model of the comments in a table.
@@ -509,8 +504,7 @@ func TestVerifyCannotWrite(t *testing.T) {
 // one. A rebuild restores it.
 func TestDeletedSettings(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	damaged(t, client, v.table)
+	v, _ := damaged(t, client)
 	rebuilder := newRebuilder(client, v.table)
 	rebuilder.LeaderShards = 7
 	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)

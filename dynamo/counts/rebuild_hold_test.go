@@ -64,8 +64,7 @@ func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
 func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
-		v := vandal{t: t, client: client, table: newTable(t, client)}
-		damaged(t, client, v.table)
+		v, _ := damaged(t, client)
 		v.grid("de=0,0,0,0,1 en=0,0,0,7,2")
 		b := &busy{Client: client, table: v.table}
 		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
@@ -114,8 +113,7 @@ func (s *shifting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 // A product is held too if nothing changes during any look, and yet no two looks find the same.
 func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	damaged(t, client, v.table)
+	v, _ := damaged(t, client)
 	others := &shifting{Client: client, table: v.table}
 	if result, err := counts.Hasten(counts.NewRebuilder(others, v.table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil || result.Repaired != 1 {
 		t.Errorf("%+v, %v", result, err)
@@ -125,8 +123,7 @@ func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
 
 func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
 	v.t.Helper()
-	output := must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t)
-	return output.Item
+	return must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t).Item
 }
 
 // The hold of a killed rebuild never blocks the next rebuild, and blocks counters only until it
@@ -143,8 +140,7 @@ func TestHoldLeftBehind(t *testing.T) {
 			must.Do(t, counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}))
 		}},
 	} {
-		v := vandal{t: t, client: client, table: newTable(t, client)}
-		damaged(t, client, v.table)
+		v, _ := damaged(t, client)
 		v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", row.until.UnixMilli())))
 		added := commenttest.Random(commenttest.Rand(t), "p")
 		load(t, client, v.table, []comment.Comment{added})
@@ -204,8 +200,7 @@ func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInp
 func TestHeldProductIsLeftAlone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, readBefore := range []bool{false, true} {
-		v := vandal{t: t, client: client, table: newTable(t, client)}
-		damaged(t, client, v.table)
+		v, _ := damaged(t, client)
 		hold := func() {
 			v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", time.Now().Add(time.Hour).UnixMilli())))
 		}

@@ -106,8 +106,7 @@ func reshard(t *testing.T, client *dynamodb.Client, table string, shards int) {
 // A rebuild that another one took over, and that has not noticed, moves nothing back.
 func TestTakenOverRebuildMovesNothing(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
-	damaged(t, client, v.table)
+	v, _ := damaged(t, client)
 	late := &between{Client: client, scan: func() {
 		v.delete("STATISTICS", "REBUILD")
 		reshard(t, client, v.table, 16)

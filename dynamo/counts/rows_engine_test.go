@@ -119,8 +119,7 @@ func TestCountingBesideDamage(t *testing.T) {
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			t.Parallel()
-			v := vandal{t: t, client: client, table: newTable(t, client)}
-			comments := damaged(t, client, v.table)
+			v, comments := damaged(t, client)
 			row.do(v, comments[0])
 			h := &history{}
 			h.add(1, &comments[0], nil)

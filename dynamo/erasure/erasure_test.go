@@ -110,8 +110,7 @@ func (x *table) report(c comment.Comment, by, note string) {
 
 func (x *table) items() []layout.Item {
 	x.t.Helper()
-	output := must.Get(x.client.Scan(x.t.Context(), &dynamodb.ScanInput{TableName: &x.name, ConsistentRead: aws.Bool(true)}))(x.t)
-	return output.Items
+	return must.Get(x.client.Scan(x.t.Context(), &dynamodb.ScanInput{TableName: &x.name, ConsistentRead: aws.Bool(true)}))(x.t).Items
 }
 
 // traces returns the keys of items that hold the id or the name of an author.

@@ -100,8 +100,7 @@ func (s sender) literal(value any) string {
 			return v
 		}
 	}
-	text := must.Get(json.Marshal(value))(s)
-	return string(text)
+	return string(must.Get(json.Marshal(value))(s))
 }
 
 // operation returns an operation that gives a field any arguments, in the text and by variables,

@@ -71,8 +71,7 @@ func TestGeneratedClientIsFresh(t *testing.T) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile(name))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile(name))(t))
 }
 
 // nodeTest runs a program of tests, and ends it when these are through: Relay would stay for the

@@ -87,8 +87,7 @@ func jsonOf(t *testing.T, value any) string {
 	if number, ok := value.(float64); ok {
 		return fmt.Sprintf("%.2f", number)
 	}
-	text := must.Get(json.Marshal(value))(t)
-	return string(text)
+	return string(must.Get(json.Marshal(value))(t))
 }
 
 // One file may have dates in several layouts.
