@@ -69,3 +69,9 @@ func forget(mark *watermark) {
 	mark.read = time.Time{}
 	<-mark.turn
 }
+
+// ByClock gives a store another clock.
+func ByClock(s *Store, now func() time.Time) *Store {
+	s.now = now
+	return s
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"go.uber.org/goleak"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -379,4 +381,13 @@ func (b *bench) damage(attrs layout.Item) {
 			}
 		}
 	}
+}
+
+func TestMain(m *testing.M) {
+	status := dynamotest.Run(m)
+	if err := goleak.Find(); status == 0 && err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		status = 1
+	}
+	os.Exit(status)
 }

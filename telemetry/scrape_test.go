@@ -1,9 +1,14 @@
 package telemetry_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,4 +94,93 @@ func BenchmarkScrape(b *testing.B) {
 		size = answer.Body.Len()
 	}
 	b.ReportMetric(float64(size), "bytes")
+}
+
+// BenchmarkScrapeUnderLoad measures requests as a busy server does, with every series that there can
+// be, while as many scrapers as are answered ask without a pause: thousands of times as often as
+// Prometheus. It reports what measuring a request takes in the middle and at worst, how long a scrape
+// takes beside that, and how much the heap has grown at most.
+func BenchmarkScrapeUnderLoad(b *testing.B) {
+	for _, row := range []struct {
+		name     string
+		scrapers int
+	}{{"alone", 0}, {"one scraper", 1}, {"three scrapers", 3}} {
+		b.Run(row.name, func(b *testing.B) { underLoad(b, row.scrapers) })
+	}
+}
+
+func underLoad(b *testing.B, scrapers int) {
+	handler, m := newHandler(b, nil)
+	fill(b, m)
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+
+	var over atomic.Bool
+	var scraping sync.WaitGroup
+	scrapes := make([][]time.Duration, scrapers)
+	for i := range scrapers {
+		scraping.Go(func() {
+			for !over.Load() {
+				scrapes[i] = append(scrapes[i], scrapeOnce(b, server.URL))
+			}
+		})
+	}
+	var took []time.Duration
+	most := before.HeapInuse
+	for b.Loop() {
+		began := time.Now()
+		measureRequest(b, m)
+		took = append(took, time.Since(began))
+		if len(took)%50_000 == 0 {
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapInuse-uint64(cap(took)*8))
+		}
+	}
+	over.Store(true)
+	scraping.Wait()
+	report(b, took, "request")
+	report(b, slices.Concat(scrapes...), "scrape")
+	b.ReportMetric(float64(int64(most)-int64(before.HeapInuse))/1e6, "MB")
+	b.ReportMetric(0, "ns/op") // the middle says more
+}
+
+// scrapeOnce scrapes, and returns how long that took.
+func scrapeOnce(b *testing.B, address string) time.Duration {
+	began := time.Now()
+	answer, err := http.Get(address + "/metrics")
+	if err != nil {
+		b.Error(err)
+		return 0
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		b.Errorf("%s: %v", answer.Status, err)
+	}
+	return time.Since(began)
+}
+
+// measureRequest measures what a page of two reads tells.
+func measureRequest(b *testing.B, m *telemetry.Metrics) {
+	m.Requests.Began(b.Context(), http.MethodPost, "http")
+	for range 2 {
+		m.Table.Tried("Query", 1, "", time.Millisecond)
+		m.Table.Read("all", "PAGE", 1)
+	}
+	m.Pages.PageRead(true, 1, 1, 1)
+	m.Requests.Answered(b.Context(), telemetry.Operation{Type: "query", Outcome: "ok", EstimatedUnits: 2, Units: 2, Took: time.Millisecond})
+	m.Requests.Ended(b.Context(), http.MethodPost, "http", "/graphql", http.StatusOK, time.Millisecond)
+}
+
+// report reports the middle of durations, and the one that one in a thousand exceeds.
+func report(b *testing.B, took []time.Duration, what string) {
+	if len(took) == 0 {
+		return
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "us/"+what)
+	b.ReportMetric(float64(took[len(took)*999/1000].Nanoseconds())/1e3, "us-99.9%/"+what)
 }

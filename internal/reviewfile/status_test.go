@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -64,6 +65,108 @@ func TestStatesAndReplies(t *testing.T) {
 		want.Status, want.Moderation, want.Reply = row.status, row.moderation, row.reply
 		if diff := cmp.Diff(want, got.Comment); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", row.why, err, diff)
+		}
+	}
+}
+
+// Verified purchases and votes are read from the columns and words of other systems.
+func TestTraits(t *testing.T) {
+	for _, row := range []struct {
+		why, columns, values string
+		verified             bool
+		votes                int
+		reason               string
+	}{
+		{why: "no column"},
+		{why: "no value", columns: "verified\tvotes", values: "\t"},
+		{why: "as exported", columns: "verified\tvotes", values: "true\t12", verified: true, votes: 12},
+		{why: "Amazon's columns", columns: "helpful_votes\ttotal_votes\tverified_purchase", values: "3\t4\tY", verified: true, votes: 3},
+		{why: "not verified", columns: "verified_purchase", values: "N"},
+		{why: "Judge.me", columns: "verified", values: "buyer", verified: true},
+		{why: "a number with a separator", columns: "vote", values: "1,204", votes: 1204},
+		{why: "a number of a data frame", columns: "votes", values: "3.0", votes: 3},
+		{why: "no votes", columns: "votes", values: "0"},
+		{why: "an unknown word is not guessed", columns: "verified", values: "perhaps", reason: `verified is "perhaps", which is neither true, yes`},
+		{why: "the cure is named", columns: "verified", values: "perhaps", reason: "--map verified= leaves the column out"},
+		{why: "votes below 0", columns: "votes", values: "-1", reason: `the number of votes "-1" is not a whole number from 0 to 1000000000; --map votes= leaves the column out`},
+		{why: "a share", columns: "votes", values: "0.5", reason: "not a whole number"},
+		{why: "more than there are people", columns: "votes", values: "99999999999", reason: "not a whole number"},
+		{why: "words", columns: "votes", values: "many", reason: "not a whole number"},
+	} {
+		file := "id\tproduct\trating\tlang\ttext\tdate\t" + row.columns + "\n1\tp\t5\ten\tfine\t2024-05-01\t" + row.values + "\n"
+		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.TSV})
+		if err != nil {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		got, err := reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case row.reason != "":
+			if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {
+				t.Errorf("%s: %v, want %s", row.why, err, row.reason)
+			}
+		case err != nil || got.Comment.Verified != row.verified || got.Comment.ImportedVotes.Helpful != row.votes:
+			t.Errorf("%s: verified %v, %d votes, %v", row.why, got.Comment.Verified, got.Comment.ImportedVotes.Helpful, err)
+		}
+	}
+}
+
+// An exported line with impossible votes or verification is rejected.
+func TestWrongTraitsOfAnExport(t *testing.T) {
+	line, err := reviewfile.Append(nil, comment.Comment{
+		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Votes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Verified: true,
+	})
+	must.Do(t, err)
+	for _, row := range []struct{ old, new, reason string }{
+		{`"votes":7`, `"votes":-7`, "the number of votes is not 0 to"},
+		{`"votes":7`, `"votes":"7"`, "its votes is of another kind"},
+		{`"verified":true`, `"verified":"yes"`, "its verified is of another kind"},
+	} {
+		reader, err := reviewfile.NewReader(strings.NewReader(strings.Replace(string(line), row.old, row.new, 1)), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
+		must.Do(t, err)
+		_, err = reader.Next()
+		var bad *reviewfile.RowError
+		if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {
+			t.Errorf("%s: %v, want %s", row.new, err, row.reason)
+		}
+	}
+}
+
+// Pictures are read from the columns and lists of other systems, if their prefix is known.
+func TestMediaOfFiles(t *testing.T) {
+	const a, b = "https://media.example/a.jpg", "https://media.example/b,c.png"
+	for _, row := range []struct {
+		why, column, value string
+		base               comment.MediaBase
+		want               string // paths
+		reason             string
+	}{
+		{"one", "media", a, "https://media.example/", "a.jpg", ""},
+		{"Judge.me", "picture_urls", a + "," + b, "https://media.example/", "a.jpg b,c.png", ""},
+		{"spaces and bars", "images", a + " | " + b + ";", "https://media.example/", "a.jpg b,c.png", ""},
+		{"a list", "images", `["` + a + `"]`, "https://media.example/", "a.jpg", ""},
+		{"nothing", "images", "", "https://media.example/", "", ""},
+		{"without a prefix they are not read", "images", "what=ever", "", "", ""},
+		{"of another host", "media", "https://evil.example/a.jpg", "https://media.example/", "", "has to begin with https://media.example/"},
+		{"the cure is named", "media", "https://evil.example/a.jpg", "https://media.example/", "", "--map media= leaves the column out"},
+		{"a list of objects", "media", `[{"url": ""}]`, "https://media.example/", "", "not a list of addresses"},
+		{"more than a comment has", "media", strings.Repeat(a+" ", 9), "https://media.example/", "", "at most 8"},
+		{"no picture", "media", "https://media.example/a.svg", "https://media.example/", "", "extension"},
+	} {
+		file := "product\trating\tlang\ttext\tdate\t" + row.column + "\np\t5\ten\tfine\t2024-05-01\t" + row.value + "\n"
+		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.TSV, MediaBase: row.base})
+		if err != nil {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		got, err := reader.Next()
+		var bad *reviewfile.RowError
+		var paths []string
+		for _, m := range got.Comment.Media {
+			paths = append(paths, m.Path)
+		}
+		refused := errors.As(err, &bad)
+		if refused != (row.reason != "") || refused && !strings.Contains(bad.Reason, row.reason) || !refused && strings.Join(paths, " ") != row.want {
+			t.Errorf("%s: %v, %v", row.why, paths, err)
 		}
 	}
 }

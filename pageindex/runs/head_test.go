@@ -1,7 +1,10 @@
 package runs
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -203,5 +207,101 @@ func TestMergeIsDue(t *testing.T) {
 		if got := row.after.MergeDue(row.before); got != row.want {
 			t.Errorf("%s: %v", row.why, got)
 		}
+	}
+}
+
+// Any bytes are either refused or decoded to a part of an index that is the same after it is
+// written and read again.
+//
+//	go test ./pageindex/runs -run '^$' -fuzz FuzzDecode -fuzztime 1m
+func FuzzDecode(f *testing.F) {
+	cell := &comment.Cell{Language: "en", Rating: 5}
+	run := Run{From: comment.FirstAt(begun), End: comment.MaxPosition, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 1, 0, 0, 900}}}}
+	f.Add(byte(0), Head{First: 1, Last: 3, Written: 2, Bound: run.From, Highest: run.End, Counts: run.Counts}.Encode())
+	f.Add(byte(1), Entry{Changes: []Change{{Position: run.From, To: cell}}, Sealed: &run}.Encode())
+	f.Add(byte(2), Chunk{Runs: []Run{run, run}}.Encode())
+	f.Add(byte(3), Directory{Version: 7, References: []Reference{{From: run.From, End: run.End, Counts: run.Counts}}, Inline: []Run{run}}.Encode())
+	f.Fuzz(func(t *testing.T, part byte, in []byte) {
+		switch part % 4 {
+		case 0:
+			checkReadBack(t, in, DecodeHead)
+		case 1:
+			checkReadBack(t, in, func(in []byte) (Entry, error) { return DecodeEntry(1, in) })
+		case 2:
+			checkReadBack(t, in, DecodeChunk)
+		case 3:
+			checkReadBack(t, in, DecodeDirectory)
+		}
+	})
+}
+
+func checkReadBack[T interface{ Encode() []byte }](t *testing.T, in []byte, decode func([]byte) (T, error)) {
+	read, err := decode(in)
+	if err != nil {
+		return
+	}
+	again, err := decode(read.Encode())
+	if diff := cmp.Diff(read, again); err != nil || diff != "" {
+		t.Fatalf("it reads back otherwise: %v %s", err, diff)
+	}
+}
+
+// Damaged bytes that claim many runs and many languages are refused without a search for each
+// language in each run, which would exceed any test's time.
+func TestManyClaimsAreRefused(t *testing.T) {
+	const many = 1 << 20
+	claim := binary.AppendUvarint(nil, many)
+	in := slices.Concat([]byte{formatPlain}, claim, make([]byte, 1+many), claim, make([]byte, many))
+	if _, err := DecodeChunk(in); !errors.Is(err, ErrTorn) {
+		t.Errorf("it is read: %v", err)
+	}
+}
+
+// Without traits, the stored index is to the byte what it was before traits existed. The hashes are
+// from that time.
+func TestBytesWithoutTraits(t *testing.T) {
+	cell := func(i int) *comment.Cell {
+		return &comment.Cell{Language: []comment.Language{"en", "en", "de", "pt-BR"}[i%4], Rating: 1 + i*i%5}
+	}
+	at := func(i int) comment.Position {
+		p := comment.FirstAt(begun.Add(time.Duration(i) * time.Minute))
+		binary.BigEndian.PutUint64(p[8:], uint64(i)*0x9E3779B97F4A7C15)
+		return p
+	}
+	head, entries := Start(comment.Stats{}, comment.Position{}, begun), sha256.New()
+	var log []Entry
+	for i := 0; i < 40_000; i += 20 {
+		var changes []Change
+		for j := i; j < i+20; j++ {
+			changes = append(changes, Change{Position: at(j), To: cell(j)})
+		}
+		if i > 1000 { // an edit and a deletion in runs
+			changes = append(changes, Change{Position: at(i - 900), From: cell(i - 900), To: cell(i - 899)}, Change{Position: at(i - 901), From: cell(i - 901)})
+		}
+		next, entry := head.Apply(changes)
+		if head = next; entry != nil {
+			log = append(log, *entry)
+			entries.Write(entry.Encode())
+		}
+	}
+	merge := must.Get(NewMerge(head, Directory{}, log))(t)
+	result, chunks := merge.Result(7), sha256.New()
+	for _, key := range slices.SortedFunc(maps.Keys(result.Chunks), func(a, b Key) int { return int(a.Number) - int(b.Number) }) {
+		chunks.Write(result.Chunks[key].Encode())
+	}
+	directory, ofHead := sha256.Sum256(result.Directory.Encode()), sha256.Sum256(head.Encode())
+	for what, row := range map[string]struct {
+		hash []byte
+		want string
+	}{
+		"entries of the log": {entries.Sum(nil), "53d75b40ec689f2f"}, "chunks": {chunks.Sum(nil), "eb8bab62c05561a7"},
+		"directory": {directory[:], "5c8e69652c741a5f"}, "head": {ofHead[:], "d6199571c7489313"},
+	} {
+		if got := hex.EncodeToString(row.hash[:8]); got != row.want {
+			t.Errorf("the %s of comments without traits: the bytes have the hash %s, want %s", what, got, row.want)
+		}
+	}
+	if len(log) == 0 || len(result.Chunks) == 0 {
+		t.Error("there are no entries, or no chunks")
 	}
 }
