@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
 // alone runs one process without faults in a simulated world. It calls during after 10 s of
@@ -298,4 +300,28 @@ func TestAnotherStream(t *testing.T) {
 			t.Errorf("no gap is recorded: %+v", w.state)
 		}
 	})
+}
+
+// Drain waits until every change committed before the call is processed, by whichever processes
+// hold the leases. It retries temporary errors until the context ends.
+func Drain(ctx context.Context, c *Consumer) error {
+	var fence Fence
+	for {
+		state, err := c.Journal.State(ctx)
+		var leases []Lease
+		if err == nil && state.Label != "" {
+			leases, err = c.Leases.List(ctx, state.Label)
+		}
+		switch {
+		case err != nil && !Passes(err):
+			return err
+		case err == nil && fence == nil:
+			fence = FenceOf(leases)
+		case err == nil && fence.Passed(leases):
+			return nil
+		}
+		if err := task.Wait(ctx, c.heartbeat()/4); err != nil {
+			return err
+		}
+	}
 }
