@@ -34,7 +34,7 @@ func TestWhatOutlastsACopy(t *testing.T) {
 		return it
 	}
 	keys := layout.Item{"PK": layout.Text("ERASED"), "SK": layout.Text("digest")}
-	other := layout.Item{"PK": layout.Text("P#p"), "SK": layout.Text("S")}
+	job, other := layout.Key("ERASING", "digest"), layout.Key("P#p", "S")
 	for _, row := range []struct {
 		why           string
 		there, copied layout.Item
@@ -47,6 +47,8 @@ func TestWhatOutlastsACopy(t *testing.T) {
 		{"under way in the copy, which has its job too", mark(5), mark(0), false},
 		{"under way again", mark(0), mark(4), true},
 		{"only the key is known", keys, mark(4), false},
+		{"a job that is not in the copy", job, nil, true},
+		{"a job that is", job, job, false},
 		{"an item of a product", other, nil, false},
 	} {
 		if got := erasure.Outlasts(row.there, row.copied); got != row.want {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -23,30 +22,5 @@ func TestAuthorOf(t *testing.T) {
 	}
 	if _, known := authorOf(layout.Key("IMPORTS", "NUMBERS")); known {
 		t.Error("an item of an import has an author")
-	}
-}
-
-// The later of two marks of an erased author stays, and so does a mark that the copy lacks.
-func TestOutlasts(t *testing.T) {
-	mark := func(until int64) layout.Item {
-		it := layout.Key("ERASED", "digest")
-		it["rq"] = layout.Number(1)
-		if until > 0 {
-			it["un"] = layout.Number(until)
-		}
-		return it
-	}
-	job := layout.Key("ERASING", "digest")
-	for _, row := range []struct {
-		there, copied layout.Item
-		want          bool
-	}{
-		{mark(5), nil, true}, {mark(5), mark(4), true}, {mark(0), mark(4), true}, {job, nil, true},
-		{mark(5), mark(6), false}, {mark(5), mark(0), false}, {job, job, false}, {layout.KeyOf(mark(5)), mark(4), false},
-		{layout.Key("IMPORTS", "N#a"), nil, false},
-	} {
-		if got := erasure.Outlasts(row.there, row.copied); got != row.want {
-			t.Errorf("%v outlasts %v: %v", row.there, row.copied, got)
-		}
 	}
 }
