@@ -115,8 +115,7 @@ func TestPasses(t *testing.T) {
 // An import leaves out what an erased author wrote up to the millisecond in which the erasure ended.
 func TestMarkAtTheEndOfAnErasure(t *testing.T) {
 	x := newTable(t)
-	done, err := x.eraser(x.client).Run(t.Context(), ada, none)
-	x.must(err)
+	done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 	marks := erasure.NewMarks(x.client, x.name)
 	for after, want := range map[time.Duration]bool{-time.Millisecond: true, 0: true, time.Millisecond: false} {
 		c := x.comment(ada)
