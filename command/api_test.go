@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -151,24 +150,7 @@ func (a *api) ask(query string, variables map[string]any) (out answer) {
 // asked posts an operation and reads its whole answer.
 func (a *api) asked(query string, variables map[string]any, out any) {
 	a.tb.Helper()
-	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, a.server.URL+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if a.header != "" {
-		request.Header.Set("Authorization", a.header)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
+	if err := json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), authorization(a.header)).body), out); err != nil {
 		a.tb.Fatal(err)
 	}
 }

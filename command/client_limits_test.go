@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,27 +22,43 @@ import (
 // running is the program that serves within this process.
 type running struct {
 	address string
-	said    *announcement
+	said    *transcript
+	stop    func() // the end of the test does it otherwise
 }
 
 // serving starts the program until the test ends.
 func serving(t *testing.T, arguments ...string) running {
 	t.Helper()
+	s := begun(t, "Stop with Ctrl-C", arguments...)
+	s.address = apiAddress.FindStringSubmatch(s.said.String())[1]
+	return s
+}
+
+// begun starts the program, and waits until it says that it answers.
+func begun(t *testing.T, answers string, arguments ...string) running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	said, ended := &announcement{up: make(chan struct{})}, make(chan int, 1)
+	said, ended, status := &transcript{}, make(chan struct{}), 0
 	go func() {
-		ended <- command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})
+		defer close(ended)
+		status = command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})
 	}()
-	select {
-	case <-said.up:
-	case status := <-ended:
+	stop := sync.OnceFunc(func() {
 		cancel()
-		t.Fatalf("it ended with status %d: %s", status, said)
-	}
-	t.Cleanup(func() { cancel(); <-ended })
-	_, address, _ := strings.Cut(said.String(), "API       ")
-	address, _, _ = strings.Cut(address, "/graphql\n")
-	return running{address, said}
+		if <-ended; status != 0 {
+			t.Errorf("it ended with status %d: %s", status, said)
+		}
+	})
+	t.Cleanup(stop)
+	eventually(t, "the server answers", func() bool {
+		select {
+		case <-ended:
+			t.Fatal("it ended: ", said)
+		default:
+		}
+		return strings.Contains(said.String(), answers)
+	})
+	return running{said: said, stop: stop}
 }
 
 // limitedReply is an answer with its headers about limits.
@@ -72,47 +88,19 @@ func (r limitedReply) left(t *testing.T) int {
 // ask posts an operation with the token of a sender, from an address that a proxy reports.
 func (s running) ask(t *testing.T, token, from, query string) (out limitedReply) {
 	t.Helper()
-	body, err := json.Marshal(map[string]string{"query": query})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	status, header, raw := sendFrom(t, request, from)
+	got := post(t, s.address, operation(query, nil), bearer(token), "X-Forwarded-For: "+from)
 	var parsed struct {
 		Extensions struct{ Cost json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(raw), &parsed); err == nil && parsed.Extensions.Cost != nil {
+	if err := json.Unmarshal([]byte(got.body), &parsed); err == nil && parsed.Extensions.Cost != nil {
 		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	out.status, out.body = status, raw
-	out.limit, out.retryAfter = header.Get("RateLimit"), header.Get("Retry-After")
+	out.status, out.body = got.status, got.body
+	out.limit, out.retryAfter = got.header.Get("RateLimit"), got.header.Get("Retry-After")
 	return out
-}
-
-// sendFrom sends a request from an address that a proxy reports.
-func sendFrom(t *testing.T, request *http.Request, from string) (status int, header http.Header, body string) {
-	t.Helper()
-	request.Header.Set("X-Forwarded-For", from)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header, string(raw)
 }
 
 const (
@@ -245,28 +233,21 @@ func fiveProducts() string {
 // checkPages asks for pages from an address that has used up its units.
 func (s running) checkPages(t *testing.T) {
 	t.Helper()
-	status, header, _ := s.get(t, "/products/teapot", "203.0.113.5")
-	for i := 0; i < 1000 && status == http.StatusOK; i++ {
-		status, header, _ = s.get(t, "/products/teapot", "203.0.113.5")
+	get := func(path string) sent {
+		return fetch(t, http.MethodGet, s.address+path, "X-Forwarded-For: 203.0.113.5")
 	}
-	if status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
-		t.Errorf("a product page: %d with Retry-After %q", status, header.Get("Retry-After"))
+	page := get("/products/teapot")
+	for i := 0; i < 1000 && page.status == http.StatusOK; i++ {
+		page = get("/products/teapot")
+	}
+	if page.status != http.StatusTooManyRequests || page.header.Get("Retry-After") == "" {
+		t.Errorf("a product page: %d with Retry-After %q", page.status, page.header.Get("Retry-After"))
 	}
 	for _, path := range []string{"/", "/healthz", "/talkback.js"} {
-		if status, _, body := s.get(t, path, "203.0.113.5"); status != http.StatusOK || path == "/" && (strings.Contains(body, "RATE_LIMITED") || strings.Contains(body, "resetAt")) {
-			t.Errorf("%s: %d, or it shows everyone what a client has left", path, status)
+		if got := get(path); got.status != http.StatusOK || path == "/" && (strings.Contains(got.body, "RATE_LIMITED") || strings.Contains(got.body, "resetAt")) {
+			t.Errorf("%s: %d, or it shows everyone what a client has left", path, got.status)
 		}
 	}
-}
-
-// get asks for a page from an address that a proxy reports.
-func (s running) get(t *testing.T, path, from string) (status int, header http.Header, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.address+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sendFrom(t, request, from)
 }
 
 // Servers that share a Redis count together. A server on a loopback address has no limits by default.

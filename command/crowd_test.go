@@ -1,11 +1,9 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -109,30 +107,16 @@ func (p *person) try(a *api, query string, variables map[string]any) (got answer
 	if p.name != "" && p.random.IntN(12) == 0 {
 		time.AfterFunc(time.Duration(p.random.IntN(8_000))*time.Microsecond, cancel)
 	}
-	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		return got, "", span{}, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.server.URL+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		return got, "", span{}, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if p.token != "" {
-		request.Header.Set("Authorization", "Bearer "+p.token)
-	}
 	within = span{from: time.Now(), to: forever}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
+	said, err := send(ctx, http.DefaultTransport, http.MethodPost, a.server.URL+"/graphql", operation(query, variables), bearer(p.token))
+	if said.status == 0 {
 		return got, "", within, err
 	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
 	if err == nil {
-		err = json.Unmarshal(said, &got)
+		err = json.Unmarshal([]byte(said.body), &got)
 	}
 	within.to = time.Now()
-	return got, string(said), within, err
+	return got, said.body, within, err
 }
 
 // state is a comment as its author and moderators see it.

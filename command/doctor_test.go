@@ -108,5 +108,5 @@ func TestDoctorTriesRedis(t *testing.T) {
 			t.Errorf("%s: %s", row.why, out)
 		}
 	}
-	waitFor(t, "nothing is left", func() bool { size, _ := server.Do("DBSIZE"); return size == ":0" })
+	eventually(t, "nothing is left", func() bool { size, _ := server.Do("DBSIZE"); return size == ":0" })
 }

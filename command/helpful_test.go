@@ -64,7 +64,7 @@ func TestMostHelpfulPraiseAndComplaint(t *testing.T) {
 		}
 	}
 	cost := func(product, praise, complaint string) float64 {
-		_, units := a.consumed(t, fmt.Sprintf(`{ product(id: %q) { comments { nodes { id text } } stats { total } %s { id } %s { id } } }`, product, praise, complaint))
+		_, units := a.consumed(fmt.Sprintf(`{ product(id: %q) { comments { nodes { id text } } stats { total } %s { id } %s { id } } }`, product, praise, complaint))
 		return units
 	}
 	if latest, helpful := cost("unvoted", "latestPositive", "latestNegative"), cost("unvoted", "mostHelpfulPositive(orLatest: true)", "mostHelpfulCritical(orLatest: true)"); helpful > latest {

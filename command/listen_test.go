@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -42,9 +41,9 @@ func TestProtocols(t *testing.T) {
 			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
 			test.client(transport.Protocols)
 			defer transport.CloseIdleConnections()
-			got, text := roundTrip(t, transport, s.address)
-			if got.Proto != test.want || !strings.HasPrefix(s.address, test.scheme+"://") || text != `{"data":{"product":{"id":"x"}}}` {
-				t.Errorf("%s: %s at %s: %s; want %s by %s", test.reason, got.Proto, s.address, text, test.want, test.scheme)
+			got, err := send(t.Context(), transport, http.MethodPost, s.address+"/graphql", operation(`{ product(id: "x") { id } }`, nil))
+			if err != nil || got.proto != test.want || !strings.HasPrefix(s.address, test.scheme+"://") || got.body != `{"data":{"product":{"id":"x"}}}` {
+				t.Errorf("%s: %v: %s at %s: %s; want %s by %s", test.reason, err, got.proto, s.address, got.body, test.want, test.scheme)
 			}
 			s.signal(syscall.SIGTERM)
 			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
@@ -52,26 +51,6 @@ func TestProtocols(t *testing.T) {
 			}
 		})
 	}
-}
-
-// roundTrip sends one request with a client.
-func roundTrip(t *testing.T, client *http.Transport, address string) (*http.Response, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"x\") { id } }"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := client.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response, string(text)
 }
 
 // Each flag sets what it is named for.
@@ -84,20 +63,9 @@ func TestFlagsOfHTTP(t *testing.T) {
 		{strings.Repeat(" ", 101), "https://shop.example", `BODY_TOO_LARGE`},
 		{`{"query": "` + strings.Repeat(" ", 51) + `"}`, "https://shop.example", `QUERY_TOO_LONG`},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set("Origin", test.origin)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil || !strings.Contains(string(text), test.want) || response.Header.Get("Access-Control-Allow-Origin") != test.origin {
-			t.Errorf("%s, %v, allowed origin %q; want %s and %q", text, err, response.Header.Get("Access-Control-Allow-Origin"), test.want, test.origin)
+		got := post(t, s.address, test.body, "Origin: "+test.origin)
+		if allowed := got.header.Get("Access-Control-Allow-Origin"); !strings.Contains(got.body, test.want) || allowed != test.origin {
+			t.Errorf("%s, allowed origin %q; want %s and %q", got.body, allowed, test.want, test.origin)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package command_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,19 +19,14 @@ import (
 )
 
 // scrape returns the values of all series of an admin listener, by their names with labels.
-func scrape(t *testing.T, address string) map[string]float64 {
+func scrape(t testing.TB, address string) map[string]float64 {
 	t.Helper()
-	answer, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%v, status %d: %s", err, answer.StatusCode, text)
+	page := fetch(t, http.MethodGet, "http://"+address+"/metrics")
+	if page.status != http.StatusOK {
+		t.Fatalf("status %d: %s", page.status, page.body)
 	}
 	series := map[string]float64{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(page.body) {
 		if at := strings.LastIndexByte(line, ' '); !strings.HasPrefix(line, "#") {
 			value, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
 			if err != nil {
@@ -73,11 +66,11 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 		s.ask(fmt.Sprintf(`mutation { addComment(input: {productId: "kettle", rating: %d, language: "%s", text: "It boils.", author: {id: "a%d", name: "A"}}) { comment { id } } }`,
 			1+i%5, []string{"en", "de", "fr"}[i%3], i))
 	}
-	waitFor(t, "all comments are counted", func() bool {
+	eventually(t, "all comments are counted", func() bool {
 		now := scrape(t, admin)
 		return now["talkback_stream_records_total"] >= 12 && now["talkback_stream_complete"] == 1 && now["talkback_page_index_available"] == 1
 	})
-	waitFor(t, "the page cache trusts the indexes", func() bool {
+	eventually(t, "the page cache trusts the indexes", func() bool {
 		s.ask(`{ product(id: "kettle") { comments(first: 4) { nodes { id } } } }`)
 		return scrape(t, admin)[`talkback_cache_lookups_total{talkback_cache="pages",talkback_result="hit"}`] > 0
 	})
@@ -152,7 +145,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 // counts an operation after it sent the answer.
 func waitForAnswers(t *testing.T, admin string, before map[string]float64, more int) (now map[string]float64) {
 	t.Helper()
-	waitFor(t, "all answers are measured", func() bool {
+	eventually(t, "all answers are measured", func() bool {
 		now = scrape(t, admin)
 		total := 0.0
 		for _, rise := range since(before, now, "talkback_operations_total") {
@@ -166,20 +159,11 @@ func waitForAnswers(t *testing.T, admin string, before map[string]float64, more 
 // settled scrapes until all answered requests are in the metrics.
 func settled(t *testing.T, admin string) (now map[string]float64) {
 	t.Helper()
-	waitFor(t, "all requests are measured", func() bool {
+	eventually(t, "all requests are measured", func() bool {
 		now = scrape(t, admin)
 		return now[`http_server_active_requests{http_request_method="POST",url_scheme="http"}`] == 0
 	})
 	return now
-}
-
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("in vain: " + what)
-		}
-	}
 }
 
 // planOfPage is the plan of a page in an answer.

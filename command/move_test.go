@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,28 +52,15 @@ type acknowledged struct {
 }
 
 // says posts an operation, and returns the payload's comment, or the error's code.
-func (c *customer) says(token, operation string, input map[string]any) (got *struct {
+func (c *customer) says(token, mutation string, input map[string]any) (got *struct {
 	ID      string
 	Version int
 }, code string) {
-	body, err := json.Marshal(map[string]any{"query": operation, "variables": map[string]any{"input": input}})
+	said, err := send(context.Background(), http.DefaultTransport, http.MethodPost, *c.url.Load()+"/graphql", operation(mutation, map[string]any{"input": input}), bearer(token))
 	if err != nil {
 		c.t.Error(err)
 		return nil, "BROKEN"
 	}
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, *c.url.Load()+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		c.t.Error(err)
-		return nil, "BROKEN"
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Error(err)
-		return nil, "BROKEN"
-	}
-	defer response.Body.Close()
 	var out struct {
 		Data struct {
 			Payload struct {
@@ -87,7 +73,7 @@ func (c *customer) says(token, operation string, input map[string]any) (got *str
 		}
 		Errors []struct{ Extensions struct{ Code string } }
 	}
-	if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
+	if err := json.Unmarshal([]byte(said.body), &out); err != nil {
 		c.t.Error(err)
 		return nil, "BROKEN"
 	}

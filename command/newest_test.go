@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -372,7 +371,7 @@ func TestCostOfAProductPage(t *testing.T) {
 			calls, units := 0, 0.0
 			for _, fields := range row.queries {
 				client.expect()
-				taken, estimated := service.units(`{ product(id: "vase") {` + fields + `} }`)
+				estimated, taken := service.consumed(`{ product(id: "vase") {` + fields + `} }`)
 				units += taken
 				calls += len(client.made())
 				if row.why != "apart" && taken > estimated { // a rare one may cost more than its estimate, up to its bound
@@ -385,29 +384,6 @@ func TestCostOfAProductPage(t *testing.T) {
 			}
 		}
 	}
-}
-
-// units are the read units that an operation took, and its estimate.
-func (a *api) units(query string) (taken, estimated float64) {
-	a.tb.Helper()
-	body, err := json.Marshal(map[string]string{"query": query})
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	defer response.Body.Close()
-	var got struct {
-		Extensions struct {
-			Cost struct{ ReadUnits, EstimatedReadUnits float64 }
-		}
-	}
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got.Extensions.Cost.ReadUnits == 0 {
-		a.tb.Fatal(query, err, got)
-	}
-	return got.Extensions.Cost.ReadUnits, got.Extensions.Cost.EstimatedReadUnits
 }
 
 // A refused page tells nothing to the fields beside it.

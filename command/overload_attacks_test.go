@@ -2,13 +2,11 @@ package command_test
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,16 +75,8 @@ func TestHangingUp(t *testing.T) {
 func (s *overloaded) hangUp(after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), after)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+"/graphql", strings.NewReader(`{"query": "{ product(id: \"0\") { comments(first: 3) { nodes { id } } } }"}`))
-	if err != nil {
-		s.tb.Error(err)
-		return
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if response, err := s.client.Do(request); err == nil { // otherwise it came too late
-		_, _ = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
-	}
+	// An error means that the answer came too late.
+	_, _ = send(ctx, s.client, http.MethodPost, s.server.URL+"/graphql", operation(`{ product(id: "0") { comments(first: 3) { nodes { id } } } }`, nil))
 }
 
 // One client with hundreds of connections is refused by its own limit, and another is answered. The
@@ -97,24 +87,14 @@ func TestManyConnectionsOfOneClient(t *testing.T) {
 	places := strconv.Itoa(2 * connections)
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--trusted-proxy", "127.0.0.0/8", "--client-read-units", "20", "--client-burst", "20",
 		"--min-in-flight", places, "--max-in-flight", places)
-	many := &http.Client{Transport: &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}}
+	many := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
 	t.Cleanup(many.CloseIdleConnections)
-	ask := func(client *http.Client, address string) (status int) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"cup\") { comments(first: 3) { nodes { id } } } }"}`))
+	ask := func(client http.RoundTripper, address string) int {
+		got, err := send(t.Context(), client, http.MethodPost, s.address+"/graphql", operation(`{ product(id: "cup") { comments(first: 3) { nodes { id } } } }`, nil), "X-Forwarded-For: "+address)
 		if err != nil {
 			t.Error(err)
-			return 0
 		}
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set("X-Forwarded-For", address)
-		response, err := client.Do(request)
-		if err != nil {
-			t.Error(err)
-			return 0
-		}
-		_, _ = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
-		return response.StatusCode
+		return got.status
 	}
 	var answered, limited atomic.Int64
 	var crowd sync.WaitGroup
@@ -131,7 +111,7 @@ func TestManyConnectionsOfOneClient(t *testing.T) {
 		})
 	}
 	for range 20 {
-		if status := ask(http.DefaultClient, "203.0.113.2"); status != http.StatusOK {
+		if status := ask(http.DefaultTransport, "203.0.113.2"); status != http.StatusOK {
 			t.Errorf("another client gets %d", status)
 		}
 	}

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,7 +30,7 @@ type overloaded struct {
 	*api
 	network *episode.Network
 	gate    *tableGate
-	client  *http.Client
+	client  *http.Transport
 }
 
 // newOverloaded starts a service with products 0 to 39, which have comments.
@@ -41,7 +42,7 @@ func newOverloaded(t *testing.T) *overloaded {
 	for product := range 40 {
 		a.load(commenttest.Many(r, fmt.Sprint(product), 3)...)
 	}
-	s := &overloaded{api: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}}
+	s := &overloaded{api: a, client: &http.Transport{MaxIdleConnsPerHost: 1000}}
 	t.Cleanup(s.client.CloseIdleConnections)
 	s.network = episode.Over(a.session.Client.Options().HTTPClient)
 	s.gate = &tableGate{under: s.network, open: opened}
@@ -57,7 +58,7 @@ func (s *overloaded) useProtocols(set func(*http.Protocols)) {
 	s.server.Config.Protocols = protocols
 	s.server.Start()
 	s.tb.Cleanup(s.server.Close)
-	s.client.Transport.(*http.Transport).Protocols = protocols
+	s.client.Protocols = protocols
 }
 
 // ending is how a request for a page ends.
@@ -75,32 +76,26 @@ func (s *overloaded) any() int { return 1 + int(reads.Load())%39 }
 // read asks for a page of a product, with a different request each time.
 func (s *overloaded) read(product int) ending {
 	before := time.Now().Add(time.Hour + time.Duration(reads.Add(1))*time.Second).UTC().Format(time.RFC3339)
-	return s.send(fmt.Sprintf(`{"query": "{ product(id: \"%d\") { comments(first: 3, filter: {createdBefore: \"%s\"}) { nodes { id } } } }"}`, product, before))
+	return s.send(fmt.Sprintf(`{ product(id: "%d") { comments(first: 3, filter: {createdBefore: %q}) { nodes { id } } } }`, product, before))
 }
 
 // list asks for the statistics of a product and of the next one, in one batch.
 func (s *overloaded) list(product int) ending {
-	return s.send(fmt.Sprintf(`{"query": "{ a: product(id: \"%d\") { stats { total } } b: product(id: \"%d\") { stats { total } } }"}`, product, product+1))
+	return s.send(fmt.Sprintf(`{ a: product(id: "%d") { stats { total } } b: product(id: "%d") { stats { total } } }`, product, product+1))
 }
 
 // send sends a query.
 func (s *overloaded) send(query string) ending {
-	response, err := s.client.Post(s.server.URL+"/graphql", "application/json", strings.NewReader(query))
-	if err != nil {
-		s.tb.Error(err)
-		return fails
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	got, err := send(context.Background(), s.client, http.MethodPost, s.server.URL+"/graphql", operation(query, nil))
 	switch {
-	case err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(body), `"errors"`):
+	case err == nil && got.status == http.StatusOK && !strings.Contains(got.body, `"errors"`):
 		return served
-	case err == nil && response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") != "" && strings.Contains(string(body), "OVERLOADED"):
+	case err == nil && got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") != "" && strings.Contains(got.body, "OVERLOADED"):
 		return turnedAway
-	case err == nil && response.StatusCode == http.StatusOK && strings.Contains(string(body), `"code"`):
+	case err == nil && got.status == http.StatusOK && strings.Contains(got.body, `"code"`):
 		return fails
 	}
-	s.tb.Errorf("%s %s: %v", response.Status, body, err)
+	s.tb.Errorf("%d %s: %v", got.status, got.body, err)
 	return fails
 }
 
@@ -233,16 +228,22 @@ func testSlowTable(t *testing.T, protocols func(*http.Protocols)) {
 	})
 }
 
-// One product with slow partitions, and more requests than there are places, leaves room for others.
+// One product with slow partitions, and more requests than there are places, leaves room for others. The same holds for
+// its statistics, and for products in the same batch; pages need not be asked for.
 func TestSlowProduct(t *testing.T) {
 	s := newOverloaded(t)
-	open := s.gate.shut(`"P#0"`)
-	s.hurry(s.read, func() {
-		s.eventually("the product is asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
-		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served })
-		open()
-	})
-	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
+	for _, row := range []struct {
+		what string
+		ask  func(product int) ending
+	}{{"pages", s.read}, {"statistics", s.list}} {
+		open := s.gate.shut(`"P#0"`)
+		s.hurry(row.ask, func() {
+			s.eventually("the "+row.what+" are asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
+			s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served && row.ask(2+s.any()%30) == served })
+			open()
+		})
+		s.eventually("the "+row.what+" are answered", 20, func() bool { return row.ask(0) == served })
+	}
 }
 
 // One product whose partitions DynamoDB throttles does not use up others' capacity, and calls for it are not retried
@@ -259,18 +260,6 @@ func TestThrottledProduct(t *testing.T) {
 		t.Errorf("%d calls for %d requests", calls, asked)
 	}
 	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
-}
-
-// The same of its statistics, and of products in the same batch; pages need not be asked for.
-func TestSlowStatistics(t *testing.T) {
-	s := newOverloaded(t)
-	open := s.gate.shut(`"P#0"`)
-	s.hurry(s.list, func() {
-		s.eventually("the statistics are asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
-		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served && s.list(2+s.any()%30) == served })
-		open()
-	})
-	s.eventually("the statistics are answered", 20, func() bool { return s.list(0) == served })
 }
 
 // hurry sends many requests for product 0 during an action. It returns how many it sent.

@@ -38,7 +38,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 // server is a running server of its own process.
 type server struct {
-	t       *testing.T
+	t       testing.TB
 	process *exec.Cmd
 	address string
 	said    *bytes.Buffer
@@ -50,13 +50,13 @@ type server struct {
 var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 
 // startServer starts the program with arguments for serve and waits until it prints its address.
-func startServer(t *testing.T, arguments ...string) *server {
+func startServer(t testing.TB, arguments ...string) *server {
 	t.Helper()
 	return startServerWith(t, nil, arguments...)
 }
 
 // startServerWith is startServer with more in the environment.
-func startServerWith(t *testing.T, environment []string, arguments ...string) *server {
+func startServerWith(t testing.TB, environment []string, arguments ...string) *server {
 	t.Helper()
 	program, err := binary()
 	if err != nil {
@@ -69,7 +69,7 @@ func startServerWith(t *testing.T, environment []string, arguments ...string) *s
 
 // follow starts a process that becomes, or starts, a server, and waits until the server prints its address. The process
 // gets its own group, so that none of it is left behind.
-func follow(t *testing.T, process *exec.Cmd) *server {
+func follow(t testing.TB, process *exec.Cmd) *server {
 	t.Helper()
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output, err := process.StderrPipe()
@@ -147,26 +147,13 @@ func (s *server) ask(query string) string {
 // askWith posts an operation with variables and returns the answer's text.
 func (s *server) askWith(query, variables string) []byte {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]any{"query": query, "variables": json.RawMessage(variables)})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return []byte(s.post(string(body)))
+	return []byte(s.post(operation(query, json.RawMessage(variables))))
 }
 
 // post posts a body and returns the answer's text.
 func (s *server) post(body string) string {
 	s.t.Helper()
-	response, err := http.Post(s.address+"/graphql", "application/json", strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(text)
+	return post(s.t, s.address, body).body
 }
 
 // engineOf returns the process id of the engine on a data folder, from the kernel's list of processes.

@@ -3,7 +3,6 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,29 +16,6 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/web"
 )
-
-// get asks for a page with headers, and returns the answer and its body.
-func (a *api) get(path string, headers map[string]string) (*http.Response, string) {
-	a.tb.Helper()
-	request, err := http.NewRequest(http.MethodGet, a.server.URL+path, nil)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	for name, value := range headers {
-		request.Header.Set(name, value)
-	}
-	noRedirects := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := noRedirects.Do(request)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	return response, string(body)
-}
 
 // firstState is the initial state of the page's element.
 type firstState struct {
@@ -63,12 +39,12 @@ type firstState struct {
 var stateScript = regexp.MustCompile(`(?s)class="talkback-state">(.*?)</script>`)
 
 // shown is the first state of a page.
-func (a *api) shown(path string, headers map[string]string) (state firstState) {
+func (a *api) shown(path string, headers ...string) (state firstState) {
 	a.tb.Helper()
-	response, body := a.get(path, headers)
-	found := stateScript.FindStringSubmatch(body)
-	if response.StatusCode != http.StatusOK || found == nil {
-		a.tb.Fatalf("%s is %s\n%s\n%s", path, response.Status, body, a.log)
+	page := fetch(a.tb, http.MethodGet, a.server.URL+path, headers...)
+	found := stateScript.FindStringSubmatch(page.body)
+	if page.status != http.StatusOK || found == nil {
+		a.tb.Fatalf("%s is %d\n%s\n%s", path, page.status, page.body, a.log)
 	}
 	if err := json.Unmarshal([]byte(found[1]), &state); err != nil {
 		a.tb.Fatal(err)
@@ -87,7 +63,7 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 	walk := func() (pages int) {
 		seen := map[string]bool{}
 		for query := ""; ; pages++ {
-			state := a.shown("/products/kettle"+query, nil)
+			state := a.shown("/products/kettle" + query)
 			for _, node := range state.Answer.Data.Product.List.Nodes {
 				if seen[node.ID] {
 					t.Errorf("%s shows %s again", query, node.ID)
@@ -97,8 +73,7 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 			if cost := state.Answer.Extensions.Cost; cost.ReadUnits > cost.EstimatedReadUnits {
 				t.Errorf("%s: estimated %v, consumed %v", query, cost.EstimatedReadUnits, cost.ReadUnits)
 			}
-			_, body := a.get("/products/kettle"+query, nil)
-			link := next.FindStringSubmatch(body)
+			link := next.FindStringSubmatch(fetch(t, http.MethodGet, a.server.URL+"/products/kettle"+query).body)
 			if link == nil {
 				break
 			}
@@ -117,14 +92,18 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 	if pages := walk(); pages != 6 {
 		t.Errorf("%d pages by number, want 6", pages)
 	}
-	if response, body := a.get("/products/kettle?page=7", nil); response.StatusCode != http.StatusNotFound || !strings.Contains(body, `href="?page=6"`) {
-		t.Errorf("beyond the last page: %s\n%s", response.Status, body)
-	}
-	if response, _ := a.get("/products/c_1", nil); response.StatusCode != http.StatusNotFound {
-		t.Errorf("an id that no product can have: %s", response.Status)
-	}
-	if response, body := a.get("/products/kettle?after=abc", nil); response.StatusCode != http.StatusBadRequest || !strings.Contains(body, `href="/products/kettle">First page`) {
-		t.Errorf("a cursor of nothing: %s\n%s", response.Status, body)
+	for _, row := range []struct {
+		path, shows string
+		status      int
+		why         string
+	}{
+		{"/products/kettle?page=7", `href="?page=6"`, http.StatusNotFound, "beyond the last page"},
+		{"/products/c_1", "", http.StatusNotFound, "an id that no product can have"},
+		{"/products/kettle?after=abc", `href="/products/kettle">First page`, http.StatusBadRequest, "a cursor of nothing"},
+	} {
+		if got := fetch(t, http.MethodGet, a.server.URL+row.path); got.status != row.status || !strings.Contains(got.body, row.shows) {
+			t.Errorf("%s: %d\n%s", row.why, got.status, got.body)
+		}
 	}
 }
 
@@ -138,17 +117,17 @@ func TestProductPageIsTheSameForEveryone(t *testing.T) {
 	closed.useClient(closed.session.Client)
 	for _, row := range []struct {
 		service *api
-		headers map[string]string
+		header  string
 		want    bool
 		reason  string
 	}{
-		{open, nil, true, "this machine, without tokens"},
-		{open, map[string]string{"X-Forwarded-For": "203.0.113.7"}, false, "through a proxy, without tokens"},
-		{tokens, nil, false, "no token"},
-		{tokens, map[string]string{"Authorization": "Bearer " + tokenOf(t, "u1", time.Hour)}, false, "a customer's token"},
-		{closed, nil, false, "writing is off"},
+		{open, "", true, "this machine, without tokens"},
+		{open, "X-Forwarded-For: 203.0.113.7", false, "through a proxy, without tokens"},
+		{tokens, "", false, "no token"},
+		{tokens, bearer(tokenOf(t, "u1", time.Hour)), false, "a customer's token"},
+		{closed, "", false, "writing is off"},
 	} {
-		viewer := row.service.shown("/products/kettle", row.headers).Answer.Data.Viewer
+		viewer := row.service.shown("/products/kettle", row.header).Answer.Data.Viewer
 		if viewer.MayWrite != row.want || viewer.CustomerID != nil {
 			t.Errorf("%s: the page says %+v, want that writing is allowed: %t", row.reason, viewer, row.want)
 		}

@@ -17,7 +17,7 @@ import (
 
 // freeAddress returns an address on which no process listens, nor will before the caller does. Other processes take
 // 127.0.0.1, so each test gets an address of its own where the system has them.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	own := net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254)))
 	listener, err := net.Listen("tcp", net.JoinHostPort(own.String(), "0"))

@@ -91,11 +91,6 @@ func TestRollingRestart(t *testing.T) {
 func untilUsed(t *testing.T, url, address string) {
 	t.Helper()
 	eventually(t, "nginx uses "+address, func() bool {
-		response, err := http.Get(url + "/healthz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.Header.Get(nginxtest.AnsweredBy) == address
+		return fetch(t, http.MethodGet, url+"/healthz").header.Get(nginxtest.AnsweredBy) == address
 	})
 }

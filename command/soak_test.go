@@ -3,7 +3,6 @@ package command_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -235,16 +234,7 @@ func (s *soak) held() held {
 // profile fetches a profile of the permanent server.
 func (s *soak) profile(name string) string {
 	s.t.Helper()
-	response, err := http.Get("http://" + s.admin + "/debug/pprof/" + name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(text)
+	return fetch(s.t, http.MethodGet, "http://"+s.admin+"/debug/pprof/"+name).body
 }
 
 // number finds a number in a text.

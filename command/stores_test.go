@@ -181,12 +181,7 @@ func (n *numberedServer) add(comments int) {
 // same page must be there by a cursor in any case.
 func (n *numberedServer) answers() bool {
 	n.t.Helper()
-	body := `{"query":"{ product(id: \"vase\") { a: comments(first: 1) { nodes { id } } b: comments(first: 50, page: 4) { nodes { id } pageCount } } }"}`
-	response, err := http.Post(n.url+"/graphql", "application/json", strings.NewReader(body))
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	defer response.Body.Close()
+	const asked = `{ product(id: "vase") { a: comments(first: 1) { nodes { id } } b: comments(first: 50, page: 4) { nodes { id } pageCount } } }`
 	var answer struct {
 		Data struct {
 			Product struct {
@@ -202,7 +197,7 @@ func (n *numberedServer) answers() bool {
 			Extensions struct{ Code string }
 		}
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	if err := json.Unmarshal([]byte(post(n.t, n.url, operation(asked, nil)).body), &answer); err != nil {
 		n.t.Fatal(err)
 	}
 	if answer.Data.Product.A == nil || len(answer.Data.Product.A.Nodes) != 1 {

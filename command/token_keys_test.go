@@ -2,9 +2,7 @@ package command_test
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/comment"
@@ -35,38 +33,23 @@ func TestTokensWaitForKeysAlone(t *testing.T) {
 	a.markCounted()
 	a.serve.MinInFlight, a.serve.MaxInFlight = 1, 1
 	a.useClient(a.session.Client)
-	post := func(query, token string) (int, string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.server.URL+"/graphql", strings.NewReader(`{"query": "`+query+`"}`))
-		if err != nil {
-			t.Error(err)
-			return 0, ""
-		}
-		if token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Error(err)
-			return 0, ""
-		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
+	ask := func(query, token string) sent {
+		got, err := send(t.Context(), http.DefaultTransport, http.MethodPost, a.server.URL+"/graphql", operation(query, nil), bearer(token))
 		if err != nil {
 			t.Error(err)
 		}
-		return answer.StatusCode, string(text)
+		return got
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if status, text := post("{ viewer { mayWrite } }", "made up"); status != http.StatusOK {
-			t.Errorf("once there are keys: %d %s", status, text)
+		if got := ask("{ viewer { mayWrite } }", "made up"); got.status != http.StatusOK {
+			t.Errorf("once there are keys: %d %s", got.status, got.body)
 		}
 	}()
 	<-keys.asked
-	if status, text := post("{ __typename }", ""); status != http.StatusOK {
-		t.Errorf("beside a token that waits for keys: %d %s", status, text)
+	if got := ask("{ __typename }", ""); got.status != http.StatusOK {
+		t.Errorf("beside a token that waits for keys: %d %s", got.status, got.body)
 	}
 	close(keys.fetched)
 	<-done

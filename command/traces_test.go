@@ -1,45 +1,23 @@
 package command_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
 )
 
-// said is a server's standard error.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
 // lines returns the JSON lines with a message.
-func (s *said) lines(message string) (found []map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for text := range strings.Lines(s.text.String()) {
+func (t *transcript) lines(message string) (found []map[string]any) {
+	for text := range strings.Lines(t.String()) {
 		var line map[string]any
 		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == message {
 			found = append(found, line)
@@ -50,62 +28,28 @@ func (s *said) lines(message string) (found []map[string]any) {
 
 // observed is a server with its log and traces.
 type observed struct {
+	running
 	t        *testing.T
-	said     *said
 	receiver *otlptest.Receiver
-	address  string
-	stop     func()
 }
 
 // startObserved starts a server on its own table, as the command line does.
 func startObserved(t *testing.T, flags ...string) *observed {
-	o := &observed{t: t, said: &said{}, receiver: otlptest.Start(t)}
+	o := &observed{t: t, receiver: otlptest.Start(t)}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan int, 1)
-	arguments := append([]string{
+	o.running = begun(t, `"talkback answers"`, append([]string{
 		"serve", "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
 		"--log-format", "json",
-	}, flags...)
-	go func() {
-		ended <- command.Main(ctx, arguments, command.Terminal{Out: io.Discard, Err: o.said, Logger: slog.New(slog.DiscardHandler)})
-	}()
-	o.stop = sync.OnceFunc(func() {
-		cancel()
-		if status := <-ended; status != 0 {
-			t.Errorf("the server ended with status %d: %s", status, o.said.text.String())
-		}
-	})
-	t.Cleanup(o.stop)
-	eventually(t, "the server answers", func() bool { return len(o.said.lines("talkback answers")) > 0 })
+	}, flags...)...)
 	o.address = "http://" + o.said.lines("talkback answers")[0]["address"].(string)
 	return o
 }
 
-// ask sends an operation with a header, and returns the answer.
-func (o *observed) ask(query string, variables map[string]any, header http.Header) string {
+// ask sends an operation with headers, and returns the answer.
+func (o *observed) ask(query string, variables map[string]any, headers ...string) string {
 	o.t.Helper()
-	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(o.t.Context(), http.MethodPost, o.address+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	request.Header = header.Clone()
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return string(answer)
+	return post(o.t, o.address, operation(query, variables), headers...).body
 }
 
 // Secrets planted in a workload, which must not appear in telemetry.
@@ -119,7 +63,7 @@ const (
 // write adds, edits and deletes comments in which secrets are planted. Five stay.
 func (o *observed) write() {
 	o.t.Helper()
-	bearer := http.Header{"Authorization": {"Bearer " + moderatorToken}}
+	moderates := bearer(moderatorToken)
 	var ids []string
 	for i := range 6 {
 		input := map[string]any{
@@ -129,7 +73,7 @@ func (o *observed) write() {
 		if i%2 == 0 {
 			input["idempotencyKey"] = plantedKey + strconv.Itoa(i)
 		}
-		answer := o.ask(`mutation Add($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { message } } }`, map[string]any{"input": input}, bearer)
+		answer := o.ask(`mutation Add($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { message } } }`, map[string]any{"input": input}, moderates)
 		_, id, _ := strings.Cut(answer, `"id":"`)
 		id, _, found := strings.Cut(id, `"`)
 		if !found {
@@ -138,18 +82,16 @@ func (o *observed) write() {
 		ids = append(ids, id)
 	}
 	o.ask(`mutation Edit($input: EditCommentInput!) { editComment(input: $input) { comment { id } } }`,
-		map[string]any{"input": map[string]any{"id": ids[0], "version": 1, "text": plantedText + " geändert"}}, bearer)
+		map[string]any{"input": map[string]any{"id": ids[0], "version": 1, "text": plantedText + " geändert"}}, moderates)
 	o.ask(`mutation Delete($input: DeleteCommentInput!) { deleteComment(input: $input) { userErrors { message } } }`,
-		map[string]any{"input": map[string]any{"id": ids[1]}}, bearer)
+		map[string]any{"input": map[string]any{"id": ids[1]}}, moderates)
 	// What is wrong, refused or forbidden has secrets in places where errors might cite them.
-	o.ask(plantedText, nil, bearer)
-	o.ask(fmt.Sprintf(`{ product(id: %q) { nothing } }`, plantedText), nil, bearer)
-	o.ask(`query($id: ID!) { comment(id: $id) { id } }`, map[string]any{"id": plantedEmail}, bearer)
-	o.ask(`mutation { deleteComment(input: {id: "`+ids[2]+`"}) { userErrors { message } } }`, nil, http.Header{"Authorization": {"Bearer " + plantedKey}})
-	o.ask(`{ __typename }`, nil, http.Header{"Baggage": {"user=" + plantedEmail}, "Cookie": {plantedKey}, "User-Agent": {plantedName}, "X-Forwarded-For": {plantedEmail}})
-	if response, err := http.Get(o.address + "/graphql?query=" + url.QueryEscape(`{ product(id: "`+plantedText+`") { id } }`)); err == nil {
-		response.Body.Close()
-	}
+	o.ask(plantedText, nil, moderates)
+	o.ask(fmt.Sprintf(`{ product(id: %q) { nothing } }`, plantedText), nil, moderates)
+	o.ask(`query($id: ID!) { comment(id: $id) { id } }`, map[string]any{"id": plantedEmail}, moderates)
+	o.ask(`mutation { deleteComment(input: {id: "`+ids[2]+`"}) { userErrors { message } } }`, nil, bearer(plantedKey))
+	o.ask(`{ __typename }`, nil, "Baggage: user="+plantedEmail, "Cookie: "+plantedKey, "User-Agent: "+plantedName, "X-Forwarded-For: "+plantedEmail)
+	fetch(o.t, http.MethodGet, asking(o.address, `{ product(id: "`+plantedText+`") { id } }`))
 }
 
 // planned is an answer's record of how its pages were read.
@@ -167,10 +109,10 @@ type planned struct {
 // contains a customer's text, a token or a person.
 func TestTraces(t *testing.T) {
 	o := startObserved(t, "--slow-operation", "1ns")
-	o.ask(`{ product(id: "globe") { comments(first: 3) { nodes { id } } } }`, nil, http.Header{})
+	o.ask(`{ product(id: "globe") { comments(first: 3) { nodes { id } } } }`, nil)
 	o.write()
 	eventually(t, "the comments are counted", func() bool {
-		return strings.Contains(o.ask(`{ product(id: "globe") { stats { total } } }`, nil, http.Header{}), `"total":5`)
+		return strings.Contains(o.ask(`{ product(id: "globe") { stats { total } } }`, nil), `"total":5`)
 	})
 	const fields = `{ nodes { text author { name } } plan { waves queries readUnits reads { index queries } } }`
 	traces := map[string]planned{}
@@ -178,7 +120,7 @@ func TestTraces(t *testing.T) {
 		`first: 20`, `first: 2, filter: {ratings: [1, 2, 5]}`, `last: 3, filter: {languages: ["de"]}`, `first: 1, filter: {ratings: [3, 4], languages: ["de"]}`, `first: 2, page: 2`,
 	} {
 		id := fmt.Sprintf("%032x", i+1)
-		answer := o.ask(`query Planned { product(id: "globe") { comments(`+arguments+`) `+fields+` } }`, nil, http.Header{"Traceparent": {"00-" + id + "-00000000000000aa-01"}})
+		answer := o.ask(`query Planned { product(id: "globe") { comments(`+arguments+`) `+fields+` } }`, nil, "Traceparent: 00-"+id+"-00000000000000aa-01")
 		var read struct {
 			Data struct {
 				Product struct{ Comments struct{ Plan planned } }
@@ -205,7 +147,7 @@ func TestTraces(t *testing.T) {
 		if strings.Contains(o.receiver.Raw(), secret) {
 			t.Errorf("%q is in what is exported", secret)
 		}
-		if strings.Contains(o.said.text.String(), secret) {
+		if strings.Contains(o.said.String(), secret) {
 			t.Errorf("%q is in the log", secret)
 		}
 	}

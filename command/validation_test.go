@@ -1,11 +1,7 @@
 package command_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -88,17 +84,9 @@ func TestDefaultsOfAnotherOperation(t *testing.T) {
 	const operations = `mutation A($i: ID!, $v: Int!, $t: String) { ...F } mutation B($i: ID!, $v: Int!, $t: String = "other") { ...F }
 		fragment F on Mutation { editComment(input: {id: $i, version: $v, rating: 4, title: $t}) { comment { title } } }`
 	for version, row := range []struct{ operation, want string }{{"A", `"title":"T"`}, {"B", `"title":"other"`}} {
-		body, err := json.Marshal(map[string]any{"query": operations, "operationName": row.operation, "variables": map[string]any{"i": added.AddComment.Comment.ID, "v": version + 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := io.ReadAll(response.Body)
-		if response.Body.Close(); err != nil || !strings.Contains(string(answer), row.want) {
-			t.Errorf("%s: %s, %v, want %s", row.operation, answer, err, row.want)
+		answer := post(t, a.server.URL, mustJSON(map[string]any{"query": operations, "operationName": row.operation, "variables": map[string]any{"i": added.AddComment.Comment.ID, "v": version + 1}})).body
+		if !strings.Contains(answer, row.want) {
+			t.Errorf("%s: %s, want %s", row.operation, answer, row.want)
 		}
 	}
 }

@@ -1,25 +1,16 @@
 package command_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os/exec"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers, while another
@@ -36,7 +27,7 @@ func BenchmarkVotes(b *testing.B) {
 	}
 	tokens := make([]string, b.N)
 	for i := range tokens {
-		tokens[i] = s.token(fmt.Sprint("customer", i))
+		tokens[i] = tokenOf(b, fmt.Sprint("customer", i), time.Hour)
 	}
 	before := s.writeUnits()
 	var slowest time.Duration
@@ -85,7 +76,7 @@ func BenchmarkVotes(b *testing.B) {
 // voted is a server where customers with tokens vote.
 type voted struct {
 	b              *testing.B
-	client         http.Client
+	client         *http.Transport
 	address, admin string
 	refused        atomic.Int64 // retried requests
 }
@@ -93,63 +84,15 @@ type voted struct {
 // startVoted starts a server on an engine of its own.
 func startVoted(b *testing.B) *voted {
 	b.Helper()
-	program, err := binary()
-	if err != nil {
-		b.Fatal(err)
-	}
-	process := exec.CommandContext(b.Context(), program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
-		"--data", b.TempDir(), "--engine", dynamotest.DynoxideBinary(b), "--client-writes", "0", "--jwt-algorithm", "HS256")
-	process.Env = append(process.Environ(), "TALKBACK_JWT_KEY="+sharedSecret)
-	said, err := process.StderrPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _, _ = process.Process.Kill(), process.Wait() })
-	s, lines := &voted{b: b, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}, bufio.NewScanner(said)
-	for s.address == "" && lines.Scan() {
-		if _, admin, found := strings.Cut(lines.Text(), `"operators are answered" address=`); found {
-			s.admin = "http://" + admin
-		}
-		if match := apiAddress.FindStringSubmatch(lines.Text()); match != nil {
-			s.address = match[1]
-		}
-	}
-	if s.address == "" || s.admin == "" {
-		b.Fatal("the server did not say where it answers")
-	}
-	go func() { _, _ = io.Copy(io.Discard, said) }()
-	return s
-}
-
-// token returns the token of a customer.
-func (s *voted) token(customer string) string {
-	claims := jwt.MapClaims{"sub": customer, "exp": time.Now().Add(time.Hour).Unix()}
-	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
-	if err != nil {
-		s.b.Error(err)
-	}
-	return text
+	admin := freeAddress(b)
+	s := startServerWith(b, []string{"TALKBACK_JWT_KEY=" + sharedSecret}, "--admin-listen", admin, "--data", b.TempDir(), "--client-writes", "0", "--jwt-algorithm", "HS256")
+	return &voted{b: b, client: &http.Transport{MaxIdleConnsPerHost: 32}, address: s.address, admin: admin}
 }
 
 // ask retries while capacity is lacking, and decodes the answer's data into a value, unless that is nil.
 func (s *voted) ask(token, query string, variables map[string]any, into any) error {
-	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-	if err != nil {
-		return err
-	}
 	for {
-		request, err := http.NewRequestWithContext(s.b.Context(), http.MethodPost, s.address+"/graphql", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		request.Header.Set("Content-Type", "application/json")
-		if token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
-		}
-		response, err := s.client.Do(request)
+		got, err := send(s.b.Context(), s.client, http.MethodPost, s.address+"/graphql", operation(query, variables), bearer(token))
 		if err != nil {
 			return err
 		}
@@ -160,9 +103,7 @@ func (s *voted) ask(token, query string, variables map[string]any, into any) err
 				Extensions struct{ Code string }
 			}
 		}{Data: into}
-		err = json.NewDecoder(response.Body).Decode(&answer)
-		response.Body.Close()
-		switch {
+		switch err := json.Unmarshal([]byte(got.body), &answer); {
 		case err != nil:
 			return err
 		case len(answer.Errors) == 0:
@@ -179,7 +120,7 @@ func (s *voted) add(product string) (id string, err error) {
 	var answer struct {
 		AddComment struct{ Comment struct{ ID string } }
 	}
-	err = s.ask(s.token("writer"), `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`, map[string]any{
+	err = s.ask(tokenOf(s.b, "writer", time.Hour), `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`, map[string]any{
 		"input": map[string]any{"productId": product, "rating": 4, "language": "en", "title": "Good", "text": "It works.",
 			"author": map[string]any{"id": "writer", "name": "Ada"}},
 	}, &answer)
@@ -210,23 +151,10 @@ func (s *voted) addOthers(ctx context.Context) (slowest time.Duration, err error
 
 // writeUnits returns the write units that the server's calls have consumed.
 func (s *voted) writeUnits() (units float64) {
-	response, err := s.client.Get(s.admin + "/metrics")
-	if err != nil {
-		s.b.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.b.Fatal(err)
-	}
-	for _, match := range writeUnitsOf.FindAllSubmatch(text, -1) {
-		of, err := strconv.ParseFloat(string(match[1]), 64)
-		if err != nil {
-			s.b.Fatal(err)
+	for name, of := range scrape(s.b, s.admin) {
+		if strings.HasPrefix(name, "talkback_table_write_units_total{") {
+			units += of
 		}
-		units += of
 	}
 	return units
 }
-
-var writeUnitsOf = regexp.MustCompile(`(?m)^talkback_table_write_units_total\{.*\} (\S+)$`)

@@ -1,19 +1,14 @@
 package command_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -34,13 +28,13 @@ const (
 )
 
 // tokenOf returns a signed token of an author that expires after the given time.
-func tokenOf(t *testing.T, author string, ends time.Duration) string {
+func tokenOf(t testing.TB, author string, ends time.Duration) string {
 	t.Helper()
 	return signed(t, jwt.MapClaims{"sub": author, "exp": time.Now().Add(ends).Unix()})
 }
 
 // signed returns a signed token with claims.
-func signed(t *testing.T, claims jwt.MapClaims) string {
+func signed(t testing.TB, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
 	if err != nil {
@@ -239,38 +233,10 @@ func sendRaw(t *testing.T, address, text string) string {
 func TestNoMutationsByGET(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	query := url.QueryEscape(`mutation { addComment(input: {productId: "teapot", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`)
-	response, err := http.Get(a.server.URL + "/graphql?query=" + query)
-	if err != nil {
-		t.Fatal(err)
+	got := fetch(t, http.MethodGet, asking(a.server.URL, `mutation { addComment(input: {productId: "teapot", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`))
+	if there := everything(t, a.session.Client, a.session.Table, "teapot"); got.status < 400 || len(there) > 0 {
+		t.Errorf("status %d, and %v is there", got.status, there)
 	}
-	defer response.Body.Close()
-	if there := everything(t, a.session.Client, a.session.Table, "teapot"); response.StatusCode < 400 || len(there) > 0 {
-		t.Errorf("status %d, and %v is there", response.StatusCode, there)
-	}
-}
-
-// announcement is a server's standard error; it reports when the server answers.
-type announcement struct {
-	mu   sync.Mutex
-	said bytes.Buffer
-	up   chan struct{}
-}
-
-// Write implements io.Writer.
-func (a *announcement) Write(p []byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.said.Write(p); bytes.Contains(p, []byte("Stop with Ctrl-C")) {
-		close(a.up)
-	}
-	return len(p), nil
-}
-
-func (a *announcement) String() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.said.String()
 }
 
 // Any variable that is empty, or only spaces, keeps the server from starting. Usually the intended value was not found,
@@ -328,6 +294,7 @@ func TestBlankFlagsAreRefused(t *testing.T) {
 
 // A server logs at its start who may write, and acts accordingly.
 func TestWritingIsAnnounced(t *testing.T) {
+	adding := operation(`mutation { addComment(input: {productId: "x", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { userErrors { code } } }`, nil)
 	endpoint := dynamotest.Dynoxide(t)
 	for _, row := range []struct {
 		why, listen string
@@ -349,48 +316,17 @@ func TestWritingIsAnnounced(t *testing.T) {
 			for name, value := range row.environment {
 				t.Setenv(name, value)
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			out := &announcement{up: make(chan struct{})}
-			ended := make(chan int, 1)
-			arguments := []string{"--endpoint", endpoint, "--create-table", "--table", dynamotest.TableName(t), "--listen", row.listen}
-			go func() {
-				ended <- command.Main(ctx, arguments, command.Terminal{Out: out, Err: out, Logger: slog.New(slog.NewTextHandler(out, nil))})
-			}()
-			select {
-			case <-out.up:
-			case status := <-ended:
-				t.Fatalf("it ended with status %d: %s", status, out)
+			s := serving(t, "--endpoint", endpoint, "--create-table", "--table", dynamotest.TableName(t), "--listen", row.listen)
+			if !strings.Contains(s.said.String(), row.says) {
+				t.Errorf("it does not say %q:\n%s", row.says, s.said)
 			}
-			if !strings.Contains(out.String(), row.says) {
-				t.Errorf("it does not say %q:\n%s", row.says, out)
+			if got := post(t, strings.Replace(s.address, "[::]", "127.0.0.1", 1), adding); !strings.Contains(got.body, row.code) || row.code == "" && strings.Contains(got.body, "errors\":[") {
+				t.Errorf("writing answers %s, want %s", got.body, row.code)
 			}
-			_, address, _ := strings.Cut(out.String(), "API       ")
-			address, _, _ = strings.Cut(address, "/graphql\n")
-			if got := post(t, strings.Replace(address, "[::]", "127.0.0.1", 1), `mutation { addComment(input: {productId: \"x\", rating: 1, language: \"en\", text: \"\", author: {id: \"a\", name: \"A\"}}) { userErrors { code } } }`); !strings.Contains(got, row.code) || row.code == "" && strings.Contains(got, "errors\":[") {
-				t.Errorf("writing answers %s, want %s", got, row.code)
-			}
-			cancel()
-			if status := <-ended; status != 0 {
-				t.Errorf("it ended with status %d: %s", status, out)
-			}
-			checkSecrets(t, out.String(), "")
+			s.stop()
+			checkSecrets(t, s.said.String(), "")
 		})
 	}
-}
-
-func post(t *testing.T, address, query string) string {
-	t.Helper()
-	response, err := http.Post(address+"/graphql", "application/json", strings.NewReader(`{"query": "`+query+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var text strings.Builder
-	if err := response.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
 }
 
 // Help and errors of the command line do not reveal values of the environment.
