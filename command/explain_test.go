@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -55,30 +53,4 @@ func TestExplain(t *testing.T) {
 		out.WriteString("\n")
 	}
 	compareGolden(t, "testdata/explain.golden", howLong.ReplaceAll(out.Bytes(), []byte("milliseconds: N")))
-}
-
-func TestExplainOfWhatCannotBe(t *testing.T) {
-	t.Parallel()
-	e := newExporter(t, dynamotest.Dynoxide(t))
-	for _, row := range []struct {
-		arguments []string
-		want      string
-	}{
-		{[]string{"--product", "c_x"}, "talkback: --product: a product id cannot start with \"c_\", which starts the ids of comments\n"},
-		{[]string{"--product", "globe", "--ratings", "6"}, "talkback: a rating is 1 to 5 stars, not 6\n"},
-		{[]string{"--product", "globe", "--languages", "klingonese"}, "talkback: --languages: \"klingonese\" is not a language: give a BCP 47 tag such as \"en\", \"pt-BR\" or \"zh-Hant\"\n"},
-		{[]string{"--product", "globe", "--first", "101"}, "talkback: a page has 0 to 100 comments, not 101\n"},
-		{[]string{"--product", "globe", "--page", "-1"}, "talkback: page is -1, but pages count from 1\n"},
-		{[]string{"--product", "globe", "--page", "2", "--from-end"}, "talkback: give page with first, not with last: pages count from the start of the list\n"},
-		{[]string{"--product", "globe", "--after", "42"}, "talkback: --after: \"42\" is not the id of a comment: these start with \"c_\"\n"},
-		{
-			[]string{"--product", "globe", "--after", "c_01000000000000000000000000", "--before", "c_02000000000000000000000000"},
-			"talkback: the cursor in before must stand behind the one in after; swap them, or give one of them alone\n",
-		},
-	} {
-		status, said := e.run(t.Context(), "explain", row.arguments...)
-		if diff := cmp.Diff(row.want, said); status != 2 || diff != "" {
-			t.Errorf("%v: status %d, %s", row.arguments, status, diff)
-		}
-	}
 }

@@ -171,11 +171,14 @@ func TestExportAndImport(t *testing.T) {
 		}
 		edit(t, from, comments[0])
 		file := filepath.Join(t.TempDir(), "all.jsonl")
-		// An export that takes long also tells how far it is.
-		wanted := regexp.MustCompile(`^(\d+ comments, [\d,]+ comments/s\n)*` + strconv.Itoa(count+1) + ` comments written to ` + regexp.QuoteMeta(file) + `.*\n$`)
-		if said := from.must("export", file); !wanted.MatchString(said) {
-			t.Errorf("it said %s", said)
+		// An export that takes long also tells how far it is. Standard output has lines of comments only.
+		wanted := func(said, place string) {
+			t.Helper()
+			if !regexp.MustCompile(`^(\d+ comments, [\d,]+ comments/s\n)*` + strconv.Itoa(count+1) + ` comments written to ` + regexp.QuoteMeta(place) + ` in [0-9.]+ s \([0-9,]+ comments/s\)\n$`).MatchString(said) {
+				t.Errorf("it said %s", said)
+			}
 		}
+		wanted(from.must("export", file), file)
 		to.must("import", file, "--restore")
 		if diff := cmp.Diff(from.items(), to.items()); diff != "" {
 			t.Error(diff)
@@ -187,7 +190,7 @@ func TestExportAndImport(t *testing.T) {
 			t.Errorf("the second import says %s, want %s", again.String(), want)
 		}
 		again.Reset()
-		to.must("export", "-", "--calls", "1")
+		wanted(to.must("export", "-", "--calls", "1"), "standard output")
 		if diff := cmp.Diff(sortedLines(readFile(t, file)), sortedLines(again.String())); diff != "" {
 			t.Error(diff)
 		}
@@ -273,23 +276,6 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 	}
 }
 
-func TestExportOfAProduct(t *testing.T) {
-	t.Parallel()
-	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
-		e := newExporter(t, endpoint)
-		e.fill(nasty(rand.New(rand.NewPCG(2, 2)), 41))
-		var all, one bytes.Buffer
-		e.out = &all
-		e.must("export", "-")
-		e.out = &one
-		e.must("export", "-", "--product", "p")
-		want := slices.DeleteFunc(sortedLines(all.String()), func(line string) bool { return !strings.Contains(line, `"product":"p",`) })
-		if diff := cmp.Diff(want, sortedLines(one.String())); diff != "" || len(want) != 21 {
-			t.Errorf("%d lines: %s", len(want), diff)
-		}
-	})
-}
-
 // A compressed file says so by its name or by the flag, and import reads it.
 func TestExportCompressed(t *testing.T) {
 	t.Parallel()
@@ -311,35 +297,6 @@ func TestExportCompressed(t *testing.T) {
 		if diff := cmp.Diff(e.items(), to.items()); diff != "" {
 			t.Error(diff)
 		}
-	}
-}
-
-// An impossible command line is refused in one sentence before any call to an engine: the engine given here does not
-// exist.
-func TestExportRefusals(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	there := filepath.Join(folder, "there.jsonl")
-	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e := &exporter{t: t, endpoint: "http://127.0.0.1:1", table: "t", out: io.Discard}
-	var got strings.Builder
-	for _, arguments := range [][]string{
-		{there}, {folder}, {filepath.Join(folder, "absent", "x.jsonl")}, {filepath.Join(there, "x.jsonl")},
-		{"-", "--calls=-1"}, {"-", "--product", "c_1"}, {}, {there, "--force"},
-		{filepath.Join(folder, "out.csv")}, {filepath.Join(folder, "out.TSV.gz")}, {filepath.Join(folder, "out.xlsx")},
-	} {
-		status, said := e.run(t.Context(), "export", arguments...)
-		if status == 0 || strings.Count(said, "\n") != 1 {
-			t.Errorf("%v: status %d, %s", arguments, status, said)
-		}
-		fmt.Fprintf(&got, "%s\n\t%s", strings.Join(arguments, " "), said)
-	}
-	compareGolden(t, "testdata/export.golden", []byte(strings.ReplaceAll(got.String(), folder, "DIR")))
-	checkFiles(t, folder, "there.jsonl")
-	if text := readFile(t, there); text != "x" {
-		t.Errorf("what was there is %q now", text)
 	}
 }
 
@@ -558,24 +515,4 @@ func kill(t *testing.T, e *exporter, operation string, pass int32, name string, 
 	}
 	_ = process.Process.Kill() // it waits at the gate
 	<-ended
-}
-
-var took = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ comments/s\)`)
-
-// Progress and summary go to standard error, and standard output has lines only.
-func TestExportToStandardOutput(t *testing.T) {
-	t.Parallel()
-	e := newExporter(t, dynamotest.Dynoxide(t))
-	e.fill(commenttest.Many(rand.New(rand.NewPCG(8, 8)), "p", 250))
-	var out bytes.Buffer
-	e.out = &out
-	said := took.ReplaceAllString(e.must("export", "-"), "in a while")
-	if said != "250 comments written to standard output in a while\n" {
-		t.Errorf("it said %s", said)
-	}
-	for line := range strings.Lines(out.String()) {
-		if !strings.HasPrefix(line, `{"talkback":2,"id":"c_`) {
-			t.Errorf("a line is %s", line)
-		}
-	}
 }

@@ -45,6 +45,7 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	i := newImporter(t, endpoint)
 	file := write(t, "cups.csv", threeReviews)
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
+	checkFiles(t, filepath.Dir(file), "cups.csv") // and none of rejected rows
 	mended := write(t, "mended.csv", strings.NewReplacer("Buy here.", "Bon.", "spam", "published", "Broken.", "Cassée.").Replace(threeReviews))
 	i.want("3 rows = 0 written + 0 already there + 3 updated + 0 repeated in the file + 0 rejected, in a while\n", mended, "--language", "fr", "--update")
 	i.want(summary(3, 0, 3, 0, 0), mended, "--language", "fr", "--update")

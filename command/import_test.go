@@ -190,17 +190,6 @@ func TestImportStandardInput(t *testing.T) {
 	}
 }
 
-// Without a bad row, no file for them is written.
-func TestImportWithoutRejects(t *testing.T) {
-	t.Parallel()
-	i := newImporter(t, dynamotest.Dynoxide(t))
-	file := write(t, "reviews.jsonl", manyReviews(3))
-	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*rejects*")); err != nil || len(left) > 0 {
-		t.Errorf("there are %v, %v", left, err)
-	}
-}
-
 // An interrupted import ends at once, whether it is writing or waits for input that never comes,
 // and the next one goes on.
 func TestImportInterrupted(t *testing.T) {
@@ -327,43 +316,4 @@ func TestImportOfABrokenFile(t *testing.T) {
 	if status != 1 || !strings.Contains(said, "unexpected EOF") || !strings.Contains(said, "20 rows = 20 written") {
 		t.Errorf("status %d: %s", status, said)
 	}
-}
-
-// An impossible command line is refused before any call to an engine: the one given here does not
-// exist.
-func TestImportRefusals(t *testing.T) {
-	t.Parallel()
-	file := write(t, "reviews.csv", fewReviews)
-	nameless := filepath.Join(filepath.Dir(file), "reviews")
-	if err := os.WriteFile(nameless, []byte("what\nis this\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for _, arguments := range [][]string{
-		{"absent.csv"},
-		{nameless},
-		{file, "--max-rejects", "few"},
-		{file, "--max-rejects", "101%"},
-		{file, "--max-rejects", "0%"},
-		{file, "--map", "text"},
-		{file, "--map", "body=text"},
-		{file, "--map", "text=a", "--map", "TEXT=b"},
-		{file, "--map", "text=a,b"},
-		{file, "--language", "Klingon"},
-		{file, "--language-of", "UK"},
-		{file, "--language-of", "UK=Klingon"},
-		{file, "--language-of", "UK=en", "--language-of", "uk=de"},
-		{file, "--format", "xml"},
-		{file, "--calls=-1"},
-		{file, "--rejects", file},
-		{file, "--map", "language="},
-	} {
-		status, out, said := newImporter(t, "http://127.0.0.1:1").run(t.Context(), arguments...)
-		if status == 0 || out != "" || strings.Contains(said, "127.0.0.1") {
-			t.Errorf("%v: status %d, %s%s", arguments, status, out, said)
-		}
-		said = strings.ReplaceAll(said, filepath.Dir(file), "DIR")
-		fmt.Fprintf(&got, "%s\n\t%d  %s\n", strings.ReplaceAll(strings.Join(arguments, " "), filepath.Dir(file), "DIR"), status, strings.TrimSpace(said))
-	}
-	compareGolden(t, "testdata/import.golden", []byte(got.String()))
 }

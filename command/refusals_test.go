@@ -34,8 +34,11 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"talkback.db": "", "engine.json": `{"endpoint": "http://127.0.0.1:1", "shared": true}`} {
-		if err := os.WriteFile(filepath.Join("good", name), []byte(text), 0o600); err != nil {
+	for name, text := range map[string]string{
+		"good/talkback.db": "", "good/engine.json": `{"endpoint": "http://127.0.0.1:1", "shared": true}`,
+		"few.csv": fewReviews, "nameless": "what\nis this\n", "there.jsonl": "x",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,7 +95,18 @@ func TestRefusals(t *testing.T) {
 		"stats cup saucer",
 		"completion",
 		"completion ksh",
-		// Files that cannot be read.
+		// Files that cannot be read or written.
+		"import absent.csv",
+		"import nameless",
+		"export there.jsonl",
+		"export empty",
+		"export absent/x.jsonl",
+		"export there.jsonl/x.jsonl",
+		"export there.jsonl --force --table t",
+		"export out.csv",
+		"export out.TSV.gz",
+		"export out.xlsx",
+		"import few.csv --rejects few.csv",
 		"cost nothing.json",
 		"cost empty",
 		"cost /dev/zero",
@@ -126,6 +140,25 @@ func TestRefusals(t *testing.T) {
 		"explain --product cup --created-after yesterday",
 		"explain --product cup --created-after 2024-06-01 --created-before 2024-05-01",
 		"explain --product cup --after 42",
+		"explain --product cup --page=-1",
+		"explain --product cup --page 2 --from-end",
+		"explain --product cup --after c_01000000000000000000000000 --before c_02000000000000000000000000",
+		"show " + id + " --endpoint ALONE",
+		"import few.csv --max-rejects few",
+		"import few.csv --max-rejects 101%",
+		"import few.csv --max-rejects 0%",
+		"import few.csv --map text",
+		"import few.csv --map body=text",
+		"import few.csv --map text=a --map TEXT=b",
+		"import few.csv --map text=a,b",
+		"import few.csv --map language=",
+		"import few.csv --language Klingon",
+		"import few.csv --language-of UK",
+		"import few.csv --language-of UK=Klingon",
+		"import few.csv --language-of UK=en --language-of uk=de",
+		"import few.csv --format xml",
+		"import few.csv --calls=-1",
+		"export - --calls=-1",
 		"stats c_x",
 		"stats cup --languages klingonese",
 		"stats cup --ratings 0",
@@ -187,8 +220,8 @@ func TestRefusals(t *testing.T) {
 	text := strings.NewReplacer(alone, "ALONE", folder, "DIR").Replace(got.String())
 	compareGolden(t, golden, []byte(text))
 	left, err := filepath.Glob("*")
-	if fmt.Sprint(left) != "[empty good]" || err != nil {
-		t.Errorf("there are %v now, %v", left, err)
+	if there := readFile(t, "there.jsonl"); fmt.Sprint(left) != "[empty few.csv good nameless there.jsonl]" || err != nil || there != "x" {
+		t.Errorf("there are %v now, %v, and one has %q", left, err, there)
 	}
 	if tables := dynamo.TableNames(t.Context(), client); fmt.Sprint(tables) != "[comments]" {
 		t.Errorf("there are the tables %v now", tables)

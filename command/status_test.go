@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/doctor"
-	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -44,36 +42,6 @@ func TestStatusHeadline(t *testing.T) {
 		if found := row.status.ofCounts(); (found.Result == doctor.OK) != fine {
 			t.Errorf("%s: doctor says %v", row.why, found)
 		}
-	}
-}
-
-// A status with everything in it, as printed. Text from outside is harmless to a terminal.
-func TestStatusInFull(t *testing.T) {
-	t.Parallel()
-	s := status{
-		now:   noon,
-		state: stream.State{Complete: true, Label: "l"},
-		leases: []stream.Lease{
-			{Shard: "shardId-2", Owner: "host/B", Checkpoint: "4711", CaughtUp: noon.Add(-2 * time.Hour), DeadLetters: 1},
-			{Shard: "shardId-1", Ended: true, Checkpoint: "42", CaughtUp: noon},
-			{Shard: "shardId-3"},
-		},
-		deadLetters: []stream.DeadLetter{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
-		rebuild:     counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
-	}
-	const want = `Complete; how far the statistics are behind is not known yet
-A rebuild is under way, by talkback serve (pid 1 on h): 12,345 items so far
-
-SHARD      READ BY          BEHIND   POSITION       DEAD-LETTERED
-shardId-1  read to its end           42             0
-shardId-2  host/B           2h0m0s   4711           1
-shardId-3  none             unknown  its beginning  0
-
-Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuild repairs it:
-  2026-05-01T11:59:00Z  PK=C#\u001b[2J SK=C: error of kind 0
-`
-	if diff := cmp.Diff(want, s.text(output.ScreenOf(io.Discard))); diff != "" {
-		t.Error(diff)
 	}
 }
 
