@@ -3,7 +3,6 @@ package command_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -148,31 +146,3 @@ type netError struct{}
 func (*netError) Error() string   { return "connection refused" }
 func (*netError) Timeout() bool   { return false }
 func (*netError) Temporary() bool { return false }
-
-// A read that fails fails the page: a page is never silently short.
-func TestOneFailingPartitionFailsThePage(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t, dynamotest.Dynoxide(t))
-	healthy := a.session.Client.Options().HTTPClient
-	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil || strings.Contains(string(body), "P#x") {
-			return nil, errors.Join(err, &netError{})
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		return healthy.Do(r)
-	})))
-	got := a.ask(`{ product(id: "x") { comments(filter: {ratings: [3, 4, 5]}) { nodes { id } } } }`, nil)
-	if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != "UNAVAILABLE" || string(got.Data) != `{"product":{"comments":null}}` {
-		t.Errorf("%s %+v, want null and one error", got.Data, got.Errors)
-	}
-}
-
-func TestMissingTable(t *testing.T) {
-	t.Parallel()
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	err := dynamo.CheckTable(t.Context(), client, "no-such-table")
-	if err == nil || !strings.Contains(err.Error(), "--create-table") {
-		t.Errorf("%v, want a sentence that names the cure", err)
-	}
-}

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +14,6 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -371,79 +367,6 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 		}
 	}
 	return network.Calls()
-}
-
-// The same holds for an import of new comments, and of comments that have been edited since.
-func TestImportThroughFaults(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t) // the engine does not matter for faults on the way
-	for _, f := range faulttest.Kinds {
-		if f.OfTransactions() {
-			continue // an import makes none
-		}
-		t.Run(string(f), func(t *testing.T) {
-			t.Parallel()
-			for n := 1; ; n++ {
-				if importThroughFault(t, newAPI(t, endpoint), n, f) < n {
-					return
-				}
-			}
-		})
-	}
-}
-
-// importThroughFault imports with one fault, and again with endless faults until it is canceled. It returns how many
-// calls the first import took.
-func importThroughFault(t *testing.T, a *api, n int, f faulttest.Fault) int {
-	t.Helper()
-	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 12)
-	a.load(comments[:4]...)
-	edited := a.edit(map[string]any{"id": comments[2].ID, "version": comments[2].Version, "text": "edited since"})
-	if edited.codes() != "" {
-		t.Fatal(edited.codes())
-	}
-	want := slices.Clone(comments)
-	want[2].Text, want[2].Version, want[2].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
-
-	client, network := faulttest.Under(a.session.Client, faulttest.Nth(n, f))
-	counts, err := dynamo.NewLoader(client, a.session.Table, 1).Load(t.Context(), comments[:8])
-	if err = errors.Join(err, network.Flush()); err != nil || counts != (dynamo.LoadCounts{Written: 4, Existing: 4}) {
-		t.Errorf("at call %d: %+v, %v", n, counts, err)
-	}
-	checkImported(t, a, want[:8])
-
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	broken, cutOff := faulttest.Under(a.session.Client, func(call int) faulttest.Fault {
-		if call > n+2 {
-			cancel()
-		}
-		return faulttest.From(n, f)(call)
-	})
-	_, _ = dynamo.NewLoader(broken, a.session.Table, 1).Load(ctx, comments)
-	counts, err = dynamo.NewLoader(a.session.Client, a.session.Table, 1).Load(t.Context(), comments)
-	if err = errors.Join(err, cutOff.Flush()); err != nil || counts.Written+counts.Existing != len(comments) {
-		t.Errorf("after faults from call %d on: %+v, %v", n, counts, err)
-	}
-	checkImported(t, a, want)
-	return network.Calls()
-}
-
-func checkImported(t *testing.T, a *api, comments []comment.Comment) {
-	t.Helper()
-	want := make([]kept, len(comments))
-	for i, c := range comments {
-		want[i] = kept{
-			id: "C#" + c.ID.Position().String(), product: c.ProductID, language: string(c.Language), rating: strconv.Itoa(c.Rating),
-			text: c.Text, author: c.Author.ID, authorName: c.Author.Name, version: strconv.Itoa(c.Version), edited: c.UpdatedAt != nil,
-		}
-		if c.Title != nil {
-			want[i].title = *c.Title
-		}
-	}
-	if diff := gocmp.Diff(what(want), what(everything(t, a.session.Client, a.session.Table, "imported"))); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func checkOutcome(t *testing.T, when string, got outcome, said string, there, before, after []string) {

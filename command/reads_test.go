@@ -313,65 +313,6 @@ func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 	})
 }
 
-// While comments come and go, a client that pages through sees those that exist all along exactly
-// once, in order.
-func TestInsertsAndDeletesWhileWalking(t *testing.T) {
-	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := commenttest.Rand(t)
-		for _, backwards := range []bool{false, true} {
-			a := newAPI(t, endpoint)
-			comments := commenttest.Many(r, "chair", 120)
-			a.load(comments...)
-			model := commenttest.NewModel(comments...)
-			l := list{product: "chair", order: comment.NewestFirst, size: 7, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
-			gone := map[string]bool{}
-			added := map[string]bool{}
-			var seen []string
-			var cursor *string
-			for {
-				p := a.page(l.variables(backwards, cursor))
-				ids := make([]string, 0, len(p.Edges))
-				for _, e := range p.Edges {
-					ids = append(ids, e.Node.ID)
-				}
-				more := p.PageInfo.HasNextPage
-				cursor = p.PageInfo.EndCursor
-				if backwards {
-					slices.Reverse(ids)
-					more, cursor = p.PageInfo.HasPreviousPage, p.PageInfo.StartCursor
-				}
-				seen = append(seen, ids...)
-				if !more {
-					break
-				}
-				// Some go, the one at the cursor among them, and some come.
-				last := comment.ID(ids[len(ids)-1])
-				for _, id := range []comment.ID{last, comments[r.IntN(len(comments))].ID} {
-					a.delete(id)
-					model.Delete(id)
-					gone[string(id)] = true
-				}
-				fresh := commenttest.Random(r, "chair")
-				a.load(fresh)
-				added[string(fresh.ID)] = true
-			}
-			want := model.List("chair", l.filter, l.order)
-			if backwards {
-				slices.Reverse(want)
-			}
-			var stayed []string
-			for _, c := range want {
-				stayed = append(stayed, string(c.ID))
-			}
-			seen = slices.DeleteFunc(seen, func(id string) bool { return gone[id] || added[id] })
-			if diff := cmp.Diff(stayed, seen); diff != "" {
-				t.Errorf("backwards %v: %s", backwards, diff)
-			}
-		}
-	})
-}
-
 // A slice between any two cursors, from either end, matches the whole list, and so does its page
 // info. Comments at the cursors and elsewhere may be gone.
 func TestSlicesBetweenCursors(t *testing.T) {
