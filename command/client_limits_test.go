@@ -114,9 +114,8 @@ func TestClientLimits(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
 	t.Setenv("TALKBACK_VISITOR_SECRET", strings.Repeat("v", 32))
-	s := serving(t, "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
-		"--visitor-votes", "--jwt-algorithm", "HS256", "--roles-claim", "roles", "--trusted-proxy", "127.0.0.0/8",
-		"--client-read-units", "1", "--client-burst", "60", "--client-writes", "2")
+	s := serving(t, append(onTable(t), "--listen", "127.0.0.1:0", "--visitor-votes", "--jwt-algorithm", "HS256", "--roles-claim", "roles", "--trusted-proxy", "127.0.0.0/8",
+		"--client-read-units", "1", "--client-burst", "60", "--client-writes", "2")...)
 	if !strings.Contains(s.said.String(), "limits    1 read units a second and 2 writes a minute for each client") {
 		t.Errorf("the start does not say what bounds clients:\n%s", s.said)
 	}
@@ -254,7 +253,7 @@ func (s running) checkPages(t *testing.T) {
 func TestServersShareLimits(t *testing.T) {
 	cache := redistest.Start(t)
 	t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", cache.URL())
-	common := []string{"--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0"}
+	common := append(onTable(t), "--listen", "127.0.0.1:0")
 	const burst, half = 1000, 500
 	limited := append(common, "--client-read-units", "1", "--client-burst", strconv.Itoa(burst), "--client-limits-servers", "2")
 	admin := freeAddress(t)

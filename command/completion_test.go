@@ -35,17 +35,12 @@ var completions = []struct {
 // Real shells complete real lines with the script that the program prints.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	folder := t.TempDir()
 	if err := os.Symlink(program, filepath.Join(folder, "talkback")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "reviews.jsonl"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(folder, "reviews.jsonl"), "")
 	var lines []string
 	for _, row := range completions {
 		lines = append(lines, row.line)

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +17,10 @@ import (
 // checks are answered. The same holds for the admin port.
 func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	admin := freeAddress(t)
 	s := follow(t, exec.Command("sh", "-c", `ulimit -n 300 && exec "$0" "$@"`, program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin,
-		"--engine", dynamotest.DynoxideBinary(t), "--data", filepath.Join(t.TempDir(), "data")))
+		"--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t)))
 	for _, row := range []struct{ sent, reason string }{
 		{"", "they say nothing"},
 		{"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "they wait for their next request"},

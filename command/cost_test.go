@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -101,9 +100,7 @@ func TestCostInterrupted(t *testing.T) {
 func TestCostRefuses(t *testing.T) {
 	t.Parallel()
 	wrong := filepath.Join(t.TempDir(), "wrong.json")
-	if err := os.WriteFile(wrong, []byte(`{"products": 2, "comments": 9, "held": 3}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, wrong, `{"products": 2, "comments": 9, "held": 3}`)
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, row := range []struct {

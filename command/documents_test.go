@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -336,25 +335,14 @@ func newcomersFolder(t *testing.T) string {
 	if err := os.Symlink(filepath.Join(filepath.Dir(bin), "docs"), filepath.Join(folder, "docs")); err != nil {
 		t.Fatal(err)
 	}
-	jsonl, err := os.ReadFile("testdata/api/kettle/data.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tsv bytes.Buffer
-	zip := gzip.NewWriter(&tsv)
-	_, _ = zip.Write([]byte("marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_date\n" +
-		"UK\tR1\tB1\t5\tLovely\t2015-08-20\nDE\tR2\tB1\t2\tNaja\t2015-08-21\n")) // a buffer takes all
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{
-		"reviews.jsonl":  jsonl,
-		"reviews.tsv.gz": tsv.Bytes(),
-		"avis.csv":       []byte("id,product,rating,Avis,Date\n1,tasse,5,\"Très bien, merci\",2024-01-01\n"),
+	tsv := gzipped(t, "marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_date\n"+
+		"UK\tR1\tB1\t5\tLovely\t2015-08-20\nDE\tR2\tB1\t2\tNaja\t2015-08-21\n")
+	for name, content := range map[string]string{
+		"reviews.jsonl":  readFile(t, "testdata/api/kettle/data.jsonl"),
+		"reviews.tsv.gz": tsv,
+		"avis.csv":       "id,product,rating,Avis,Date\n1,tasse,5,\"Très bien, merci\",2024-01-01\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(folder, name), content)
 	}
 	return folder
 }

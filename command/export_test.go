@@ -323,9 +323,7 @@ func TestExportByForce(t *testing.T) {
 	e.fill(nasty(rand.New(rand.NewPCG(4, 4)), 3))
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "file.jsonl"), filepath.Join(folder, "link.jsonl")
-	if err := os.WriteFile(file, []byte(strings.Repeat("old\n", 10_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, strings.Repeat("old\n", 10_000))
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
@@ -350,10 +348,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 			t.Errorf("status %d, %q", status, said)
 		}
 	}
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil { // also for other output than exports
 		defer func() { _ = full.Close() }()
 		const want = "talkback: standard output cannot be written (no space left on device): make room, or name a file on another disk\n"
@@ -480,9 +475,7 @@ func TestKilledImportIsListed(t *testing.T) {
 	for n := range 3 * chunk {
 		fmt.Fprintf(&rows, "r%d,cup,5,en,Holds water.,2015-08-20\n", n)
 	}
-	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, rows.String())
 	kill(t, e, "PutItem", chunk+10, "import", file, "--calls", "1", "--no-count", "--yes")
 	if said := e.says("import", "--list"); !strings.Contains(said, output.English.Sprint(chunk)+"  0        running, or killed") {
 		t.Error(said)
@@ -493,10 +486,7 @@ func TestKilledImportIsListed(t *testing.T) {
 // calls of the operation.
 func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	g := newGate(t, e.endpoint, operation, pass)
 	there := *e
 	there.endpoint = g.URL

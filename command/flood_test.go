@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ func TestRequestsHeldBack(t *testing.T) {
 		"heads":                func(t *testing.T, address string) { holdConnections(t, address, connections, headHeldBack) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startServerWith(t, []string{"GOGC="}, "--data", filepath.Join(t.TempDir(), "data")) // `make test` has it collect less often
+			s := startServerWith(t, []string{"GOGC="}, onTable(t)...) // `make test` has it collect less often
 			attack(t, strings.TrimPrefix(s.address, "http://"))
 			if got := post(t, s.address, operation("{ __typename }", nil)); got.status != http.StatusOK {
 				t.Errorf("others are answered %d: %s", got.status, got.body)

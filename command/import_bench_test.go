@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -110,9 +109,7 @@ func writeReviews(b *testing.B, rows int) (path string) {
 			rand.IntN(3000), 1+rand.IntN(comment.MaxRating), words, 10+rand.IntN(10), 1+rand.IntN(12), 1+rand.IntN(28))
 	}
 	path = filepath.Join(b.TempDir(), "reviews.tsv")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	writeFile(b, path, string(text))
 	return path
 }
 

@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,9 +59,7 @@ func TestImportDryRun(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "reviews.csv")
-	if err := os.WriteFile(file, []byte(fewReviews), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, fewReviews)
 	i := newImporter(t, "http://127.0.0.1:1")
 	status, out, said := i.run(t.Context(), file, "--dry-run")
 	const want = "6 rows = 2 that an empty table would take + 1 repeated in the file + 3 rejected, in a while\n" +

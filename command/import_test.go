@@ -71,10 +71,15 @@ func summary(rows, written, existing, repeated, rejected int) string {
 func write(t *testing.T, name, content string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
+	writeFile(t, path, content)
+	return path
+}
+
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 const fewReviews = `id,product,rating,lang,title,text,date
@@ -97,9 +102,7 @@ func TestImport(t *testing.T) {
 		where := "The rejected rows, with line and reason, are in " + rejects + "\n"
 		i.want(summary(6, 2, 0, 1, 3)+where, file)
 		i.want(summary(6, 0, 2, 1, 3)+where, file)
-		if err := os.WriteFile(rejects, []byte("3\tmended by hand\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, rejects, "3\tmended by hand\n")
 		if status, out, said := i.run(t.Context(), file); status != 3 || out != "" || !strings.Contains(said, "nothing was imported: the rejected rows would go to") {
 			t.Errorf("status %d, %s%s", status, out, said)
 		}
@@ -178,11 +181,7 @@ func manyReviews(rows int) string {
 func TestImportStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	i := newImporter(t, dynamotest.Dynoxide(t))
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	_, _ = io.WriteString(zip, manyReviews(30)+"{}\n")
-	_ = zip.Close()
-	i.stdin = &packed
+	i.stdin = strings.NewReader(gzipped(t, manyReviews(30)+"{}\n"))
 	i.want(summary(31, 30, 0, 0, 1)+"The rejected rows, with line and reason, are in talkback.rejects.tsv\n",
 		"-", "--format", "jsonl", "--language", "en")
 	if _, err := os.Stat("talkback.rejects.tsv"); err != nil {

@@ -60,13 +60,14 @@ func (t *transcript) String() string {
 // take over what it leaves.
 func startCounter(t *testing.T, a *api, pages place) *counter {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &counter{t: t, process: exec.Command(program, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")}
-	c.process.Env = pages.environ()
-	c.process.Stderr = &c.said
+	return startStream(t, pages.environ(), "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")
+}
+
+// startStream runs `talkback stream` until it is stopped or killed.
+func startStream(t *testing.T, environment []string, arguments ...string) *counter {
+	t.Helper()
+	c := &counter{t: t, process: exec.Command(binary(t), append([]string{"stream"}, arguments...)...)}
+	c.process.Env, c.process.Stderr = environment, &c.said
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -252,15 +253,8 @@ func (m *massacre) seen() string {
 func (a *api) drained(before time.Time) {
 	a.tb.Helper()
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
-	var last string
-	for deadline := time.Now().Add(patience); ; {
+	eventually(a.tb, "all is counted", func() bool {
 		upTo, known, state, err := leases.ProcessedUpTo(context.Background())
-		if err == nil && known && state.Complete && !upTo.Before(before) {
-			return
-		}
-		if last = fmt.Sprint(upTo, known, state, err); time.Now().After(deadline) {
-			a.tb.Fatalf("not all is counted: %s", strings.TrimSpace(last))
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil && known && state.Complete && !upTo.Before(before)
+	})
 }

@@ -24,26 +24,29 @@ import (
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := selfSigned(t)
-	for _, test := range []struct {
+	for scheme, row := range map[string]struct {
 		arguments []string
-		scheme    string
-		client    func(*http.Protocols)
-		want      string
-		reason    string
+		protocols map[string]func(*http.Protocols)
 	}{
-		{nil, "http", func(p *http.Protocols) { p.SetHTTP1(true) }, "HTTP/1.1", "curl"},
-		{nil, "http", func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, "HTTP/2.0", "a proxy that speaks h2c"},
-		{[]string{"--tls-cert", certificate, "--tls-key", key}, "https", func(p *http.Protocols) { p.SetHTTP1(true) }, "HTTP/1.1", "an older client"},
-		{[]string{"--tls-cert", certificate, "--tls-key", key}, "https", func(p *http.Protocols) { p.SetHTTP2(true) }, "HTTP/2.0", "a browser"},
+		"http": {nil, map[string]func(*http.Protocols){
+			"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },            // curl
+			"HTTP/2.0": func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, // a proxy that speaks h2c
+		}},
+		"https": {[]string{"--tls-cert", certificate, "--tls-key", key}, map[string]func(*http.Protocols){
+			"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) }, // an older client
+			"HTTP/2.0": func(p *http.Protocols) { p.SetHTTP2(true) }, // a browser
+		}},
 	} {
-		t.Run(test.scheme+" "+test.want, func(t *testing.T) {
-			s := startServer(t, append(test.arguments, "--data", filepath.Join(t.TempDir(), "data"))...)
-			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
-			test.client(transport.Protocols)
-			defer transport.CloseIdleConnections()
-			got, err := send(t.Context(), transport, http.MethodPost, s.address+"/graphql", operation(`{ product(id: "x") { id } }`, nil))
-			if err != nil || got.proto != test.want || !strings.HasPrefix(s.address, test.scheme+"://") || got.body != `{"data":{"product":{"id":"x"}}}` {
-				t.Errorf("%s: %v: %s at %s: %s; want %s by %s", test.reason, err, got.proto, s.address, got.body, test.want, test.scheme)
+		t.Run(scheme, func(t *testing.T) {
+			s := startServer(t, append(onTable(t), row.arguments...)...)
+			for want, speaks := range row.protocols {
+				transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
+				speaks(transport.Protocols)
+				defer transport.CloseIdleConnections()
+				got, err := send(t.Context(), transport, http.MethodPost, s.address+"/graphql", operation(`{ product(id: "x") { id } }`, nil))
+				if err != nil || got.proto != want || !strings.HasPrefix(s.address, scheme+"://") || got.body != `{"data":{"product":{"id":"x"}}}` {
+					t.Errorf("%v: %s at %s: %s; want %s by %s", err, got.proto, s.address, got.body, want, scheme)
+				}
 			}
 			s.signal(syscall.SIGTERM)
 			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
@@ -56,8 +59,8 @@ func TestProtocols(t *testing.T) {
 // Each flag sets what it is named for.
 func TestFlagsOfHTTP(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"),
-		"--max-body", "100", "--max-query", "50", "--cors-origin", "https://shop.example", "--cors-origin", "https://m.shop.example")
+	s := startServer(t, append(onTable(t),
+		"--max-body", "100", "--max-query", "50", "--cors-origin", "https://shop.example", "--cors-origin", "https://m.shop.example")...)
 	for _, test := range []struct{ body, origin, want string }{
 		{`{"query": "{ __typename }"}`, "https://m.shop.example", `{"data":{"__typename":"Query"}}`},
 		{strings.Repeat(" ", 101), "https://shop.example", `BODY_TOO_LARGE`},

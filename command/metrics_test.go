@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +60,7 @@ const (
 func TestMetricsAreWhatHappened(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--admin-listen", admin, "--page-age", "1h")
+	s := startServer(t, append(onTable(t), "--admin-listen", admin, "--page-age", "1h")...)
 	for i := range 12 {
 		s.ask(fmt.Sprintf(`mutation { addComment(input: {productId: "kettle", rating: %d, language: "%s", text: "It boils.", author: {id: "a%d", name: "A"}}) { comment { id } } }`,
 			1+i%5, []string{"en", "de", "fr"}[i%3], i))

@@ -394,9 +394,7 @@ func TestReplaceKeeps(t *testing.T) {
 	folder := t.TempDir()
 	none, damaged := filepath.Join(folder, "none.jsonl"), filepath.Join(folder, "damaged.jsonl")
 	for file, text := range map[string]string{none: "", damaged: "{}\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, file, text)
 	}
 	older := dynamotest.WriteExport(t, filepath.Join(folder, "older"), "", e.table, dynamotest.Scan(t, client, e.table))
 	mark := layout.Key("ERASED", "digest")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
@@ -85,8 +84,8 @@ func TestManyConnectionsOfOneClient(t *testing.T) {
 	t.Parallel()
 	const connections = 300
 	places := strconv.Itoa(2 * connections)
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--trusted-proxy", "127.0.0.0/8", "--client-read-units", "20", "--client-burst", "20",
-		"--min-in-flight", places, "--max-in-flight", places)
+	s := startServer(t, append(onTable(t), "--trusted-proxy", "127.0.0.0/8", "--client-read-units", "20", "--client-burst", "20",
+		"--min-in-flight", places, "--max-in-flight", places)...)
 	many := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
 	t.Cleanup(many.CloseIdleConnections)
 	ask := func(client http.RoundTripper, address string) int {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,9 +36,7 @@ func TestPagesBuild(t *testing.T) {
 	export, folder := filepath.Join(t.TempDir(), "all.jsonl.gz"), filepath.Join(t.TempDir(), "pages")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(export, []byte(gzipped(t, text)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, export, gzipped(t, text))
 	}
 	build := func(want int, say string, more ...string) {
 		t.Helper()

@@ -14,15 +14,13 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	folder := t.TempDir()
 	manifest := filepath.Join(folder, "manifest.json")
 	write := func(text string) {
-		if err := os.WriteFile(manifest+".new", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, manifest+".new", text)
 		if err := os.Rename(manifest+".new", manifest); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(`{"one": "query One { __typename }"}`)
-	s := startServer(t, "--data", filepath.Join(folder, "data"), "--trusted-documents", manifest, "--trusted-only")
+	s := startServer(t, append(onTable(t), "--trusted-documents", manifest, "--trusted-only")...)
 	answers := func(id string) bool { return strings.Contains(s.post(`{"documentId": "`+id+`"}`), `"data"`) }
 	if !answers("one") || answers("two") || !strings.Contains(s.ask("{ __typename }"), "DOCUMENT_NOT_TRUSTED") {
 		t.Errorf("%s, %s, %s", s.post(`{"documentId": "one"}`), s.post(`{"documentId": "two"}`), s.ask("{ __typename }"))
@@ -45,9 +43,7 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 func TestRefusedManifests(t *testing.T) {
 	t.Parallel()
 	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	if err := os.WriteFile(manifest, []byte(`{"ours": "query Ours { price }"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, manifest, `{"ours": "query Ours { price }"}`)
 	for _, row := range []struct {
 		arguments []string
 		status    int

@@ -31,10 +31,21 @@ const patience = 5 * time.Minute
 // binaryPath is the path of the built program; TestMain removes it.
 var binaryPath = filepath.Join(os.TempDir(), fmt.Sprintf("talkback-test-%d", os.Getpid()))
 
-// binary builds the program once for all tests of this process.
-var binary = sync.OnceValues(func() (string, error) {
-	return binaryPath, provisiontest.Build("github.com/talkback/talkback", binaryPath)
-})
+var built = sync.OnceValue(func() error { return provisiontest.Build("github.com/talkback/talkback", binaryPath) })
+
+// binary builds the program once for all tests of this process, and returns its path.
+func binary(t testing.TB) string {
+	t.Helper()
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+	return binaryPath
+}
+
+// onTable are the arguments of a process with a table of its own on the engine that tests share.
+func onTable(t testing.TB) []string {
+	return []string{"--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t)}
+}
 
 // server is a running server of its own process.
 type server struct {
@@ -58,10 +69,7 @@ func startServer(t testing.TB, arguments ...string) *server {
 // startServerWith is startServer with more in the environment.
 func startServerWith(t testing.TB, environment []string, arguments ...string) *server {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	process := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t)}, arguments...)...)
 	process.Env = append(append(process.Environ(), "TALKBACK_DRAIN_DELAY=0s"), environment...) // the latter win
 	return follow(t, process)
@@ -290,7 +298,7 @@ func (s *server) postWhenRead(body io.Reader) string {
 // Requests under way are answered before the server ends.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"))
+	s := startServer(t, onTable(t)...)
 	body, send := io.Pipe()
 	answered := make(chan string, 1)
 	go func() {

@@ -50,10 +50,7 @@ func probe(url string) (status int, body string) {
 // finds all of it counted. Then the server ends, and starts again.
 func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	address, folder := freeAddress(t), filepath.Join(t.TempDir(), "data")
 	process := exec.Command(program, "serve", "--listen", address, "--data", folder,
 		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")

@@ -64,10 +64,7 @@ func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(counted(150))
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	g := newGate(t, e.endpoint, "TransactWriteItems", 3)
 	gated := *e
 	gated.endpoint = g.URL

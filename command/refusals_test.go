@@ -38,9 +38,7 @@ func TestRefusals(t *testing.T) {
 		"good/talkback.db": "", "good/engine.json": `{"endpoint": "http://127.0.0.1:1", "shared": true}`,
 		"few.csv": fewReviews, "nameless": "what\nis this\n", "there.jsonl": "x",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, text)
 	}
 	lock := flock.New(filepath.Join("good", "engine.lock")) // as the process has it that runs an engine
 	if err := lock.Lock(); err != nil {

@@ -161,9 +161,7 @@ func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 	if err := os.Mkdir("data", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("data/talkback.db", []byte("comments"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "data/talkback.db", "comments")
 	if err := os.Symlink("data/talkback.db", "database.jsonl"); err != nil {
 		t.Fatal(err)
 	}
@@ -220,9 +218,7 @@ func TestRejectsComeBack(t *testing.T) {
 		"4,cup,9,en,\"two\nlines\",2015-08-20", `"5",cup,9,en, =1,2015-08-20`,
 	}
 	text := "id,product,rating,lang,text,date\n" + strings.Join(rows, "\n") + "\n"
-	if err := os.WriteFile("reviews.csv", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "reviews.csv", text)
 	if status, _, said := newImporter(t, "http://127.0.0.1:1").run(t.Context(), "reviews.csv", "--dry-run", "--rejects", "reviews.csv.rejects.tsv"); status != 1 {
 		t.Fatalf("status %d, %s", status, said)
 	}
@@ -230,9 +226,7 @@ func TestRejectsComeBack(t *testing.T) {
 	if diff := cmp.Diff(text, readFile(t, "rejected.csv")); err != nil || diff != "" {
 		t.Fatalf("%v %s %s", err, out, diff)
 	}
-	if err := os.WriteFile("rejected.csv", []byte(strings.ReplaceAll(text, "cup,9", "cup,5")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "rejected.csv", strings.ReplaceAll(text, "cup,9", "cup,5"))
 	i := newImporter(t, "http://127.0.0.1:1")
 	i.want("5 rows = 5 that an empty table would take + 0 repeated in the file + 0 rejected, in a while\n"+
 		"This was a dry run: no table was asked, and nothing was written\n", "rejected.csv", "--dry-run")
@@ -288,9 +282,7 @@ func checkHarmless(t testing.TB, folder, format, text string) {
 	t.Helper()
 	name := filepath.Join(folder, "re\x1b]0;x\a\n"+forged+"views")
 	rejects := filepath.Join(folder, "rejects.tsv")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, name, text)
 	for _, more := range [][]string{nil, {"--rejects", rejects, "--force"}, {"--max-rejects", "0"}, {"--map", "text=none"}} {
 		var out, said bytes.Buffer
 		runMain(t, &out, &said, append([]string{"import", name, "--format", format, "--dry-run"}, more...)...)
@@ -412,9 +404,7 @@ func TestMessagesOfHostileNames(t *testing.T) {
 		"twice.csv":   "\"" + nasty + "\",\"" + nasty + "\"\n",
 		"control.csv": "product,x\x1b[2J\n",
 	} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, content)
 	}
 	for _, row := range []struct {
 		why       string

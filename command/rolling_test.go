@@ -19,10 +19,7 @@ import (
 // startAt starts a server behind a proxy on an address, and waits until it is ready.
 func startAt(t *testing.T, address string, more ...string) *server {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	process := exec.Command(program, append([]string{"serve", "--listen", address, "--drain-delay", "300ms"}, more...)...)
 	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy, nobody writes without a token
 	return follow(t, process)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 // unread than --max-unsent while others are answered.
 func TestMaxUnsent(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--max-unsent", "65536")
+	s := startServer(t, append(onTable(t), "--max-unsent", "65536")...)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
 	if err != nil {
 		t.Fatal(err)

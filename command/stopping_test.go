@@ -126,11 +126,7 @@ func TestStopUnderLoad(t *testing.T) {
 			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
 				t.Errorf("status %d\n%s", status, said)
 			}
-			_, held, err := leases.NewLeases(a.session.Client, a.session.Table).Current(t.Context())
-			if err != nil || len(held) == 0 {
-				t.Fatal(held, err)
-			}
-			for _, lease := range held {
+			for _, lease := range a.leases() {
 				if lease.Owner != "" {
 					t.Errorf("not given back: %+v", lease)
 				}
@@ -163,10 +159,7 @@ func (c *audience) expectUnready(trusted *x509.CertPool) {
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	s := follow(t, exec.Command("nohup", program, "serve", "--listen", "127.0.0.1:0", "--no-count", "--drain-delay", "0s", "--endpoint", a.session.Address, "--table", a.session.Table))
 	s.signal(syscall.SIGHUP)
 	for range 100 {
@@ -267,20 +260,15 @@ func TestReaderOfTheLogEnds(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- counting.Wait() }()
-	for begun := time.Now(); ; {
-		_, read, err := leases.NewLeases(a.session.Client, a.session.Table).Current(t.Context())
-		if err != nil || time.Since(begun) > patience {
-			t.Fatalf("the stream is not read: %v", err)
-		}
-		if slices.ContainsFunc(read, func(l stream.Lease) bool { return l.Owner != "" }) {
-			break
-		}
+	eventually(t, "the stream is read", func() bool {
 		select {
 		case err := <-ended:
 			t.Fatalf("it counts no more: %v", err)
-		case <-time.After(10 * time.Millisecond):
+		default:
 		}
-	}
+		_, read, err := leases.NewLeases(a.session.Client, a.session.Table).Current(t.Context())
+		return err == nil && slices.ContainsFunc(read, func(l stream.Lease) bool { return l.Owner != "" })
+	})
 	if err := errors.Join(counting.Process.Signal(syscall.SIGTERM), <-ended); err != nil {
 		t.Error(err)
 	}

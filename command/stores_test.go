@@ -98,10 +98,7 @@ func (m *massacre) untilNumbered() {
 // checkPages looks up every comment.
 func (m *massacre) checkPages() {
 	m.t.Helper()
-	program, err := binary()
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	program := binary(m.t)
 	verify := exec.Command(program, "verify", "--pages", "--endpoint", m.session.Address, "--table", m.session.Table)
 	verify.Env = m.pages.environ()
 	if said, err := verify.CombinedOutput(); err != nil || !strings.Contains(string(said), "no drift") {
@@ -118,10 +115,7 @@ func (a *api) talkback(arguments ...string) (status int, stdout, stderr string) 
 // that says what to do; in the end there are answers.
 func TestStoreInTrouble(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	store := redistest.Start(t)
 	store.Stop(t)
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -396,10 +390,7 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 // so, each with the store configured, and a server rebuilds it.
 func TestFolderIsPutBack(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	home := t.TempDir()
 	folder, copied := filepath.Join(home, "data"), filepath.Join(home, "copy")
 	pages := "TALKBACK_PAGES=sqlite:" + filepath.Join(home, "pages.db")
@@ -418,9 +409,7 @@ func TestFolderIsPutBack(t *testing.T) {
 		for i := range lines {
 			text = fmt.Appendf(text, `{"id": "%d-%d", "product": "vase", "rating": 5, "language": "de", "text": "x", "author": "u", "createdAt": "2024-05-01T08:%02d:%02dZ"}`+"\n", lines, i, i/60, i%60)
 		}
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, file, string(text))
 		if lines > 0 {
 			run("import", "--no-count", file)
 		}

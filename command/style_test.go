@@ -13,10 +13,7 @@ import (
 // A narrow terminal breaks lines between words; a pipe, even from one, gets the line unchanged.
 func TestNarrowTerminal(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	script := provisiontest.Program(t, "script", "lines of a narrow terminal")
 	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
   did you mean verify?; see talkback
@@ -38,10 +35,7 @@ func TestNarrowTerminal(t *testing.T) {
 // Colours are for terminals, and for users who ask for them; a file gets none.
 func TestColours(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := binary(t)
 	script := provisiontest.Program(t, "script", "colours on a terminal")
 	for _, row := range []struct {
 		why     string

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,9 +196,7 @@ func TestPageTellsOfNewComments(t *testing.T) {
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table}
 	manifest := filepath.Join(t.TempDir(), "none.json")
-	if err := os.WriteFile(manifest, []byte(`{"format":"apollo-persisted-query-manifest","version":1,"operations":[]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, manifest, `{"format":"apollo-persisted-query-manifest","version":1,"operations":[]}`)
 	one, other := startServer(t, append(flags, "--max-subscriptions", "1", "--trusted-documents", manifest, "--trusted-only")...), startServer(t, append(flags, "--no-count")...)
 	other.added(t)
 	if err := chromedp.Run(visitor, chromedp.ActionFunc(func(ctx context.Context) error {

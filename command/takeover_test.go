@@ -3,7 +3,6 @@ package command_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -20,19 +19,8 @@ import (
 // lease, with a client of its engine. The lease lasts too long to wait for its end.
 func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo.Store) {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	_ = os.Remove(filepath.Join(folder, "engine.json")) // a killed process leaves it behind
-	c := &counter{t: t, process: exec.Command(program, "stream", "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h", "--create-table")}
-	c.process.Stderr = &c.said
-	if err := c.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c.group.Go(func() { _ = c.process.Wait() }) // it is killed on purpose
-	t.Cleanup(c.kill)
-
+	c := startStream(t, os.Environ(), "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h", "--create-table")
 	var record struct{ Endpoint string }
 	eventually(t, "the engine answers", func() bool {
 		text, err := os.ReadFile(filepath.Join(folder, "engine.json"))

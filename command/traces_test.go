@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
 )
 
@@ -38,10 +37,7 @@ func startObserved(t *testing.T, flags ...string) *observed {
 	o := &observed{t: t, receiver: otlptest.Start(t)}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
-	o.running = begun(t, `"talkback answers"`, append([]string{
-		"serve", "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
-		"--log-format", "json",
-	}, flags...)...)
+	o.running = begun(t, `"talkback answers"`, append(append(onTable(t), "--listen", "127.0.0.1:0", "--log-format", "json"), flags...)...)
 	o.address = "http://" + o.said.lines("talkback answers")[0]["address"].(string)
 	return o
 }

@@ -295,7 +295,6 @@ func TestBlankFlagsAreRefused(t *testing.T) {
 // A server logs at its start who may write, and acts accordingly.
 func TestWritingIsAnnounced(t *testing.T) {
 	adding := operation(`mutation { addComment(input: {productId: "x", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { userErrors { code } } }`, nil)
-	endpoint := dynamotest.Dynoxide(t)
 	for _, row := range []struct {
 		why, listen string
 		environment map[string]string
@@ -316,7 +315,7 @@ func TestWritingIsAnnounced(t *testing.T) {
 			for name, value := range row.environment {
 				t.Setenv(name, value)
 			}
-			s := serving(t, "--endpoint", endpoint, "--create-table", "--table", dynamotest.TableName(t), "--listen", row.listen)
+			s := serving(t, append(onTable(t), "--listen", row.listen)...)
 			if !strings.Contains(s.said.String(), row.says) {
 				t.Errorf("it does not say %q:\n%s", row.says, s.said)
 			}
