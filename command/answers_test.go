@@ -61,7 +61,7 @@ func (a *api) checkAnswer(t *testing.T, operation string) {
 }
 
 // readComments reads comments as an import would.
-func readComments(t *testing.T, file string) []comment.Comment {
+func readComments(t testing.TB, file string) []comment.Comment {
 	t.Helper()
 	source, err := reviewfile.Open(file, nil)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -67,8 +66,7 @@ func TestClockOfAServer(t *testing.T) {
 	if ahead := scrape(t, admin)["talkback_clock_offset_seconds"]; ahead != 0 {
 		t.Errorf("ahead by %v s", ahead)
 	}
-	s.signal(syscall.SIGTERM)
-	_, said := s.wait()
+	said := s.stop()
 	// The date of an answer is cut to the second, and the answer may take some.
 	before, after, told := strings.Cut(said, "differs from the table's: set it, by NTP for example\" ahead=-")
 	if !told || !strings.HasPrefix(after, "1m") && !strings.HasPrefix(after, "5") || !strings.Contains(after, "agrees with the table's again") || strings.Contains(before+after, "differs from the table's") {

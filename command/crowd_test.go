@@ -18,7 +18,6 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/faulttest"
-	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/pageindex/table"
 )
 
@@ -87,12 +86,8 @@ func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, ro
 		c.networks = append(c.networks, network)
 	}
 	server := func(policy, edits string) *api {
-		held, err := moderation.Open(policy, "")
-		if err != nil {
-			t.Fatal(err)
-		}
 		a := &api{tb: t, session: c.session, authorizer: c.authorizer, pages: c.pages, watermark: c.watermark, serve: c.serve}
-		a.serve.Policy, a.serve.Moderation.Edits = held, edits
+		a.serve.Policy, a.serve.Moderation.Edits = policyOf(t, policy), edits
 		a.useClient(client)
 		return a
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,7 +112,9 @@ func TestTroubleWithTheTable(t *testing.T) {
 		{"broken inside", refuse(500, "InternalServerError"), "UNAVAILABLE"},
 		{"the table is gone", refuse(400, "ResourceNotFoundException"), "UNAVAILABLE"},
 		{"no answer in time", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, "TIMEOUT"},
-		{"no one there", func(*http.Request) (*http.Response, error) { return nil, &netError{} }, "UNAVAILABLE"},
+		{"no one there", func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		}, "UNAVAILABLE"},
 		{"refused for a reason of ours", refuse(400, "ValidationException"), "INTERNAL"},
 		{"a panic in our own goroutine", func(*http.Request) (*http.Response, error) { panic("secret inside") }, "INTERNAL"},
 	} {
@@ -139,10 +143,3 @@ func TestTroubleWithTheTable(t *testing.T) {
 		})
 	}
 }
-
-// netError is a connection that could not be made.
-type netError struct{}
-
-func (*netError) Error() string   { return "connection refused" }
-func (*netError) Timeout() bool   { return false }
-func (*netError) Temporary() bool { return false }

@@ -49,11 +49,7 @@ type exporter struct {
 
 func newExporter(t *testing.T, endpoint string) *exporter {
 	t.Helper()
-	e := &exporter{t: t, endpoint: endpoint, table: dynamotest.TableName(t), out: io.Discard}
-	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), e.table); err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return &exporter{t: t, endpoint: endpoint, table: newSession(t, endpoint).Table, out: io.Discard}
 }
 
 // arguments returns a command line for this table.

@@ -20,17 +20,9 @@ func TestImportAsks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, "reviews.csv", fewReviews)
 	for answer, says := range map[string]string{"\n": "the answer was not y", "no\n": "the answer was not y", "Yes\n": "127.0.0.1"} {
-		keyboard, screen := pseudoTerminal(t)
-		if _, err := io.WriteString(keyboard, answer); err != nil {
-			t.Fatal(err)
-		}
-		go func() { _, _ = io.Copy(io.Discard, keyboard) }() // until the terminal is closed
-		var said bytes.Buffer
-		status := command.Main(t.Context(), []string{"import", file, "--force", "--endpoint", "http://127.0.0.1:1"}, command.Terminal{
-			In: screen, Out: screen, Err: &said, Logger: slog.New(slog.DiscardHandler),
-		})
-		if status != 1 || !strings.Contains(said.String(), "Import these rows? [y/N]") || !strings.Contains(said.String(), says) {
-			t.Errorf("%q: status %d, %s", answer, status, said.String())
+		status, said := answering(t, answer, "import", file, "--force", "--endpoint", "http://127.0.0.1:1")
+		if status != 1 || !strings.Contains(said, "Import these rows? [y/N]") || !strings.Contains(said, says) {
+			t.Errorf("%q: status %d, %s", answer, status, said)
 		}
 	}
 }
@@ -40,24 +32,29 @@ func TestUndoAsks(t *testing.T) {
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	file := write(t, "cups.csv", threeReviews)
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
+	status, said := answering(t, "\n", "import", "--endpoint", i.endpoint, "--table", i.table, "--undo", "cups.csv")
+	for _, want := range []string{"cups.csv added 3 comments. To find them, this reads the whole table", "nothing was removed: the answer was not y"} {
+		if status != 1 || !strings.Contains(said, want) {
+			t.Errorf("status %d, %s; want %q", status, said, want)
+		}
+	}
+	if strings.Contains(said, "read units") {
+		t.Errorf("an engine that does not measure its table is said to read it for nothing: %s", said)
+	}
+	i.want("3 comments are removed\n", "--undo", "cups.csv")
+}
+
+// answering runs a command on a terminal on which an answer was typed.
+func answering(t *testing.T, answer string, arguments ...string) (status int, said string) {
+	t.Helper()
 	keyboard, screen := pseudoTerminal(t)
-	if _, err := io.WriteString(keyboard, "\n"); err != nil {
+	if _, err := io.WriteString(keyboard, answer); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // until the terminal is closed
-	var said bytes.Buffer
-	status := command.Main(t.Context(), []string{"import", "--endpoint", i.endpoint, "--table", i.table, "--undo", "cups.csv"}, command.Terminal{
-		In: screen, Out: screen, Err: &said, Logger: slog.New(slog.DiscardHandler),
-	})
-	for _, want := range []string{"cups.csv added 3 comments. To find them, this reads the whole table", "nothing was removed: the answer was not y"} {
-		if status != 1 || !strings.Contains(said.String(), want) {
-			t.Errorf("status %d, %s; want %q", status, said.String(), want)
-		}
-	}
-	if strings.Contains(said.String(), "read units") {
-		t.Errorf("an engine that does not measure its table is said to read it for nothing: %s", said.String())
-	}
-	i.want("3 comments are removed\n", "--undo", "cups.csv")
+	var all bytes.Buffer
+	status = command.Main(t.Context(), arguments, command.Terminal{In: screen, Out: screen, Err: &all, Logger: slog.New(slog.DiscardHandler)})
+	return status, all.String()
 }
 
 // pseudoTerminal returns both ends of a terminal.

@@ -21,7 +21,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine"
-	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // BenchmarkImport compares the import of a file, without counting, with a bare loop that writes the
@@ -129,24 +128,8 @@ func importFile(b *testing.B, endpoint, table, file string) time.Duration {
 // batchesOf returns the items that an import of the file writes, as ready calls for another table.
 func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput {
 	b.Helper()
-	source, err := reviewfile.Open(file, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer source.Close()
-	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.TSV})
-	if err != nil {
-		b.Fatal(err)
-	}
-	var comments []comment.Comment
-	for row, err := reader.Next(); err != io.EOF; row, err = reader.Next() {
-		if err != nil {
-			b.Fatal(err)
-		}
-		comments = append(comments, row.Comment)
-	}
 	recorder := &batchRecorder{table: table}
-	if _, err := dynamo.NewLoader(recorder, table, 1).Load(b.Context(), comments); err != nil {
+	if _, err := dynamo.NewLoader(recorder, table, 1).Load(b.Context(), readComments(b, file)); err != nil {
 		b.Fatal(err)
 	}
 	return recorder.batches

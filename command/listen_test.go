@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -48,10 +47,7 @@ func TestProtocols(t *testing.T) {
 					t.Errorf("%v: %s at %s: %s; want %s by %s", err, got.proto, s.address, got.body, want, scheme)
 				}
 			}
-			s.signal(syscall.SIGTERM)
-			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
-				t.Errorf("status %d\n%s", status, said)
-			}
+			s.stop()
 		})
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
-	"github.com/talkback/talkback/moderation"
 )
 
 // attempt is a mutation whose calls fail.
@@ -67,12 +66,8 @@ func (shopCustomer) Identify(context.Context) (comment.Viewer, error) {
 // waiting adds a comment that waits for a moderator, and returns its id.
 func (a *api) waiting(product string) string {
 	a.tb.Helper()
-	held, err := moderation.Open("hold", "")
-	if err != nil {
-		a.tb.Fatal(err)
-	}
 	holding := &api{tb: a.tb, session: a.session}
-	holding.serve.Policy, holding.authorizer = held, customerOf("u1")
+	holding.serve.Policy, holding.authorizer = policyOf(a.tb, "hold"), customerOf("u1")
 	holding.useClient(a.session.Client)
 	defer holding.server.Close()
 	return holding.add(draftOf(product)).Comment.ID

@@ -14,15 +14,21 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
+// policyOf returns a policy of moderation by its name.
+func policyOf(t testing.TB, name string) moderation.Policy {
+	t.Helper()
+	policy, err := moderation.Open(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
 // moderated starts a service that holds every comment.
 func moderated(t *testing.T) *api {
 	t.Helper()
 	a := guarded(t)
-	policy, err := moderation.Open("hold", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.serve.Policy = policy
+	a.serve.Policy = policyOf(t, "hold")
 	a.useClient(a.session.Client)
 	return a
 }

@@ -7,6 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // ownPage is a page of a customer's own comments.
@@ -102,30 +107,6 @@ func (a *api) checkOwnRefusals(t *testing.T, cursor string) {
 	}
 }
 
-// A product has the sender's newest comment, and none of others.
-func TestViewerCommentOfProduct(t *testing.T) {
-	t.Parallel()
-	a := guarded(t)
-	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
-	a.add(draft())
-	newest := a.add(draft()).Comment.ID
-	for _, row := range []struct{ why, header, want string }{
-		{"the author", a.header, newest},
-		{"another customer", "Bearer " + tokenOf(t, "u2", time.Hour), ""},
-		{"nobody", "", ""},
-		{"a moderator", "Bearer " + moderatorToken, ""},
-	} {
-		a.header = row.header
-		var data struct {
-			Products []struct{ ViewerComment struct{ ID string } }
-		}
-		a.mustAsk(`{ products(ids: ["teapot", "kettle"]) { viewerComment { id text } } }`, nil, &data)
-		if got := data.Products[0].ViewerComment.ID; got != row.want || data.Products[1].ViewerComment.ID != "" {
-			t.Errorf("%s: %s, want %s", row.why, got, row.want)
-		}
-	}
-}
-
 // Each field of a mutation shows the writes of the one before it, also in data that the other has
 // read.
 func TestFieldsOfAMutationReadAgain(t *testing.T) {
@@ -158,4 +139,128 @@ func TestFieldsOfAMutationReadAgain(t *testing.T) {
 			t.Errorf("%s: %+v, want %s, %q", row.why, got, row.id, row.text)
 		}
 	}
+}
+
+// addOwn adds a comment with the given text about the teapot, and returns the whole payload as
+// JSON.
+func (a *api) addOwn(author, text, more string) string {
+	a.tb.Helper()
+	got := a.ask(`mutation { addComment(input: {productId: "teapot", rating: 4, language: "en", text: "`+text+`", author: {id: "`+author+`", name: "Ada"}`+more+`}) {
+		comment { id text status } userErrors { code message path commentId } } }`, nil)
+	if len(got.Errors) > 0 {
+		a.tb.Fatal(got.Errors)
+	}
+	var data struct{ AddComment json.RawMessage }
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		a.tb.Fatal(err)
+	}
+	return string(data.AddComment)
+}
+
+// With --one-per-customer, an author has one comment per product, with every kind of token. A
+// second is refused with the id of the first, also while the first waits for a moderator. The same
+// comment again is a retry, with and without a key.
+func TestOneCommentForEachProduct(t *testing.T) {
+	t.Parallel()
+	a := guarded(t)
+	a.serve.OnePerCustomer, a.serve.Policy = true, policyOf(t, "hold")
+	a.useClient(a.session.Client)
+	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	var first struct{ Comment struct{ ID string } }
+	if err := json.Unmarshal([]byte(a.addOwn("u1", "First.", "")), &first); err != nil || first.Comment.ID == "" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	id := first.Comment.ID
+	refused := fmt.Sprintf(`{"comment":null,"userErrors":[{"code":"ALREADY_WRITTEN","message":"this customer has a comment about this product already: edit that one, or delete it first","path":["productId"],"commentId":"%s"}]}`, id)
+	same := fmt.Sprintf(`{"comment":{"id":"%s","text":"First.","status":"PENDING"},"userErrors":[]}`, id)
+	for _, row := range []struct{ why, got, want string }{
+		{"another", a.addOwn("u1", "Second.", ""), refused},
+		{"another with a key", a.addOwn("u1", "Second.", `, idempotencyKey: "k"`), refused},
+		{"the same", a.addOwn("u1", "First.", ""), same},
+		{"the same with the key of the other", a.addOwn("u1", "First.", `, idempotencyKey: "k"`), same},
+		{"a key that is none", a.addOwn("u1", "First.", `, idempotencyKey: ""`), `{"comment":null,"userErrors":[{"code":"EMPTY","message":"an idempotency key is not empty: make a UUID for each comment, or leave the key out","path":["idempotencyKey"],"commentId":null}]}`},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %s\nwant %s", row.why, row.got, row.want)
+		}
+	}
+	a.header = "Bearer " + moderatorToken
+	if got := a.addOwn("u1", "Second.", ""); got != refused {
+		t.Errorf("in the customer's name: %s", got)
+	}
+	if deleted := a.remove(map[string]any{"id": id}); deleted.codes() != "" {
+		t.Error(deleted.codes())
+	}
+	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	if again := a.add(with(draft(), map[string]any{"text": "First."})); again.codes() != "" || again.Comment.ID == id {
+		t.Errorf("after a delete: %+v", again)
+	}
+	a.serve.OnePerCustomer = false
+	a.useClient(a.session.Client)
+	if second := a.add(draft()); second.codes() != "" {
+		t.Errorf("without the flag: %s", second.codes())
+	}
+}
+
+// Before a vote is counted, the payload already includes it, also again and within one operation. A sender that is
+// neither a customer nor a visitor is told so, and offered no visitor's token.
+func TestVotesBeforeTheyAreCounted(t *testing.T) {
+	t.Parallel()
+	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	visitors, err := auth.NewVisitors(guard, strings.Repeat("v", 32), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	a.authorizer = visitors
+	a.useClient(a.session.Client)
+	c := commenttest.Random(commenttest.Rand(t), "teapot")
+	c.ImportedVotes, c.Votes = comment.VoteCounts{}, comment.VoteCounts{}
+	a.load(c)
+	var made struct{ CreateVisitorToken struct{ Token string } }
+	a.mustAsk(`mutation { createVisitorToken { token } }`, nil, &made)
+	for _, row := range []struct{ token, votes, want string }{
+		{made.CreateVisitorToken.Token, "HELPFUL", `1 0 HELPFUL`},
+		{made.CreateVisitorToken.Token, "HELPFUL NOT_HELPFUL NOT_HELPFUL NONE", `1 0 HELPFUL, 0 1 NOT_HELPFUL, 0 1 NOT_HELPFUL, 0 0 NONE`},
+		{moderatorToken, "HELPFUL", `FORBIDDEN`},
+		{"expired", "HELPFUL", `UNAUTHENTICATED`},
+	} {
+		a.header = "Bearer " + row.token
+		if got := a.votes(string(c.ID), strings.Fields(row.votes)...); got != row.want {
+			t.Errorf("%s: %q, want %q", row.votes, got, row.want)
+		}
+	}
+}
+
+// votes sends several votes about a comment in one operation. It returns what each payload shows, or the error's code.
+func (a *api) votes(id string, votes ...string) string {
+	a.tb.Helper()
+	query := "mutation ($id: ID!) {"
+	for i, vote := range votes {
+		query += fmt.Sprintf(" v%d: voteOnComment(input: {id: $id, vote: %s}) { comment { votes { helpful notHelpful viewerVote } } }", i, vote)
+	}
+	got := a.ask(query+" }", map[string]any{"id": id})
+	if len(got.Errors) > 0 {
+		return fmt.Sprint(got.Errors[0].Extensions["code"])
+	}
+	var payloads map[string]struct {
+		Comment struct {
+			Votes struct {
+				Helpful, NotHelpful int
+				ViewerVote          string
+			}
+		}
+	}
+	if err := json.Unmarshal(got.Data, &payloads); err != nil {
+		a.tb.Fatal(err)
+	}
+	var shown []string
+	for i := range votes {
+		of := payloads[fmt.Sprint("v", i)].Comment.Votes
+		shown = append(shown, fmt.Sprint(of.Helpful, of.NotHelpful, " ", of.ViewerVote))
+	}
+	return strings.Join(shown, ", ")
 }

@@ -33,10 +33,7 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	write(`{"one": "query One { __typename }"}`) // in force at the next signal at the latest
 	s.signal(syscall.SIGHUP)
 	eventually(t, "a later manifest counts", func() bool { return answers("one") })
-	s.signal(syscall.SIGTERM)
-	if status, said := s.wait(); status != 0 {
-		t.Errorf("status %d\n%s", status, said)
-	}
+	s.stop()
 }
 
 // A manifest that cannot be served is refused before the table is opened, by file and id.

@@ -131,6 +131,17 @@ func (s *server) wait() (status int, said string) {
 	}
 }
 
+// stop asks the server to end, which it does without an error and without cutting a request off. It returns its output.
+func (s *server) stop() (said string) {
+	s.t.Helper()
+	s.signal(syscall.SIGTERM)
+	status, said := s.wait()
+	if status != 0 || strings.Contains(said, "cut off") {
+		s.t.Errorf("status %d\n%s", status, said)
+	}
+	return said
+}
+
 // unread closes the pipe that the server writes to.
 func (s *server) unread() {
 	s.t.Helper()
@@ -252,11 +263,7 @@ func TestBesideARunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := regexp.MustCompile(`[\d.]+:\d+`).FindString(string(record))
-	s.signal(syscall.SIGTERM)
-	status, said := s.wait()
-	if status != 0 {
-		t.Errorf("status %d\n%s", status, said)
-	}
+	said := s.stop()
 	if !strings.Contains(said, "comments at "+folder+"\n") || engine == "" || strings.Contains(said+stderr, engine) {
 		t.Errorf("the engine listens on %q; the server says\n%s\nand the import\n%s", engine, said, stderr)
 	}

@@ -131,10 +131,7 @@ func (s *soak) trouble() {
 
 // restart ends the other server as a supervisor does, and starts it again.
 func (s *soak) restart() {
-	s.other.signal(syscall.SIGTERM)
-	if status, said := s.other.wait(); status != 0 {
-		s.t.Errorf("status %d\n%s", status, said)
-	}
+	s.other.stop()
 	s.other = s.start(s.address)
 	s.note("restarts", "a server restarted")
 }

@@ -3,6 +3,7 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -30,7 +31,7 @@ func talkback(ctx context.Context, arguments ...string) (status int, stdout, std
 }
 
 // A mistake that keeps the server from starting gives one sentence with the cure. The exit status
-// is 2 for wrong flags, else 1. The sentences are in testdata/startup.golden.
+// is 2 for wrong flags, else 1. No listener says that it answers before. The sentences are in testdata/startup.golden.
 func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,10 +86,10 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "a certificate that is not there", arguments: []string{"--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"}},
 		{why: "a certificate that is a folder", arguments: []string{"--tls-cert", "/", "--tls-key", "/"}},
 		{why: "a certificate that is none", arguments: []string{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"}},
-		{why: "no rules for moderation", arguments: []string{"--moderation", "rules", "--moderation-rules", "/nowhere/rules.json"}},
+		{why: "no rules for moderation", arguments: []string{"--admin-listen", "127.0.0.1:0", "--moderation", "rules", "--moderation-rules", "/nowhere/rules.json"}},
 		{why: "rules that are a folder", arguments: []string{"--moderation", "rules", "--moderation-rules", "/"}},
 		{why: "rules without an end", arguments: []string{"--moderation", "rules", "--moderation-rules", "/dev/zero"}},
-		{why: "no manifest", arguments: []string{"--trusted-documents", "/nowhere/manifest.json"}},
+		{why: "no manifest", arguments: []string{"--admin-listen", "127.0.0.1:0", "--trusted-documents", "/nowhere/manifest.json"}},
 		{why: "a manifest that is a folder", arguments: []string{"--trusted-documents", "/"}},
 		{why: "a manifest without an end", arguments: []string{"--trusted-documents", "/dev/zero"}},
 		{why: "no template", arguments: []string{"--page-template", "/nowhere/page.html"}},
@@ -161,20 +162,6 @@ func otherTable(t *testing.T, endpoint string) string {
 	return *input.TableName
 }
 
-// A server that is refused for its flags never listens, not even its admin listener.
-func TestRefusedBeforeItListens(t *testing.T) {
-	t.Parallel()
-	missing := filepath.Join(t.TempDir(), "missing.json")
-	for _, flags := range [][]string{
-		{"--trusted-documents", missing}, {"--moderation", "rules", "--moderation-rules", missing},
-	} {
-		status, _, said := talkback(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}, flags...)...)
-		if status == 0 || strings.Contains(said, "level=INFO") || !strings.Contains(said, missing) {
-			t.Errorf("%v: status %d\n%s", flags, status, said)
-		}
-	}
-}
-
 // A file that a server reads at its start may be a pipe that nobody writes to. The server can still
 // be stopped.
 func TestStopAtAPipe(t *testing.T) {
@@ -209,5 +196,21 @@ func TestStopAtAPipe(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatalf("%s: it does not stop", flags)
 		}
+	}
+}
+
+// Where programs read the log, a failure is a line of JSON too.
+func TestFailureInJSON(t *testing.T) {
+	t.Parallel()
+	status, stdout, stderr := talkback(t.Context(), "stats", "p", "--endpoint", "http://127.0.0.1:1", "--log-format", "json", "--log-level", "error")
+	var line struct{ Level, Msg, Error string }
+	if err := json.Unmarshal([]byte(stderr), &line); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	if status != 1 || stdout != "" || line.Level != "ERROR" || !strings.Contains(line.Error, "no engine answers") {
+		t.Errorf("status %d, %+v", status, line)
+	}
+	if status, _, stderr := talkback(t.Context(), "stats", "p", "--log-level", "loud"); status != 2 || !strings.Contains(stderr, "--log-level") {
+		t.Errorf("an unknown level: status %d, %s", status, stderr)
 	}
 }

@@ -98,17 +98,25 @@ func (m *massacre) untilNumbered() {
 // checkPages looks up every comment.
 func (m *massacre) checkPages() {
 	m.t.Helper()
-	program := binary(m.t)
-	verify := exec.Command(program, "verify", "--pages", "--endpoint", m.session.Address, "--table", m.session.Table)
-	verify.Env = m.pages.environ()
-	if said, err := verify.CombinedOutput(); err != nil || !strings.Contains(string(said), "no drift") {
-		m.t.Errorf("%v: %s", err, said)
+	if status, said := m.runs(m.pages, "verify", "--pages"); status != 0 || !strings.Contains(said, "no drift") {
+		m.t.Errorf("status %d: %s", status, said)
 	}
 }
 
 // talkback runs a command on the table.
 func (a *api) talkback(arguments ...string) (status int, stdout, stderr string) {
 	return talkback(a.tb.Context(), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
+}
+
+// runs runs a command on the table in a process of its own, with page numbers in a place, or as by default for "".
+func (a *api) runs(pages place, arguments ...string) (status int, said string) {
+	a.tb.Helper()
+	process := exec.Command(binary(a.tb), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
+	if pages.target != "" {
+		process.Env = pages.environ()
+	}
+	text, _ := process.CombinedOutput() // its status says how it ended
+	return process.ProcessState.ExitCode(), string(text)
 }
 
 // A server starts and stays up whatever happens to its store, and goes on counting. An answer is right, or an error
@@ -147,10 +155,8 @@ func TestStoreInTrouble(t *testing.T) {
 		t.Error(said)
 	}
 	// A password is told to nobody.
-	status := exec.Command(program, "stream", "--status", "--endpoint", a.session.Address, "--table", a.session.Table)
-	status.Env = append(os.Environ(), "TALKBACK_PAGES="+strings.Replace(store.URL(), "//", "//:secret@", 1))
-	said, _ := status.CombinedOutput() // its status follows from its output
-	if strings.Contains(string(said), "secret") || !strings.Contains(string(said), "Page numbers in "+store.URL()) {
+	_, said := a.runs(place{target: strings.Replace(store.URL(), "//", "//:secret@", 1)}, "stream", "--status") // its status follows from its output
+	if strings.Contains(said, "secret") || !strings.Contains(said, "Page numbers in "+store.URL()) {
 		t.Errorf("%s", said)
 	}
 }
@@ -323,6 +329,7 @@ func TestPagesFlagIsWrong(t *testing.T) {
 // rebuild and verify handle page numbers alone if --pages is on the command line, with or without a value. The variable
 // does not restrict them.
 func TestPagesFlagWithoutValue(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	file := "sqlite:" + filepath.Join(t.TempDir(), "pages.db")
 	for _, row := range []struct {
@@ -341,20 +348,15 @@ func TestPagesFlagWithoutValue(t *testing.T) {
 		{file, []string{"verify", "--pages", "--calls", "1"}, "looked up in"},
 		{"", []string{"verify", "--pages"}, "looked up in"},
 	} {
-		t.Setenv("TALKBACK_PAGES", row.variable)
-		if row.variable == "" {
-			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // Setenv restores it
-				t.Fatal(err)
-			}
-		}
-		if status, said, wrong := a.talkback(row.arguments...); !strings.Contains(said, row.want) || status != 0 && row.arguments[0] == "rebuild" {
-			t.Errorf("%q %q: status %d, %s%s, want %q", row.variable, row.arguments, status, said, wrong, row.want)
+		if status, said := a.runs(place{target: row.variable}, row.arguments...); !strings.Contains(said, row.want) || status != 0 && row.arguments[0] == "rebuild" {
+			t.Errorf("%q %q: status %d, %s, want %q", row.variable, row.arguments, status, said, row.want)
 		}
 	}
 }
 
 // A command without the setting of the servers' store neither misses an index in the table nor makes one.
 func TestPagesAreInAnotherStore(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.load(commenttest.Many(commenttest.Rand(t), "kettle", 300)...)
 	file := "sqlite:" + filepath.Join(t.TempDir(), "pages.db")
@@ -373,14 +375,8 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 		{"the table is named, to move there", "table", []string{"rebuild"}, 0, "The statistics of 1 products are right"},
 		{"the store is not complete any more", "", []string{"verify"}, 0, "no drift"},
 	} {
-		t.Setenv("TALKBACK_PAGES", row.variable)
-		if row.variable == "" {
-			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // Setenv restores it
-				t.Fatal(err)
-			}
-		}
-		status, said, wrong := a.talkback(row.arguments...)
-		if said = strings.Join(strings.Fields(said+wrong), " "); status != row.status || !strings.Contains(said, row.want) {
+		status, said := a.runs(place{target: row.variable}, row.arguments...)
+		if said = strings.Join(strings.Fields(said), " "); status != row.status || !strings.Contains(said, row.want) {
 			t.Errorf("%s: status %d, %s; want status %d, %s", row.why, status, said, row.status, row.want)
 		}
 	}
