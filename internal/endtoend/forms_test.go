@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
@@ -241,10 +240,12 @@ func draftsStay(t *testing.T, browser context.Context, s *site) {
 	b.mouse(".write > .button")
 	b.until(root + ".querySelector('#new-text') !== null")
 	b.enters("#new-text", "a new one")
+	b.enters("#new-name", "Bo")
 	kept := func() {
 		t.Helper()
 		b.has(".list textarea", "an edit")
 		b.has("#new-text", "a new one")
+		b.has("#new-name", "Bo")
 	}
 	b.mouse(".order a[href*=oldest]")
 	b.until("location.search === '?order=oldest' && " + idle)
@@ -510,10 +511,7 @@ func visitorsVote(t *testing.T, browser context.Context, _ *site) {
 		}
 	}
 	b := newTab(t, browser)
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(shifts).Do(ctx)
-		return err
-	}))
+	b.onEachPage(shifts)
 	b.visit(s.address, "voted")
 	if moved := eval[[]string](b, "shifted"); len(moved) > 0 {
 		t.Errorf("what moves: %q", moved)

@@ -56,7 +56,6 @@ func TestPages(t *testing.T) {
 		{"in pieces", inPieces},
 		{"structured data", structuredData},
 		{"load more", loadMore},
-		{"own comment", ownComment},
 		{"screens", screens},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })

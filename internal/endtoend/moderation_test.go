@@ -1,9 +1,7 @@
 package endtoend
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
@@ -151,13 +148,10 @@ func (d *desk) countMutations() {
 // busy machine, a test may need more than the 10 seconds in which a decision can be undone.
 func (d *desk) unhurried() {
 	d.t.Helper()
-	d.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`{
-			const set = setTimeout;
-			globalThis.setTimeout = (what, after, ...more) => set(what, after === 10_000 ? 3_600_000 : after, ...more);
-		}`).Do(ctx)
-		return err
-	}))
+	d.onEachPage(`{
+		const set = setTimeout;
+		globalThis.setTimeout = (what, after, ...more) => set(what, after === 10_000 ? 3_600_000 : after, ...more);
+	}`)
 }
 
 // decided waits until the API has a comment in a state.
@@ -679,7 +673,9 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addWithToken(t, address, customer)
+	(&site{address: address, token: customer}).ask(t, `mutation { addComment(input: {
+		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: {id: "ada", name: "Ada"}
+	}) { comment { id } } }`, nil, &struct{}{})
 	d := &desk{newTab(t, browser), nil}
 	d.do(chromedp.Navigate(address + "/moderation"))
 	d.until(`document.activeElement?.id === 'token'`)
@@ -708,29 +704,4 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	d.press(moderator + kb.Enter)
 	d.says("#empty", "No comment waits.")
 	d.quiet()
-}
-
-// addWithToken adds a comment as a customer.
-func addWithToken(t *testing.T, address, token string) {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{"query": `mutation { addComment(input: {
-		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: { id: "ada", name: "Ada" }
-	}) { comment { id } } }`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequest(http.MethodPost, address+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("adding a comment: %s", response.Status)
-	}
 }

@@ -20,10 +20,7 @@ import (
 // A slow line and a busy browser cut a page anywhere, but rarely twice at the same place.
 func inPieces(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(shifts).Do(ctx)
-		return err
-	}))
+	b.onEachPage(shifts)
 	for _, row := range []struct {
 		why   string
 		path  string

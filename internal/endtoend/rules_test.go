@@ -8,7 +8,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
@@ -131,13 +130,8 @@ new PerformanceObserver((list) => {
 // Nothing moves while a page loads, even over a slow line, and the page is small.
 func stillAndSmall(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
-	b.do(
-		chromedp.ActionFunc(func(ctx context.Context) error {
-			_, err := page.AddScriptToEvaluateOnNewDocument(shifts).Do(ctx)
-			return err
-		}),
-		network.EmulateNetworkConditions(false, 50, 200_000, 200_000), // milliseconds, bytes a second
-	)
+	b.onEachPage(shifts)
+	b.do(network.EmulateNetworkConditions(false, 50, 200_000, 200_000)) // milliseconds, bytes a second
 	for _, path := range []string{states()["product"], states()["filtered"], states()["single"], states()["no comments"], "/"} {
 		b.do(chromedp.Navigate(s.address + path))
 		if path != "/" {

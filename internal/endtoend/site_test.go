@@ -36,6 +36,7 @@ const patience = 2 * time.Minute
 type site struct {
 	// address is that of the program itself.
 	address string
+	token   string // of the test's own requests; none if empty
 	// troubled is the address of the same pages, whose requests to the API pass what troubles says.
 	troubled string
 	troubles atomic.Pointer[trouble]
@@ -175,7 +176,15 @@ func (s *site) try(query string, variables map[string]any, data any) error {
 	if err != nil {
 		return err
 	}
-	response, err := http.Post(s.address+"/graphql", "application/json", bytes.NewReader(body))
+	request, err := http.NewRequest(http.MethodPost, s.address+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if s.token != "" {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}

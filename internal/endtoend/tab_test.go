@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -82,6 +83,15 @@ func (b *tab) do(actions ...chromedp.Action) {
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		b.t.Fatalf("%v\nthe browser: %q", err, b.said())
 	}
+}
+
+// onEachPage runs a script before those of each later page.
+func (b *tab) onEachPage(script string) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
 }
 
 // said returns the browser's complaints since the last call.
