@@ -44,6 +44,7 @@ func begun(t *testing.T, answers string, arguments ...string) running {
 		status = command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})
 	}()
 	stop := sync.OnceFunc(func() {
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // otherwise the server waits a second for their next requests
 		cancel()
 		if <-ended; status != 0 {
 			t.Errorf("it ended with status %d: %s", status, said)
