@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -39,35 +38,19 @@ func TestOverloadEnds(t *testing.T) {
 // Clients that ask and hang up at once, over and over, leave room for others, and nothing of theirs
 // stays.
 func TestHangingUp(t *testing.T) {
-	for name, protocols := range map[string]func(*http.Protocols){
-		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
-		"HTTP/2":   func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newOverloaded(t)
-			s.useProtocols(protocols)
-			s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
-			s.client.CloseIdleConnections()
-			before := runtime.NumGoroutine()
-			const attackers, each = maxInFlight / 2, 60
-			var group sync.WaitGroup
-			for range attackers {
-				group.Go(func() {
-					for range each {
-						s.hangUp(time.Duration(rand.Int64N(int64(3 * time.Millisecond))))
-					}
-				})
-			}
-			s.eventually("others are answered", 40, func() bool { return s.read(s.any()) == served })
-			group.Wait()
-			s.eventually("all are answered", 100, func() bool { return s.read(s.any()) == served })
-			s.client.CloseIdleConnections()
-			s.eventually("goroutines end", 1, func() bool {
-				const ofIdleConnections = 2 * 2 * maxInFlight
-				return runtime.NumGoroutine() <= before+ofIdleConnections && s.gate.waiting() == 0
+	overProtocols(t, func(_ *testing.T, s *overloaded) {
+		const attackers, each = maxInFlight / 2, 60
+		var group sync.WaitGroup
+		for range attackers {
+			group.Go(func() {
+				for range each {
+					s.hangUp(time.Duration(rand.Int64N(int64(3 * time.Millisecond))))
+				}
 			})
-		})
-	}
+		}
+		s.eventually("others are answered", 40, func() bool { return s.read(s.any()) == served })
+		group.Wait()
+	})
 }
 
 // hangUp asks for a page and waits for the answer at most for the given time.

@@ -188,43 +188,52 @@ func (g *tableGate) most() int {
 	return g.peak
 }
 
+// overProtocols runs a test with clients of each protocol. Afterwards, requests are answered, and nothing of it is left.
+func overProtocols(t *testing.T, test func(t *testing.T, s *overloaded)) {
+	t.Helper()
+	for name, protocols := range map[string]func(*http.Protocols){
+		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
+		"HTTP/2":   func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newOverloaded(t)
+			s.useProtocols(protocols)
+			s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
+			s.client.CloseIdleConnections()
+			before := runtime.NumGoroutine()
+			test(t, s)
+			s.eventually("all are answered", 100, func() bool { return s.read(s.any()) == served })
+			s.client.CloseIdleConnections()
+			s.eventually("goroutines end", 1, func() bool {
+				const ofIdleConnections = 2 * 2 * maxInFlight
+				return runtime.NumGoroutine() <= before+ofIdleConnections && s.gate.waiting() == 0
+			})
+		})
+	}
+}
+
 // A table that takes seconds for a call fills neither memory nor connections: requests beyond the limit are refused
 // while earlier ones still wait. When it recovers, so does the service. A hundred requests over each HTTP/2 connection
 // count like others.
 func TestSlowTable(t *testing.T) {
-	t.Run("HTTP/1.1", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetHTTP1(true) }) })
-	t.Run("HTTP/2", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }) })
-}
-
-func testSlowTable(t *testing.T, protocols func(*http.Protocols)) {
-	t.Helper()
-	s := newOverloaded(t)
-	s.useProtocols(protocols)
-	s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
-	s.client.CloseIdleConnections()
-	before := runtime.NumGoroutine()
-	open := s.gate.shut("")
-	const requests = 300
-	endings := make(chan ending, requests)
-	var group sync.WaitGroup
-	for range requests {
-		group.Go(func() { endings <- s.read(s.any()) })
-	}
-	for range requests - maxInFlight { // none of these waits for the table
-		if got := <-endings; got != turnedAway {
-			t.Errorf("a request beyond the limit: %s", got)
+	overProtocols(t, func(t *testing.T, s *overloaded) {
+		open := s.gate.shut("")
+		const requests = 300
+		endings := make(chan ending, requests)
+		var group sync.WaitGroup
+		for range requests {
+			group.Go(func() { endings <- s.read(s.any()) })
 		}
-	}
-	if peak := s.gate.most(); peak > 2*maxInFlight {
-		t.Errorf("%d calls at a time", peak)
-	}
-	open()
-	group.Wait()
-	s.eventually("requests are answered again", 40, func() bool { return s.read(s.any()) == served })
-	s.client.CloseIdleConnections()
-	s.eventually("goroutines end", 1, func() bool {
-		const ofIdleConnections = 2 * 2 * maxInFlight
-		return runtime.NumGoroutine() <= before+ofIdleConnections && s.gate.waiting() == 0
+		for range requests - maxInFlight { // none of these waits for the table
+			if got := <-endings; got != turnedAway {
+				t.Errorf("a request beyond the limit: %s", got)
+			}
+		}
+		if peak := s.gate.most(); peak > 2*maxInFlight {
+			t.Errorf("%d calls at a time", peak)
+		}
+		open()
+		group.Wait()
 	})
 }
 
