@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -61,7 +61,7 @@ func TestSettingsErrors(t *testing.T) {
 			}
 		}
 	}
-	golden.Compare(t, "testdata/settings.golden", got.Bytes())
+	goldentest.Compare(t, "testdata/settings.golden", got.Bytes())
 }
 
 // A file's line break becomes part of a shared secret, and then no token is valid. The log says so,

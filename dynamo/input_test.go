@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -133,7 +133,7 @@ func TestPlans(t *testing.T) {
 		}
 		add(row.why, plan)
 	}
-	golden.Compare(t, "testdata/plans.golden", got.Bytes())
+	goldentest.Compare(t, "testdata/plans.golden", got.Bytes())
 }
 
 // inputText returns the input of an SDK call as JSON, without unset fields.

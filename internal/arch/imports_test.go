@@ -173,9 +173,9 @@ var own = map[string]struct {
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers",
 		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web", "web/product",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
-	"internal/commenttest/golden": {nil, "a file is compared as it is"},
-	"internal/commenttest/must":   {nil, "a test of any package may have a step that fails"},
-	"":                            {[]string{"command"}, "main hands over to the commands"},
+	"internal/commenttest/goldentest": {nil, "a file is compared as it is"},
+	"internal/commenttest/must":       {nil, "a test of any package may have a step that fails"},
+	"":                                {[]string{"command"}, "main hands over to the commands"},
 }
 
 func TestWhoImportsWhom(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 )
 
 // tinyAverages returns averages of a product that is small enough for people to check the results.
@@ -45,7 +45,7 @@ func TestCSV(t *testing.T) {
 	if err := WriteCSV(&got, simpleWays(tinyAverages(t, 80))); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/tiny.csv", got.Bytes())
+	goldentest.Compare(t, "testdata/tiny.csv", got.Bytes())
 }
 
 // The plot is well-formed XML with five panels and a line in each for every way. Panels without a

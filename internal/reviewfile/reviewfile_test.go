@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -222,7 +222,7 @@ func TestReasons(t *testing.T) {
 		}
 		fmt.Fprintf(&reasons, "%s\n", bad)
 	}
-	golden.Compare(t, "testdata/reasons.golden", reasons.String())
+	goldentest.Compare(t, "testdata/reasons.golden", reasons.String())
 }
 
 // The messages of refused files.
@@ -273,7 +273,7 @@ func TestRefusals(t *testing.T) {
 		}
 		fmt.Fprintln(&got, err)
 	}
-	golden.Compare(t, "testdata/refusals.golden", got.String())
+	goldentest.Compare(t, "testdata/refusals.golden", got.String())
 }
 
 // The same reviews read the same in every notation, with and without a stated format.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -64,7 +64,7 @@ func TestMarkup(t *testing.T) {
 			var out bytes.Buffer
 			must.Do(t, templates[texts.lang]().ExecuteTemplate(&out, "element", v))
 			out.WriteByte('\n')
-			golden.Compare(t, "testdata/"+name+".html", out.Bytes())
+			goldentest.Compare(t, "testdata/"+name+".html", out.Bytes())
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/talkback/talkback/internal/browsertest"
-	"github.com/talkback/talkback/internal/commenttest/golden"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -96,5 +96,5 @@ func TestAutonyms(t *testing.T) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	must.Do(t, encoder.Encode(names))
-	golden.Compare(t, "texts/languages.json", out.Bytes())
+	goldentest.Compare(t, "texts/languages.json", out.Bytes())
 }

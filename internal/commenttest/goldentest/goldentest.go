@@ -1,5 +1,5 @@
-// Package golden compares what tests get with files. Only tests import it.
-package golden
+// Package goldentest compares what tests get with files. Only tests import it.
+package goldentest
 
 import (
 	"flag"
