@@ -382,6 +382,8 @@ func theAddress(t *testing.T, ctx context.Context, s shop) {
 		says(".result", "52 of 130 comments, average 4.0"),
 		chromedp.Reload(),
 		says(".result", "52 of 130 comments, average 4.0"),
+		chromedp.Evaluate("console.warn = (text) => { document.title = text; }; document.body.append("+root+".host.cloneNode())", nil),
+		holds("document.title === '<talkback-comments>: two navigate by one address'"),
 	)
 }
 
@@ -583,6 +585,11 @@ func offline(t *testing.T, ctx context.Context, s shop) {
 		network.EmulateNetworkConditions(false, 0, -1, -1),
 		says(".result", "26 of 130 comments, average 5.0"),
 		holds(root+".querySelector('.error') === null"),
+		network.EmulateNetworkConditions(true, 0, -1, -1),
+		click("a.more"),
+		says(".error p", "You are offline. Try again once you are connected."),
+		network.EmulateNetworkConditions(false, 0, -1, -1),
+		holds(root+".querySelectorAll('.list > li').length === 26 && "+idle),
 	)
 }
 

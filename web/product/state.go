@@ -234,8 +234,11 @@ func (s state) all() state { return state{Product: s.Product, Page: 1, Path: s.P
 
 // filtered reports whether the list has only some of the product's comments.
 func (s state) filtered() bool {
-	return len(s.Ratings) > 0 || len(s.Languages) > 0 || len(s.Only) > 0 || s.From != "" || s.To != ""
+	return len(s.Ratings) > 0 || len(s.Languages) > 0 || len(s.Only) > 0 || s.dated()
 }
+
+// dated reports whether days are chosen.
+func (s state) dated() bool { return s.From != "" || s.To != "" }
 
 // isFirst reports whether the page is the one that the bare address shows.
 func (s state) isFirst() bool {
@@ -342,7 +345,9 @@ type filter struct {
 // variables returns the variables of the operation.
 func (s state) variables() variables {
 	v := variables{ID: s.Product, Filter: s.filter(s.Ratings), Highlights: s.isFirst()}
-	if len(s.Ratings) > 0 { // else the list itself has these counts
+	// A later page by votes within dates costs so much that it leaves no room for a second count.
+	costly := s.Page > 1 && s.Order == "helpful" && s.dated()
+	if len(s.Ratings) > 0 && !costly { // else the list itself has these counts, or they are not known
 		v.Facets = s.filter(nil)
 		v.Faceted = v.Facets != nil // else the product has them
 	}
@@ -358,7 +363,7 @@ func (s state) variables() variables {
 		v.Page = s.Page
 	}
 	v.Order = orderNames[s.Order]
-	if s.From == "" && s.To == "" { // languages are not counted by dates
+	if !s.dated() { // languages are not counted by dates
 		v.Chips = state{Only: s.Only}.filter(s.Ratings)
 		v.Narrowed = v.Chips != nil
 	}
@@ -382,7 +387,7 @@ func (s state) filter(ratings []int) *filter {
 		}
 		f.CreatedBefore = day.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"
 	}
-	if len(f.Languages)+len(f.Ratings)+len(s.Only) == 0 && s.From == "" && s.To == "" {
+	if len(f.Languages)+len(f.Ratings)+len(s.Only) == 0 && !s.dated() {
 		return nil
 	}
 	return &f

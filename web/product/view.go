@@ -141,14 +141,15 @@ func (t *texts) summary(s state, p *product) *summaryView {
 	return v
 }
 
-// bars are the histogram: how many comments of the chosen languages and days have each rating.
+// bars are the histogram: how many comments of the chosen languages, traits and days have each rating,
+// if that is known.
 func (t *texts) bars(s state, p *product) []barView {
-	counts := p.Stats.Ratings
+	counts, known := p.Stats.Ratings, s.filter(nil) == nil
 	switch {
 	case p.Facets != nil && p.Facets.Stats != nil:
-		counts = p.Facets.Stats.Ratings
+		counts, known = p.Facets.Stats.Ratings, true
 	case len(s.Ratings) == 0 && p.List != nil && p.List.Stats != nil:
-		counts = p.List.Stats.Ratings
+		counts, known = p.List.Stats.Ratings, true
 	}
 	sum := 0
 	for _, c := range counts {
@@ -156,15 +157,18 @@ func (t *texts) bars(s state, p *product) []barView {
 	}
 	var bars []barView
 	for _, c := range counts {
-		bars = append(bars, barView{
+		bar := barView{
 			choiceView: choiceView{
 				Href:   s.toggleRating(c.Rating).href(),
 				Chosen: slices.Contains(s.Ratings, c.Rating),
 				Label:  t.count("stars", c.Rating),
-				Count:  t.number(c.Count),
 			},
-			Max: max(sum, 1), Value: c.Count,
-		})
+			Max: 1,
+		}
+		if known {
+			bar.Count, bar.Max, bar.Value = t.number(c.Count), max(sum, 1), c.Count
+		}
+		bars = append(bars, bar)
 	}
 	return bars
 }
@@ -175,7 +179,7 @@ const shownLanguages = 6
 func (t *texts) filters(s state, p *product) *filterView {
 	v := &filterView{
 		Dates: datesView{
-			Open: s.From != "" || s.To != "", Action: s.path(), Hidden: s.hidden("from", "to"), From: s.From, To: s.To,
+			Open: s.dated(), Action: s.path(), Hidden: s.hidden("from", "to"), From: s.From, To: s.To,
 		},
 	}
 	for _, order := range orders {
@@ -196,6 +200,9 @@ func (t *texts) filters(s state, p *product) *filterView {
 // counted among the comments of the list, if its counts are known.
 func (t *texts) traits(s state, p *product) (choices []choiceView) {
 	all, matching := p.Stats, p.Stats
+	if s.filtered() {
+		matching = nil
+	}
 	if p.List != nil && p.List.Stats != nil {
 		matching = p.List.Stats
 	}
@@ -245,7 +252,7 @@ func (t *texts) chips(s state, languages []languageCount) []chipView {
 			},
 			Language: c.Language,
 		})
-		if s.From == "" && s.To == "" { // languages are not counted by dates
+		if !s.dated() { // languages are not counted by dates
 			chips[len(chips)-1].Count = t.number(c.Count)
 		}
 	}

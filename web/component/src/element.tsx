@@ -128,10 +128,11 @@ export class TalkbackComments extends Base {
         dialog.open = false; // it is, but no longer above the page
         dialog.showModal();
       }
-      if (this.#interrupted) void this.refresh();
+      if (this.#interrupted) this.#retry();
       this.#onPopState(); // the address may be another by now
       return this.#follow();
     }
+    if (document.querySelectorAll('talkback-comments[navigate]')[1] === this) console.warn('<talkback-comments>: two navigate by one address');
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
     if (state) this.#adopt(state, drawn);
@@ -314,6 +315,7 @@ export class TalkbackComments extends Base {
       shown: session.shown,
       problem: session.problem,
       busy: session.busy,
+      more: session.more,
       explain: this.hasAttribute('explain'),
       mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
       desk: this.#enhanced ? this.#desk : null,
@@ -416,7 +418,7 @@ export class TalkbackComments extends Base {
   };
 
   #onOnline = (): void => {
-    if (this.#session?.problem?.kind === 'offline') void this.refresh();
+    if (this.#session?.problem?.kind === 'offline') this.#retry();
   };
 
   /** Shows a choice. A reader who turned the page is led to the top of the list. */
@@ -451,6 +453,10 @@ export class TalkbackComments extends Base {
     if (!list?.pageInfo.endCursor) return;
     await this.#session?.loadMore(list.pageInfo.endCursor, this.getAttribute('mode') !== 'more');
     this.#lead(`.list > :nth-child(${list.nodes.length + 1})`);
+  }
+
+  #retry(): void {
+    void (this.#session?.more ? this.#more() : this.refresh());
   }
 
   /** Fields show what is chosen, not what was typed before. */

@@ -30,6 +30,8 @@ export class Session {
   shown: Shown | null = null;
   problem: Problem | null = null;
   busy = false;
+  /** Whether the last request was for more, so that another attempt asks for the same. */
+  more = false;
   /** The ids of comments that came to the list since it was read. */
   readonly fresh = new Set<string>();
   #underWay = new AbortController();
@@ -45,12 +47,14 @@ export class Session {
   /** Asks for a choice. What is shown stays until the answer is there. */
   async load(choice: Choice): Promise<void> {
     this.choice = choice;
+    this.more = false;
     await this.#request(choice, (answer, milliseconds) => this.#show(answer, milliseconds));
   }
 
   /** Asks for the comments behind the last that is shown, and puts them below. In one long list, the address stays. */
   async loadMore(after: string, paged: boolean): Promise<void> {
     if (!this.shown) return;
+    this.more = true;
     await this.#request({ ...this.shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
       const list = data?.product?.list;
       const shown = this.shown; // what was written or voted meanwhile is in it

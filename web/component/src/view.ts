@@ -32,6 +32,8 @@ export interface View {
   readonly shown: Shown | null;
   readonly problem: Problem | null;
   readonly busy: boolean;
+  /** Whether another attempt is to load more. */
+  readonly more: boolean;
   readonly explain: boolean;
   readonly mode: Mode;
   /** Where comments are written. Null for the first render, which has to be what the server sent. */

@@ -13,7 +13,7 @@ export function Failed({ view, problem }: Props & { problem: Problem }) {
     <div class="error" part="error" role="alert">
       <p>{view.texts.say(`error.${kind === 'forbidden' || kind === 'refused' ? 'unavailable' : kind}`)}</p>
       {retryAfter > 0 && <p class="wait">{view.texts.count('error.wait', retryAfter)}</p>}
-      {!much && <a class="button" href={here}>{view.texts.say('error.retry')}</a>}
+      {!much && <a class={view.more ? 'button more' : 'button'} href={here}>{view.texts.say('error.retry')}</a>}
       {(much || kind === 'numbers') && first !== here && <a class="button" href={first}>{view.texts.say('error.first')}</a>}
       {much && <a class="button" rel="nofollow" href={linkTo(view, everything)}>{view.texts.say('filter.clear')}</a>}
     </div>

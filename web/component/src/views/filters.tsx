@@ -81,7 +81,7 @@ function Traits({ view }: Props) {
   const { stats, list } = productOf(view) ?? {};
   const of = (found: { verified: number | null; withMedia: number | null } | null | undefined) => ({ verified: found?.verified, media: found?.withMedia });
   const all = of(stats);
-  const counts = of(list?.stats ?? stats);
+  const counts = of(list?.stats ?? (isFiltered((view.shown ?? view).choice) ? null : stats));
   const shown = traits.filter((trait) => only.includes(trait) || all[trait]);
   if (shown.length === 0) return null;
   const toggle = (trait: (typeof traits)[number]) => {

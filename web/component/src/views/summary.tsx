@@ -1,13 +1,15 @@
-import { changed, toggled } from '../address';
+import { changed, isFiltered, toggled } from '../address';
 import type { RatingCount, Stats } from '../answer';
 import { linkTo, productOf, type Props } from '../view';
 
 /** The average of the product, and the histogram, which is the filter by rating. */
 export function Summary({ view }: Props) {
   const product = productOf(view);
-  if (!product?.stats) return null;
-  const list = view.shown?.choice.ratings.length ? product.facets : product.list;
-  const ratings = list?.stats?.ratings ?? product.stats.ratings;
+  if (!product?.stats || !view.shown) return null;
+  const { choice } = view.shown;
+  const list = choice.ratings.length ? product.facets : product.list;
+  const known = list?.stats ?? (isFiltered({ ...choice, ratings: [] }) ? null : product.stats);
+  const ratings = known?.ratings ?? product.stats.ratings.map(({ rating }) => ({ rating }));
   return (
     <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
       <Average view={view} stats={product.stats} />
@@ -32,8 +34,11 @@ export function Stars({ label, average }: { label: string; average: number }) {
   return <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>;
 }
 
-function Histogram({ view, ratings }: Props & { ratings: readonly RatingCount[] }) {
-  const sum = ratings.reduce((total, { count }) => total + count, 0);
+/** A count is left out where it is not known. */
+type Row = Partial<RatingCount> & Pick<RatingCount, 'rating'>;
+
+function Histogram({ view, ratings }: Props & { ratings: readonly Row[] }) {
+  const sum = ratings.reduce((total, { count = 0 }) => total + count, 0);
   return (
     <ul class="histogram" part="histogram">
       {ratings.map((row) => <li key={row.rating}><Bar view={view} row={row} max={Math.max(sum, 1)} /></li>)}
@@ -41,15 +46,15 @@ function Histogram({ view, ratings }: Props & { ratings: readonly RatingCount[] 
   );
 }
 
-function Bar({ view, row, max }: Props & { row: RatingCount; max: number }) {
+function Bar({ view, row, max }: Props & { row: Row; max: number }) {
   const { choice, texts } = view;
   const chosen = choice.ratings.includes(row.rating);
   const ratings = toggled(choice.ratings, row.rating).sort((a, b) => b - a);
   return (
     <a class="bar" part="bar" href={linkTo(view, changed(choice, { ratings }))} aria-current={current(chosen)} rel="nofollow">
       <span class="label">{texts.count('stars', row.rating)}</span>
-      <progress class="track" max={max} value={row.count} aria-hidden="true"></progress>
-      <span class="count">{texts.number(row.count)}</span>
+      <progress class="track" max={max} value={row.count ?? 0} aria-hidden="true"></progress>
+      <span class="count">{row.count != null && texts.number(row.count)}</span>
       {chosen && <span class="hidden">{texts.say('selected')}</span>}
     </a>
   );
