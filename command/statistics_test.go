@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -263,4 +266,57 @@ func (a *api) checkLeaders(model *commenttest.Model, language comment.Language, 
 	if diff := cmp.Diff(model.Leaders(language, first), got); diff != "" {
 		a.tb.Errorf("the first %d in %q: %s", first, language, diff)
 	}
+}
+
+// The statistics of a hundred products are one call to the table. A batch ends after a millisecond,
+// which a busy machine may not give it, so requests are made until one has a single batch.
+func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	var products []string
+	for n := range 100 {
+		products = append(products, fmt.Sprint("p", n))
+		comments = append(comments, commenttest.Many(r, products[n], n%3)...)
+	}
+	a.count(arrived(comments...)...)
+	model := commenttest.NewModel(comments...)
+
+	var mu sync.Mutex
+	made := map[string]int{}
+	under := a.session.Client.Options().HTTPClient
+	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		mu.Lock()
+		made[operation]++
+		mu.Unlock()
+		return under.Do(r)
+	})))
+	var data struct {
+		Products []struct {
+			ID       string
+			Stats    statsShown
+			Comments struct{ TotalCount int }
+		}
+	}
+	a.mustAsk(`query($ids: [ID!]!) { products(ids: $ids) { id stats `+statsFields+` en: stats(lang: "en") { total } languages { count }
+		comments(first: 1) { totalCount } } }`, map[string]any{"ids": products}, &data)
+	for i, product := range data.Products {
+		want := statsOf(model.List(products[i], comment.Filter{}, comment.NewestFirst))
+		if diff := cmp.Diff(want, product.Stats); diff != "" || product.Comments.TotalCount != want.Total {
+			t.Errorf("%s: %s, %d in all", product.ID, diff, product.Comments.TotalCount)
+		}
+	}
+	if made["Query"] != 100 {
+		t.Errorf("%v calls, want a hundred for the pages", made)
+	}
+	for range 200 {
+		clear(made)
+		a.mustAsk(`query($ids: [ID!]!) { products(ids: $ids) { stats { total } languages { count } } }`, map[string]any{"ids": products}, &data)
+		if made["BatchGetItem"] == 1 {
+			return
+		}
+	}
+	t.Errorf("200 requests for statistics, none with a single call; the last made %v", made)
 }
