@@ -69,7 +69,7 @@ func helpfulPage(t *testing.T, number int, condition string) operation {
 	return o
 }
 
-// uncounted is a product page without the counts of the other ratings, as a later page by votes within
+// uncounted is a product page without the counts of the other ratings, as a deep page by votes within
 // dates is.
 func uncounted(t *testing.T, o operation) operation {
 	t.Helper()

@@ -202,8 +202,8 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
   };
   const filter = { ...facets, ...ratings };
-  // A later page by votes within dates costs so much that it leaves no room for a second count.
-  const faceted = ratings && Object.keys(facets).length > 0 && !(choice.page > 1 && choice.order === 'helpful' && isDated(choice));
+  // A deep page by votes within dates costs so much that it leaves no room for a second count.
+  const faceted = ratings && Object.keys(facets).length > 0 && !(choice.page > 10 && choice.order === 'helpful' && isDated(choice));
   return {
     id: product,
     ...placeOf(choice, size),
