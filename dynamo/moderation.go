@@ -95,12 +95,10 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 	d = comment.Decision{CommentID: id, Position: at, Version: int(r.Number(attrDecided)), Note: r.OptionalText(attrNote)}
 	from, to := r.Text(attrFrom), r.Text(attrTo)
 	if it[attrBy] != nil {
-		by := r.Text(attrBy)
-		d.By = &by
+		d.By = new(r.Text(attrBy))
 	}
 	if it[attrReason] != nil {
-		reason := comment.RejectionReason(r.Text(attrReason))
-		d.Reason = &reason
+		d.Reason = new(comment.RejectionReason(r.Text(attrReason)))
 	}
 	switch err := r.Err(); {
 	case err != nil:

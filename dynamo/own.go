@@ -38,8 +38,7 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 			if c := comments[i]; c != nil && (q.Status == nil || c.Status == *q.Status) {
 				page.Comments = append(page.Comments, *c)
 			}
-			end := id.Position()
-			page.End = &end
+			page.End = new(id.Position())
 		}
 	}
 	return page, nil

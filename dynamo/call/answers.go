@@ -116,8 +116,8 @@ func refuseDamaged(
 		out, metadata, err = next.HandleDeserialize(ctx, in)
 		return err
 	})
-	var panicked *task.Panic
-	if errors.As(err, &panicked) && !*arrived {
+	panicked, _ := errors.AsType[*task.Panic](err)
+	if panicked != nil && !*arrived {
 		panic(panicked)
 	}
 	response, answered := out.RawResponse.(*smithyhttp.Response)

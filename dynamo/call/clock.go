@@ -79,9 +79,8 @@ func (c *Clock) see(header http.Header, sent time.Time) {
 	if last := c.date.Load(); last != nil && *last == dates[0] {
 		return
 	}
-	date := dates[0]
-	c.date.Store(&date)
-	said, err := http.ParseTime(date)
+	c.date.Store(new(dates[0]))
+	said, err := http.ParseTime(dates[0])
 	if err != nil {
 		return
 	}

@@ -85,8 +85,7 @@ func (r *erasing) all(ctx context.Context) error {
 		return err
 	}
 	r.update(func(p *progress) {
-		now := millisecond(time.Now())
-		p.report.State, p.report.FinishedAt = comment.ErasureDone, &now
+		p.report.State, p.report.FinishedAt = comment.ErasureDone, new(millisecond(time.Now()))
 	})
 	if err := r.mark(ctx); err != nil {
 		return err

@@ -129,8 +129,7 @@ func DecodeOutbox(it Item) (o Outbox, ok bool) {
 		o.Entries = append(o.Entries, text.Value)
 	}
 	if err := r.Err(); err != nil {
-		improper := NewImproper(it, err.Error())
-		o.Improper, o.Entries = &improper, nil
+		o.Improper, o.Entries = new(NewImproper(it, err.Error())), nil
 	}
 	o.Expires = time.Unix(r.OptionalNumber(AttrTTL), 0)
 	return o, true

@@ -211,8 +211,7 @@ func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outb
 			continue
 		}
 		if len(entriesIn(item)) < len(item.Entries) {
-			improper := layout.NewImproper(it, errEntry.Error())
-			item.Improper = &improper
+			item.Improper = new(layout.NewImproper(it, errEntry.Error()))
 		}
 		out = append(out, item)
 	}

@@ -100,8 +100,7 @@ func newBelief(filter comment.Filter, r Request) *belief {
 	cells := min(list/traits, 1) // whatever the traits
 	b.shares = m.fill(s.partition, b.sampled*cells, (1-cells)/max(1-before, leastShare), inRatings, inLanguages)
 	b.shares.list(traits)
-	whole := wholeProduct(m.filter)
-	b.list, _ = b.shares.wanted(&whole)
+	b.list, _ = b.shares.wanted(new(wholeProduct(m.filter)))
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
 	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, b.sampled)
 	return b
