@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -46,16 +47,11 @@ func TestAnswers(t *testing.T) {
 
 func (a *api) checkAnswer(t *testing.T, operation string) {
 	t.Helper()
-	query, err := os.ReadFile(filepath.Clean(operation))
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := must.Get(os.ReadFile(filepath.Clean(operation)))(t)
 	name := strings.TrimSuffix(operation, ".graphql")
 	var variables map[string]any
 	if raw, err := os.ReadFile(filepath.Clean(name + ".variables.json")); err == nil {
-		if err := json.Unmarshal(raw, &variables); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(raw, &variables))
 	}
 	compareGolden(t, name+".json", pretty(t, a.ask(string(query), variables)))
 }
@@ -63,24 +59,16 @@ func (a *api) checkAnswer(t *testing.T, operation string) {
 // readComments reads comments as an import would.
 func readComments(t testing.TB, file string) []comment.Comment {
 	t.Helper()
-	source, err := reviewfile.Open(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(reviewfile.Open(file, nil))(t)
 	defer source.Close()
-	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(file)}))(t)
 	var out []comment.Comment
 	for {
 		row, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out = append(out, row.Comment)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/httpapi/gateway"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/lambdatest"
 	"github.com/talkback/talkback/pageindex"
@@ -66,9 +67,7 @@ func newAPI(tb testing.TB, endpoint string) *api {
 func newSession(tb testing.TB, endpoint string) *command.Session {
 	tb.Helper()
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(tb), Address: endpoint}
-	if err := dynamo.CreateTable(tb.Context(), session.Client, session.Table); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, dynamo.CreateTable(tb.Context(), session.Client, session.Table))
 	return session
 }
 
@@ -76,9 +75,7 @@ func newSession(tb testing.TB, endpoint string) *command.Session {
 func (a *api) markCounted() {
 	a.tb.Helper()
 	journal := leases.NewLeases(a.session.Client, a.session.Table)
-	if err := stream.MarkComplete(a.tb.Context(), journal, stream.State{}, time.Now()); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, stream.MarkComplete(a.tb.Context(), journal, stream.State{}, time.Now()))
 }
 
 // useClient restarts the service with another client for its table.
@@ -100,9 +97,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 func (a *api) load(comments ...comment.Comment) {
 	a.tb.Helper()
 	loader := dynamo.NewLoader(a.session.Client, a.session.Table, 0)
-	if _, err := loader.Load(context.Background(), comments); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Get(loader.Load(context.Background(), comments))(a.tb)
 }
 
 // delete removes a comment from the table.
@@ -115,9 +110,7 @@ func (a *api) delete(id comment.ID) {
 			"SK": &types.AttributeValueMemberS{Value: "C"},
 		},
 	})
-	if err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, err)
 }
 
 // answer is the answer to an operation.
@@ -150,9 +143,7 @@ func (a *api) ask(query string, variables map[string]any) (out answer) {
 // asked posts an operation and reads its whole answer.
 func (a *api) asked(query string, variables map[string]any, out any) {
 	a.tb.Helper()
-	if err := json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), authorization(a.header)).body), out); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), authorization(a.header)).body), out))
 }
 
 // mustAsk posts an operation that has to succeed and reads its data. A query whose table was too slow
@@ -166,7 +157,5 @@ func (a *api) mustAsk(query string, variables map[string]any, data any) {
 	if len(got.Errors) > 0 {
 		a.tb.Fatalf("%v\nvariables %v\n%s", got.Errors, variables, a.log)
 	}
-	if err := json.Unmarshal(got.Data, data); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal(got.Data, data))
 }

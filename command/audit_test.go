@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
@@ -22,10 +23,7 @@ const auditChecks = 61
 // GraphQL over HTTP wrote that npm package.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
-	folder, err := filepath.Abs("../.cache/graphql-http")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.Abs("../.cache/graphql-http"))(t)
 	_, missing := os.Stat(filepath.Join(folder, "node_modules", "stamp"))
 	node, err := exec.LookPath("node")
 	if missing != nil || err != nil {
@@ -34,10 +32,7 @@ func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	audit := exec.CommandContext(t.Context(), node, "../internal/provision/graphql-http/audit.cjs", folder, a.server.URL+"/graphql")
 	audit.Stderr = os.Stderr
-	out, err := audit.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(audit.Output())(t)
 	checks := 0
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); checks++ {
 		var check struct{ ID, Name, Result string }

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -36,9 +37,7 @@ func newAuthored(t *testing.T) *authored {
 	written := func(author comment.Author, key string) comment.Comment {
 		c := commenttest.Random(r, "p")
 		c.Author, c.Version, c.UpdatedAt, c.Status, c.Moderation = author, 1, nil, comment.Approved, nil
-		if _, err := a.store.Add(t.Context(), c, key); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.store.Add(t.Context(), c, key))(t)
 		return c
 	}
 	ada, bo := comment.Author{ID: "42", Name: "Ada"}, comment.Author{ID: "7", Name: "Bo"}
@@ -51,29 +50,21 @@ func newAuthored(t *testing.T) *authored {
 		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "en", Text: "The edit that waits.", At: at, Version: 2},
 		Held:     []comment.HoldReason{comment.HeldAlways, comment.HeldEdited}, Since: at,
 	}
-	if err := a.store.Replace(t.Context(), a.held, edited); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.store.Replace(t.Context(), a.held, edited))
 	spam, moderator := comment.Spam, "the moderator"
 	refused := a.rejected
 	refused.Status, refused.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
 	err := a.store.Decide(t.Context(), a.rejected, refused, comment.Decision{
 		CommentID: a.rejected.ID, Position: comment.FirstAt(at), By: &moderator, From: comment.Approved, To: comment.Rejected, Version: 1, Reason: &spam, Note: "a note about Ada",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a.held, a.rejected = edited, refused
 	reported := a.others
 	reported.Moderation = &comment.Moderation{Reports: 1}
-	if err := a.store.Report(t.Context(), a.others, reported, comment.Report{By: "42", At: at, Reason: "SPAM", Note: "a note by Ada"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.store.Report(t.Context(), a.others, reported, comment.Report{By: "42", At: at, Reason: "SPAM", Note: "a note by Ada"}))
 	a.others = reported
 	vote := comment.CastVote{By: "42", Vote: comment.NotHelpful, At: at}
-	if err := a.store.SetVote(t.Context(), a.others.ID, comment.CastVote{}, vote); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.store.SetVote(t.Context(), a.others.ID, comment.CastVote{}, vote))
 	return a
 }
 
@@ -105,9 +96,7 @@ func TestAuthorExport(t *testing.T) {
 	lines := map[string][]string{}
 	for line := range strings.Lines(out) {
 		var kind struct{ About, ID string }
-		if err := json.Unmarshal([]byte(line), &kind); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &kind))
 		lines[kind.About] = append(lines[kind.About], line)
 	}
 	if len(lines["report"]) != 1 || !strings.Contains(lines["report"][0], "a note by Ada") || !strings.Contains(lines["report"][0], string(a.others.ID)) {
@@ -124,10 +113,7 @@ func TestAuthorExport(t *testing.T) {
 	}
 	want := map[string]bool{}
 	for _, c := range []comment.Comment{a.held, a.rejected} {
-		line, err := reviewfile.AppendPartial(nil, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(reviewfile.AppendPartial(nil, c))(t)
 		want[string(line)] = true
 	}
 	got := map[string]bool{}
@@ -147,10 +133,7 @@ func TestAuthorExportOfImported(t *testing.T) {
 		t.Errorf("without --scan it says %q", said)
 	}
 	out, _ := a.author(0, "export", "42", "--imported", "--scan")
-	want, err := reviewfile.AppendPartial(nil, a.imported)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(reviewfile.AppendPartial(nil, a.imported))(t)
 	if out != string(want) {
 		t.Errorf("got %s want %s", out, want)
 	}

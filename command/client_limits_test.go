@@ -15,6 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
 )
@@ -95,9 +96,7 @@ func (s running) ask(t *testing.T, token, from, query string) (out limitedReply)
 	}
 	if err := json.Unmarshal([]byte(got.body), &parsed); err == nil && parsed.Extensions.Cost != nil {
 		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	out.status, out.body = got.status, got.body
 	out.limit, out.retryAfter = got.header.Get("RateLimit"), got.header.Get("Retry-After")

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // dates sets the Date header of a table's answers, as if the table's clock were off.
@@ -45,10 +47,7 @@ func (d *dates) change(answer *http.Response) error {
 func TestClockOfAServer(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)
-	table, err := url.Parse(a.session.Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(url.Parse(a.session.Address))(t)
 	proxy, clock := httputil.NewSingleHostReverseProxy(table), &dates{}
 	clock.set(time.Minute)
 	proxy.ModifyResponse = clock.change

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
 
@@ -203,10 +204,7 @@ func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 			return "there is no package " + argument
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(filepath.Clean(file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(filepath.Clean(file)))(t)
 			source.Write(text)
 		}
 	}
@@ -239,9 +237,7 @@ func (c commandLines) checkTemplate(t *testing.T, arguments []string) string {
 		return "there is no " + arguments[at+1]
 	}
 	var template struct{ Parameters map[string]any }
-	if err := json.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &template))
 	for _, argument := range arguments[at+2:] {
 		if name, _, is := strings.Cut(argument, "="); is && template.Parameters[name] == nil {
 			return arguments[at+1] + " has no parameter " + name

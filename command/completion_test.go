@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -37,9 +38,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
 	folder := t.TempDir()
-	if err := os.Symlink(program, filepath.Join(folder, "talkback")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(program, filepath.Join(folder, "talkback")))
 	writeFile(t, filepath.Join(folder, "reviews.jsonl"), "")
 	var lines []string
 	for _, row := range completions {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -51,10 +52,7 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 func occupy(t *testing.T, address string, connections int, sent string) {
 	t.Helper()
 	for range connections {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", address))(t)
 		t.Cleanup(func() { _ = conn.Close() })
 		_, _ = io.WriteString(conn, sent) // it may be closed
 		if !strings.HasPrefix(sent, "GET /healthz") {

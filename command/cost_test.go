@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/cost"
 )
 
@@ -52,9 +53,7 @@ func billed(t *testing.T, arguments ...string) []cost.Bill {
 		t.Fatalf("status %d: %s", status, said)
 	}
 	var bills []cost.Bill
-	if err := json.Unmarshal([]byte(out), &bills); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(out), &bills))
 	return bills
 }
 
@@ -83,9 +82,7 @@ func TestCostOfMetrics(t *testing.T) {
 func TestCostInterrupted(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, arguments := range [][]string{{pipe}, {"--metrics", metered(t) + "/metrics"}} {

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -186,15 +187,11 @@ func (s *scribe) orphan() {
 	s.tb.Helper()
 	kept := leases.NewLeases(s.session.Client, s.session.Table)
 	state, there, err := kept.Current(context.Background())
-	if err != nil {
-		s.tb.Fatal(err)
-	}
+	must.Do(s.tb, err)
 	for _, lease := range there {
 		dead := lease
 		dead.Owner, dead.Counter = "a killed process", lease.Counter+1
-		if err := kept.Swap(context.Background(), state.Label, lease, dead); err != nil {
-			s.tb.Fatal(err)
-		}
+		must.Do(s.tb, kept.Swap(context.Background(), state.Label, lease, dead))
 	}
 }
 

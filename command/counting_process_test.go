@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -68,10 +69,7 @@ func TestServerCountsWhatNobodyCounted(t *testing.T) {
 func (a *api) leases() []stream.Lease {
 	a.tb.Helper()
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
-	state, err := leases.State(context.Background())
-	if err != nil {
-		a.tb.Fatal(err)
-	}
+	state := must.Get(leases.State(context.Background()))(a.tb)
 	list, err := leases.List(context.Background(), state.Label)
 	if err != nil || len(list) == 0 {
 		a.tb.Fatal(list, err)
@@ -86,17 +84,10 @@ func TestGapIsClosed(t *testing.T) {
 	a, comments := uncounted(t)
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	lost := stream.State{Since: time.Now(), Gap: &stream.Gap{Found: time.Now(), Reason: "the test says so"}}
-	if err := leases.SwapState(t.Context(), stream.State{}, lost); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, leases.SwapState(t.Context(), stream.State{}, lost))
 	events := outbox.New(a.session.Client, a.session.Table)
-	if err := events.Want(t.Context(), "a test", time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	ends, err := events.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, events.Want(t.Context(), "a test", time.Hour))
+	ends := must.Get(events.Ends(t.Context()))(t)
 	c := startCounter(t, a, inTable)
 	a.drained(time.Now())
 	for lane, end := range ends {

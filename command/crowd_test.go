@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex/table"
 )
@@ -63,10 +64,7 @@ type person struct {
 func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	t.Helper()
 	a := newAPI(t, endpoint)
-	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "roles"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "roles"}))(t)
 	pages := table.New(a.session.Client, a.session.Table)
 	a.authorizer, a.pages, a.watermark = guard, pages, follows{leases.NewLeases(a.session.Client, a.session.Table)}
 	a.serve.ReportThreshold = reportThreshold

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
 
@@ -46,9 +47,7 @@ func TestDocuments(t *testing.T) {
 	}
 
 	// Ctrl-C in a terminal reaches make and the program alike.
-	if err := syscall.Kill(-run.Process.Pid, syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(-run.Process.Pid, syscall.SIGINT))
 	if _, said := s.wait(); strings.Contains(said, "talkback: ") {
 		t.Errorf("Ctrl-C did not end it gracefully:\n%s", said)
 	}
@@ -178,9 +177,7 @@ func (e *edits) write(t *testing.T) {
 	if e.text == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join("..", filepath.FromSlash(e.document.Path)), []byte(e.text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join("..", filepath.FromSlash(e.document.Path)), []byte(e.text), 0o644))
 }
 
 // bound maps ids, cursors and times in documents, which differ from run to run, to those of this run.
@@ -307,15 +304,10 @@ func partsOf(t *testing.T, text json.RawMessage) (opening, closing string, parts
 	for decoder.More() {
 		var p part
 		if delimiter == '{' {
-			name, err := decoder.Token()
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must.Get(decoder.Token())(t)
 			p.name = strconv.Quote(name.(string)) + ": "
 		}
-		if err := decoder.Decode(&p.value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decoder.Decode(&p.value))
 		parts = append(parts, p)
 	}
 	return delimiter.String(), map[json.Delim]string{'{': "}", '[': "]"}[delimiter], parts
@@ -325,16 +317,9 @@ func partsOf(t *testing.T, text json.RawMessage) (opening, closing string, parts
 func newcomersFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	bin, err := filepath.Abs("../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(bin, filepath.Join(folder, "bin")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(filepath.Dir(bin), "docs"), filepath.Join(folder, "docs")); err != nil {
-		t.Fatal(err)
-	}
+	bin := must.Get(filepath.Abs("../bin"))(t)
+	must.Do(t, os.Symlink(bin, filepath.Join(folder, "bin")))
+	must.Do(t, os.Symlink(filepath.Join(filepath.Dir(bin), "docs"), filepath.Join(folder, "docs")))
 	tsv := gzipped(t, "marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_date\n"+
 		"UK\tR1\tB1\t5\tLovely\t2015-08-20\nDE\tR2\tB1\t2\tNaja\t2015-08-21\n")
 	for name, content := range map[string]string{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	cdn "github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/nginxtest"
 )
@@ -48,10 +49,7 @@ var asItIs = &http.Transport{DisableCompression: true}
 // fetch sends a GET, or another method, with headers such as "Accept: text/html"; it skips empty ones.
 func fetch(t testing.TB, method, address string, headers ...string) sent {
 	t.Helper()
-	got, err := send(t.Context(), asItIs, method, address, "", headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(send(t.Context(), asItIs, method, address, "", headers...))(t)
 	return got
 }
 
@@ -151,10 +149,7 @@ type origin struct {
 
 func newOrigin(t *testing.T, a *api) *origin {
 	t.Helper()
-	target, err := url.Parse(a.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(a.server.URL))(t)
 	o := &origin{}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -74,9 +75,7 @@ func (l *lambda) records() (label string, all []stream.Record) {
 			}
 		}
 	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, err)
 	return listing.Label, all
 }
 
@@ -133,14 +132,9 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 			"eventSourceARN": "arn:aws:dynamodb:eu-central-1:123456789012:table/comments/stream/" + label,
 		})
 	}
-	raw, err := json.Marshal(map[string]any{"Records": list})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(map[string]any{"Records": list}))(t)
 	var event events.DynamoDBEvent
-	if err := json.Unmarshal(raw, &event); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &event))
 	return event
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	cdn "github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -127,9 +128,7 @@ func TestPagesAreKeptUntilTheyChange(t *testing.T) {
 
 	c := commenttest.Random(commenttest.Rand(t), "globe")
 	c.ID = comment.IDOf(comment.PositionAt(time.Now(), [10]byte{}))
-	if _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""))(t)
 	eventually(t, "the page has what another process wrote", func() bool { return strings.Contains(s.ask(asked), string(c.ID)) })
 	s.stop()
 }

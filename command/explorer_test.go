@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
 
@@ -91,17 +92,11 @@ func TestIDsOfExamplesExist(t *testing.T) {
 	for c := range sample.Comments() {
 		known[string(c.ID)], known[c.ProductID] = true, true
 	}
-	paths, err := filepath.Glob("../web/explorer/examples/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob("../web/explorer/examples/*"))(t)
 	ids := regexp.MustCompile(`"(c_\w+)"|product\(id: "([^"]+)"\)|"productId": "([^"]+)"|"ids": \[([^]]+)\]`)
 	found := 0
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		for _, match := range ids.FindAllStringSubmatch(string(text), -1) {
 			for id := range strings.SplitSeq(strings.Join(match[1:], ""), ",") {
 				if id = strings.Trim(id, `" `); !known[id] {

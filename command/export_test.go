@@ -34,6 +34,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -80,9 +81,7 @@ func (e *exporter) must(name string, arguments ...string) string {
 // fill puts comments into the table.
 func (e *exporter) fill(comments []comment.Comment) {
 	e.t.Helper()
-	if _, err := dynamo.NewLoader(call.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments); err != nil {
-		e.t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(call.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments))(e.t)
 }
 
 // items returns all attributes of all comments in the table, by key. It leaves out the mark by which an edit recognizes
@@ -92,10 +91,7 @@ func (e *exporter) items() map[string]map[string]string {
 	out := map[string]map[string]string{}
 	pages := dynamodb.NewScanPaginator(call.NewLocalClient(e.endpoint), &dynamodb.ScanInput{TableName: &e.table})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(e.t.Context())
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(e.t.Context()))(e.t)
 		for _, it := range page.Items {
 			flat := map[string]string{}
 			for name, value := range it {
@@ -108,9 +104,7 @@ func (e *exporter) items() map[string]map[string]string {
 					flat[name] = fmt.Sprintf("B %x", v.Value)
 				case *types.AttributeValueMemberM:
 					text, err := json.Marshal(v) // names are sorted
-					if err != nil {
-						e.t.Fatal(err)
-					}
+					must.Do(e.t, err)
 					flat[name] = fmt.Sprintf("M %s", text)
 				default:
 					flat[name] = fmt.Sprintf("%T", v)
@@ -136,10 +130,7 @@ func nasty(r *rand.Rand, count int) []comment.Comment {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Clean(path)))(t)
 	return string(text)
 }
 
@@ -242,10 +233,7 @@ func TestExportOfAllStates(t *testing.T) {
 // lineOf returns the line of a comment in an export.
 func lineOf(t *testing.T, c comment.Comment, form func([]byte, comment.Comment) ([]byte, error)) string {
 	t.Helper()
-	line, err := form(nil, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(form(nil, c))(t)
 	return string(line)
 }
 
@@ -267,9 +255,7 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 	after := c
 	after.Version, after.Text = c.Version+1, c.Text+" "
 	store := dynamo.NewStore(call.NewLocalClient(e.endpoint), e.table, dynamo.Options{})
-	if err := store.Replace(t.Context(), c, after); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Replace(t.Context(), c, after))
 }
 
 // A compressed file says so by its name or by the flag, and import reads it.
@@ -281,10 +267,7 @@ func TestExportCompressed(t *testing.T) {
 	for _, arguments := range [][]string{{"a.jsonl.GZ"}, {"b.jsonl", "--gzip"}} {
 		file := filepath.Join(folder, arguments[0])
 		e.must("export", append([]string{file}, arguments[1:]...)...)
-		unpacked, err := gzip.NewReader(strings.NewReader(readFile(t, file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		unpacked := must.Get(gzip.NewReader(strings.NewReader(readFile(t, file))))(t)
 		if text, err := io.ReadAll(unpacked); err != nil || bytes.Count(text, []byte("\n")) != 10 {
 			t.Errorf("%v: %v %s", arguments, err, text)
 		}
@@ -299,10 +282,7 @@ func TestExportCompressed(t *testing.T) {
 // checkFiles checks that a folder holds nothing else.
 func checkFiles(t *testing.T, folder string, want ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(folder))(t)
 	var got []string
 	for _, entry := range entries {
 		got = append(got, entry.Name())
@@ -320,9 +300,7 @@ func TestExportByForce(t *testing.T) {
 	folder := t.TempDir()
 	file, link := filepath.Join(folder, "file.jsonl"), filepath.Join(folder, "link.jsonl")
 	writeFile(t, file, strings.Repeat("old\n", 10_000))
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(file, link))
 	e.must("export", link, "--force")
 	if lines := strings.Count(readFile(t, file), "\n"); lines != 3 {
 		t.Errorf("the file has %d lines, want 3", lines)
@@ -356,9 +334,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 		}
 	}
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_ = read.Close() // nobody reads
 	process := exec.Command(program, e.arguments("export", "-")...)
 	var said bytes.Buffer
@@ -378,10 +354,7 @@ type gate struct {
 
 func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(endpoint))(t)
 	g := &gate{shut: make(chan struct{}), open: make(chan struct{})}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ErrorLog = log.New(io.Discard, "", 0) // a killed client no longer waits
@@ -489,9 +462,7 @@ func kill(t *testing.T, e *exporter, operation string, pass int32, name string, 
 	process := exec.Command(program, there.arguments(name, arguments...)...)
 	var said bytes.Buffer
 	process.Stderr = &said
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, process.Start())
 	ended := make(chan struct{})
 	go func() { _ = process.Wait(); close(ended) }()
 	select {

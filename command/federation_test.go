@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Only a subgraph answers queries for entities and for its schema. Without introspection it hides the schema, and still
@@ -52,10 +53,7 @@ func TestFederation(t *testing.T) {
 // way shows it.
 func TestSchemaIsServed(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile("../schema.graphqls"))(t)
 	for _, row := range []struct {
 		off  bool
 		want int

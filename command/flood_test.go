@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -141,10 +142,7 @@ func peakOf(t *testing.T, s *server) int {
 		t.Skip("left out: the memory of a process: this system has no /proc to see it in")
 	}
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kilobytes := must.Get(strconv.Atoi(strings.Fields(after)[0]))(t)
 	return kilobytes << 10
 }
 
@@ -154,24 +152,16 @@ func TestMaxUnsent(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, append(onTable(t), "--max-unsent", "65536")...)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(15 * time.Second)); err != nil { // well below the time limit of a stalled answer
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, http2.ClientPreface))(t)
 	framer := http2.NewFramer(conn, conn)
-	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
 	frame, err := framer.ReadFrame()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	settings, ok := frame.(*http2.SettingsFrame)
 	if !ok {
 		t.Fatalf("%v, want settings first", frame)
@@ -184,9 +174,7 @@ func TestMaxUnsent(t *testing.T) {
 	for stream := uint32(1); err == nil && stream < 200; stream += 2 {
 		head.Reset()
 		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/graphql?query={__typename}"}} {
-			if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 		}
 		err = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true})
 	}

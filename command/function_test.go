@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/lambdatest"
 )
@@ -26,10 +27,7 @@ func newFunction(t *testing.T, session *command.Session, variables ...string) (*
 // A function has the settings of a server: with its limits, and closed to writers without tokens.
 func TestFunctionIsAServer(t *testing.T) {
 	session := newSession(t, dynamotest.Dynoxide(t))
-	f, err := newFunction(t, session, "NO_INTROSPECTION=true", "CLIENT_READ_UNITS=100")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(newFunction(t, session, "NO_INTROSPECTION=true", "CLIENT_READ_UNITS=100"))(t)
 	ask := func(query string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(`{"query": "`+query+`"}`))
 		r.Header.Set("Content-Type", "application/json")

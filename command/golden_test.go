@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
@@ -17,14 +19,9 @@ var update = flag.Bool("update", false, "write what is, instead of comparing wit
 func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Clean(path)))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
 	}
@@ -37,8 +34,6 @@ func pretty(t *testing.T, value any) []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(value))
 	return out.Bytes()
 }

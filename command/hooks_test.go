@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -45,9 +46,7 @@ func TestHooks(t *testing.T) {
 
 	c := commenttest.Random(commenttest.Rand(t), "teapot")
 	c.Status, c.Moderation, c.Author.Imported = comment.Approved, nil, false
-	if _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""))(t)
 	admin := freeAddress(t)
 	count, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -116,9 +115,7 @@ func TestDamagedHooks(t *testing.T) {
 		for name, value := range attributes {
 			key[name] = value
 		}
-		if _, err := a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: key}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: key}))(t)
 	}
 	const address = "ada@shop.example"
 	damaged := map[string]layout.Item{

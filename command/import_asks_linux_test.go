@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -48,9 +49,7 @@ func TestUndoAsks(t *testing.T) {
 func answering(t *testing.T, answer string, arguments ...string) (status int, said string) {
 	t.Helper()
 	keyboard, screen := pseudoTerminal(t)
-	if _, err := io.WriteString(keyboard, answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(keyboard, answer))(t)
 	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // until the terminal is closed
 	var all bytes.Buffer
 	status = command.Main(t.Context(), arguments, command.Terminal{In: screen, Out: screen, Err: &all, Logger: slog.New(slog.DiscardHandler)})
@@ -61,22 +60,14 @@ func answering(t *testing.T, answer string, arguments ...string) (status int, sa
 func pseudoTerminal(t *testing.T) (keyboard, screen *os.File) {
 	t.Helper()
 	t.Setenv("TERM", "xterm")
-	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keyboard = must.Get(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))(t)
 	t.Cleanup(func() { _ = keyboard.Close() })
 	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	screen = must.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	t.Cleanup(func() { _ = screen.Close() })
 	return keyboard, screen
 }

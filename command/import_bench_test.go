@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine"
 )
@@ -33,9 +34,7 @@ func BenchmarkImport(b *testing.B) {
 	const rounds, rows = 8, 2000
 	endpoint := startEngine(b)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(b.Context(), client, "bare"); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, dynamo.CreateTable(b.Context(), client, "bare"))
 	var imported, bare time.Duration
 	for b.Loop() {
 		for range rounds {
@@ -44,9 +43,7 @@ func BenchmarkImport(b *testing.B) {
 			imported += importFile(b, endpoint, "imported", file)
 			start := time.Now()
 			for _, batch := range batches {
-				if _, err := client.BatchWriteItem(b.Context(), batch); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(client.BatchWriteItem(b.Context(), batch))(b)
 			}
 			bare += time.Since(start)
 		}
@@ -83,10 +80,7 @@ func BenchmarkImportLong(b *testing.B) {
 // startEngine starts the engine as the program does, on disk and with its stream records tended.
 func startEngine(tb testing.TB) (endpoint string) {
 	tb.Helper()
-	local, err := engine.Start(tb.Context(), engine.Options{Folder: tb.TempDir(), Binary: dynamotest.DynoxideBinary(tb), Owner: tb.Name()})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	local := must.Get(engine.Start(tb.Context(), engine.Options{Folder: tb.TempDir(), Binary: dynamotest.DynoxideBinary(tb), Owner: tb.Name()}))(tb)
 	tb.Cleanup(func() {
 		if err := local.Stop(); err != nil {
 			tb.Error(err)
@@ -129,9 +123,7 @@ func importFile(b *testing.B, endpoint, table, file string) time.Duration {
 func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput {
 	b.Helper()
 	recorder := &batchRecorder{table: table}
-	if _, err := dynamo.NewLoader(recorder, table, 1).Load(b.Context(), readComments(b, file)); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(recorder, table, 1).Load(b.Context(), readComments(b, file)))(b)
 	return recorder.batches
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
@@ -94,10 +95,7 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 
 // A program that the tests build detects languages.
 func TestImportDetectsLanguages(t *testing.T) {
-	bin, err := filepath.Abs(filepath.Join("..", "bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := must.Get(filepath.Abs(filepath.Join("..", "bin")))(t)
 	if _, err := os.Stat(filepath.Join(bin, "talkback-languages")); err != nil {
 		provisiontest.LeaveOut(t, fmt.Errorf("languages of reviews: there is no bin/talkback-languages; %w", provisiontest.ErrNotInstalled))
 	}
@@ -129,9 +127,7 @@ func TestImportDetectsLanguages(t *testing.T) {
 func TestDamagedImports(t *testing.T) {
 	t.Parallel()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
-	if _, err := imports.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "well"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(imports.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "well"))(t)
 	const address = "ada@shop.example"
 	damaged := map[string]layout.Item{
 		"empty":    {},
@@ -144,9 +140,7 @@ func TestDamagedImports(t *testing.T) {
 		for attribute, value := range layout.Key("IMPORTS", "N#"+name) {
 			item[attribute] = value
 		}
-		if _, err := a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: item}))(t)
 	}
 	a.names(1, damaged, "IMPORTS/N#", "repair their items", "import", "--list")
 	if _, out, _ := a.talkback("import", "--list"); !strings.Contains(out, "well") {

@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -77,9 +78,7 @@ func write(t *testing.T, name, content string) (path string) {
 
 func writeFile(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 const fewReviews = `id,product,rating,lang,title,text,date
@@ -271,10 +270,7 @@ func (f *firstComments) take(t *testing.T, r *http.Request) bool {
 // An engine that refuses writes stops the import, which says where. A second run completes it.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
-	target, err := url.Parse(startEngine(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(startEngine(t)))(t)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	first := firstComments{most: chunk + 100, seen: map[string]bool{}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

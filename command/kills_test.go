@@ -25,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -73,9 +74,7 @@ func startStream(t *testing.T, environment []string, arguments ...string) *count
 	t.Helper()
 	c := &counter{t: t, process: exec.Command(binary(t), append([]string{"stream"}, arguments...)...)}
 	c.process.Env, c.process.Stderr = environment, &c.said
-	if err := c.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.process.Start())
 	c.group.Go(func() { _ = c.process.Wait() }) // it is killed on purpose
 	t.Cleanup(c.kill)
 	return c
@@ -244,9 +243,7 @@ func (m *massacre) seen() string {
 	output, err := m.session.Client.BatchGetItem(context.Background(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		m.session.Table: {Keys: keys, ProjectionExpression: aws.String("PK, n")},
 	}})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, err)
 	byProduct := map[string]string{}
 	for _, item := range output.Responses[m.session.Table] {
 		byProduct[item["PK"].(*types.AttributeValueMemberS).Value] = item["n"].(*types.AttributeValueMemberN).Value
@@ -291,17 +288,13 @@ func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	first, leases, _ := countFolder(t, folder)
 	_, before, err := leases.Current(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	first.kill()
 
 	second, _, store := countFolder(t, folder)
 	added := commenttest.Random(commenttest.Rand(t), "globe")
 	added.Version, added.UpdatedAt = 1, nil
-	if _, err := store.Add(t.Context(), added, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Add(t.Context(), added, ""))(t)
 	eventually(t, "what was written after the restart is counted", func() bool {
 		stats, _, err := store.StatsOf(t.Context(), []string{"globe"})
 		return err == nil && stats["globe"].Counts(comment.Filter{}).Total() == 1

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
@@ -26,14 +27,9 @@ import (
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	t.Parallel()
 	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
-	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), session.Client, session.Table))
 	leases := leases.NewLeases(session.Client, session.Table)
-	pages, err := openPages(t.Context(), keeper.Target{Name: keeper.InTable}, session, "talkback import", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(openPages(t.Context(), keeper.Target{Name: keeper.InTable}, session, "talkback import", slog.New(slog.DiscardHandler)))(t)
 	runner := newCounting(session, "talkback import", pages, nil, slog.New(slog.DiscardHandler))
 	runner.Prepare(t.Context())
 	late := &streamtest.LateSource{Source: runner.Consumer.Source}
@@ -62,9 +58,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		}
 	}
 	late.Hold(false)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-done)
 	stats, _, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).StatsOf(t.Context(), []string{"vase"})
 	if total := stats["vase"].Counts(comment.Filter{}).Total(); total != 5 || err != nil {
 		t.Errorf("%d comments are counted, want 5: %v", total, err)

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Over a plain connection the server speaks HTTP/1.1, or HTTP/2 with clients that begin with it;
@@ -73,39 +75,25 @@ func TestFlagsOfHTTP(t *testing.T) {
 // it.
 func selfSigned(t *testing.T) (certificateFile, keyFile string, trusted *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "talkback test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate := must.Get(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))(t)
+	packed := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	folder := t.TempDir()
 	certificateFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	writePEM(t, certificateFile, "CERTIFICATE", certificate)
 	writePEM(t, keyFile, "PRIVATE KEY", packed)
 	trusted = x509.NewCertPool()
-	parsed, err := x509.ParseCertificate(certificate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(x509.ParseCertificate(certificate))(t)
 	trusted.AddCert(parsed)
 	return certificateFile, keyFile, trusted
 }
 
 func writePEM(t *testing.T, path, kind string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600))
 }

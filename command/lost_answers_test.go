@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -285,9 +286,7 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 		}
 	}
 	var data struct{ Payload payload }
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal(got.Data, &data))
 	if codes := data.Payload.codes(); codes == "NOT_FOUND id" && w.gone {
 		return success, codes
 	} else if codes != "" {
@@ -345,9 +344,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 	faulty.useClient(client)
 	defer faulty.server.Close()
 	got, said := faulty.sent(w, input)
-	if err := network.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, network.Flush())
 	there := a.stands(t, product)
 	checkOutcome(t, when, got, said, there, before, after)
 	if strings.HasPrefix(when, "once") && (got != success || said != "") {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
 
@@ -27,10 +28,7 @@ func scrape(t testing.TB, address string) map[string]float64 {
 	series := map[string]float64{}
 	for line := range strings.Lines(page.body) {
 		if at := strings.LastIndexByte(line, ' '); !strings.HasPrefix(line, "#") {
-			value, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			value := must.Get(strconv.ParseFloat(strings.TrimSpace(line[at:]), 64))(t)
 			series[line[:at]] = value
 		}
 	}

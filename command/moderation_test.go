@@ -11,16 +11,14 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/moderation"
 )
 
 // policyOf returns a policy of moderation by its name.
 func policyOf(t testing.TB, name string) moderation.Policy {
 	t.Helper()
-	policy, err := moderation.Open(name, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Get(moderation.Open(name, ""))(t)
 	return policy
 }
 
@@ -159,10 +157,7 @@ func TestDecisionsBesideADamagedComment(t *testing.T) {
 	for range 3 {
 		ids = append(ids, a.add(draft()).Comment.ID)
 	}
-	key, err := comment.ParseID(ids[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(comment.ParseID(ids[1]))(t)
 	if _, err := a.session.Client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(a.session.Table), Key: layout.CommentKey(key),
 		UpdateExpression: aws.String("SET " + layout.AttrRating + " = :wrong"), ExpressionAttributeValues: layout.Item{":wrong": layout.Text("five")},

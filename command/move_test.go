@@ -27,6 +27,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/s3test"
 )
@@ -297,10 +298,7 @@ func restorable(t *testing.T, client *dynamodb.Client, table string) map[string]
 	out := map[string]string{}
 	for _, it := range dynamotest.Scan(t, client, table) {
 		if kind := restore.KindOf(it); kind == restore.Comment || kind == restore.Beside {
-			text, err := json.Marshal(dynamotest.JSON(it))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(dynamotest.JSON(it)))(t)
 			r := layout.NewReader(it)
 			out[r.Text(layout.AttrPK)+"/"+r.Text(layout.AttrSK)] = string(text)
 		}
@@ -461,9 +459,7 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 			t.Errorf("%v: status %d\n%s%s", row.arguments, status, out, said)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, "data", "file1.json.gz")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "data", "file1.json.gz")))
 	empty := newImporter(t, endpoint)
 	if status, _, said := empty.run(t.Context(), "s3://pages/backup"); status != 1 || !strings.Contains(said, "nothing was restored: data/file1.json.gz is missing from s3://pages/backup") {
 		t.Errorf("status %d, %s", status, said)
@@ -473,9 +469,7 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 // put writes an item as another program would.
 func put(t *testing.T, client *dynamodb.Client, table string, it layout.Item) {
 	t.Helper()
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 }
 
 // restored returns a line of an export with a version of a comment.

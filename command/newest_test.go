@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -328,9 +329,7 @@ func (a *api) compareAlone(names, fields []string, got []map[string]any, query s
 			asked := fmt.Sprintf(`{ product(id: %q) { %s } }`, name, field)
 			if alone[asked] == nil {
 				var data struct{ Product map[string]any }
-				if err := json.Unmarshal(a.ask(asked, nil).Data, &data); err != nil {
-					a.tb.Fatal(err)
-				}
+				must.Do(a.tb, json.Unmarshal(a.ask(asked, nil).Data, &data))
 				alone[asked] = data.Product
 			}
 			for alias, want := range alone[asked] {
@@ -414,10 +413,7 @@ func TestRefusedPageBesideNewestComments(t *testing.T) {
 // page takes half a unit more, and a second wave while nothing is known. So do the most helpful ones.
 func TestFirstViewOfAProductPage(t *testing.T) {
 	t.Parallel()
-	operation, err := os.ReadFile("../web/product/product.graphql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	operation := must.Get(os.ReadFile("../web/product/product.graphql"))(t)
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var all []comment.Comment
 	for product, complaint := range map[string]int{"vase": 3, "cup": 40, "bowl": 200} {

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -92,9 +93,7 @@ func index(t *testing.T, comments ...comment.Comment) *conformance.Model {
 	for _, c := range comments {
 		entries = append(entries, entryOf(c))
 	}
-	if err := model.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, model.Apply(t.Context(), entries))
 	return model
 }
 
@@ -122,9 +121,7 @@ func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 			position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
 			records = append(records, stream.Record{Position: position, Created: time.Now(), New: image(&batch[i])})
 		}
-		if err := counter.Handle(t.Context(), records); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, counter.Handle(t.Context(), records))
 	}
 	return kept
 }
@@ -285,9 +282,7 @@ func TestLinksStayRightWhileCommentsCome(t *testing.T) {
 		Rating: 5, Language: "en", Text: "new", Author: comment.Author{ID: "a", Name: "A"}, Version: 1,
 	}
 	a.load(newer)
-	if err := model.Apply(t.Context(), []pageindex.Entry{entryOf(newer)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, model.Apply(t.Context(), []pageindex.Entry{entryOf(newer)}))
 	again := a.numbered(map[string]any{"product": "kettle", "first": 10, "after": third.PageCursors.Around[1].Cursor})
 	if diff := cmp.Diff(third.texts(), again.texts()); diff != "" {
 		t.Errorf("the link leads elsewhere\n%s", diff)
@@ -360,9 +355,7 @@ func TestPagesWithoutAnIndex(t *testing.T) {
 				Comments *struct{ Nodes []struct{ ID string } }
 			}
 		}
-		if err := json.Unmarshal(got.Data, &data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(got.Data, &data))
 		nodes := 0
 		if page := data.Product.Comments; page != nil {
 			nodes = len(page.Nodes)

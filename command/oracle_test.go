@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // oracle answers an operation by the rules of the specification: "Executing Selection Sets" and
@@ -273,9 +275,6 @@ func (o *oracle) coerce(v *ast.Value, of *ast.Type) (value any, given, ok bool) 
 		}
 		return out, true, true
 	}
-	value, err := v.Value(nil)
-	if err != nil {
-		o.tb.Fatal(err)
-	}
+	value = must.Get(v.Value(nil))(o.tb)
 	return value, true, true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -33,9 +34,7 @@ func (a *api) ownComments(arguments string) (ownPage, string) {
 	got := a.ask(`{ viewer { comments`+arguments+` { edges { cursor node { id status product { stats { total } } } } nodes { id }
 		pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`, nil)
 	var data struct{ Viewer struct{ Comments ownPage } }
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal(got.Data, &data))
 	if len(got.Errors) > 0 {
 		return data.Viewer.Comments, fmt.Sprint(got.Errors[0].Extensions["code"])
 	}
@@ -151,9 +150,7 @@ func (a *api) addOwn(author, text, more string) string {
 		a.tb.Fatal(got.Errors)
 	}
 	var data struct{ AddComment json.RawMessage }
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal(got.Data, &data))
 	return string(data.AddComment)
 }
 
@@ -206,14 +203,8 @@ func TestOneCommentForEachProduct(t *testing.T) {
 // neither a customer nor a visitor is told so, and offered no visitor's token.
 func TestVotesBeforeTheyAreCounted(t *testing.T) {
 	t.Parallel()
-	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken})
-	if err != nil {
-		t.Fatal(err)
-	}
-	visitors, err := auth.NewVisitors(guard, strings.Repeat("v", 32), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken}))(t)
+	visitors := must.Get(auth.NewVisitors(guard, strings.Repeat("v", 32), nil))(t)
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.authorizer = visitors
 	a.useClient(a.session.Client)
@@ -254,9 +245,7 @@ func (a *api) votes(id string, votes ...string) string {
 			}
 		}
 	}
-	if err := json.Unmarshal(got.Data, &payloads); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal(got.Data, &payloads))
 	var shown []string
 	for i := range votes {
 		of := payloads[fmt.Sprint("v", i)].Comment.Votes

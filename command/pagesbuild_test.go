@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/objects"
@@ -53,22 +54,15 @@ func TestPagesBuild(t *testing.T) {
 	build(1, "line 501")
 	checkIndexed(t, folder, model)
 
-	store, err := objects.OpenFolder(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(objects.OpenFolder(t.Context(), folder))(t)
 	anew, err := store.Build(t.Context())
 	if err == nil {
 		err = anew.Finish(t.Context(), "of a server")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	write(string(lines))
 	build(1, "in use by another process")
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Close())
 	build(1, "--force")
 	build(0, "500 comments", "--force")
 	checkIndexed(t, folder, model)
@@ -77,10 +71,7 @@ func TestPagesBuild(t *testing.T) {
 // A build whose input stalls, as a pipe may, ends as soon as it is interrupted, and leaves no index.
 func TestPagesBuildInterrupted(t *testing.T) {
 	t.Parallel()
-	line, err := reviewfile.Append(nil, commenttest.Random(commenttest.Rand(t), "espresso"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(reviewfile.Append(nil, commenttest.Random(commenttest.Rand(t), "espresso")))(t)
 	for why, rows := range map[string]int{"in the first rows": 1, "after thousands": 2500} {
 		in, out := io.Pipe()
 		defer out.Close()
@@ -107,10 +98,7 @@ func TestPagesBuildInterrupted(t *testing.T) {
 
 func checkIndexed(t *testing.T, folder string, model *commenttest.Model) {
 	t.Helper()
-	store, err := objects.OpenFolder(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(objects.OpenFolder(t.Context(), folder))(t)
 	defer func() { _ = store.Close() }()
 	if covers, err := store.Covers(t.Context()); covers != "" || err != nil {
 		t.Errorf("the index covers %q (%v)", covers, err)

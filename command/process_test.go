@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
@@ -36,9 +37,7 @@ var built = sync.OnceValue(func() error { return provisiontest.Build("github.com
 // binary builds the program once for all tests of this process, and returns its path.
 func binary(t testing.TB) string {
 	t.Helper()
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, built())
 	return binaryPath
 }
 
@@ -80,13 +79,8 @@ func startServerWith(t testing.TB, environment []string, arguments ...string) *s
 func follow(t testing.TB, process *exec.Cmd) *server {
 	t.Helper()
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	output, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(process.StderrPipe())(t)
+	must.Do(t, process.Start())
 	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{}), output: output}
 	t.Cleanup(func() {
 		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // all have ended already if the test came this far
@@ -145,16 +139,12 @@ func (s *server) stop() (said string) {
 // unread closes the pipe that the server writes to.
 func (s *server) unread() {
 	s.t.Helper()
-	if err := s.output.Close(); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.output.Close())
 }
 
 func (s *server) signal(signal os.Signal) {
 	s.t.Helper()
-	if err := s.process.Process.Signal(signal); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.process.Process.Signal(signal))
 }
 
 // ask posts an operation and returns the answer's text.
@@ -186,10 +176,7 @@ func engineOf(t *testing.T, folder string) int {
 		text, err := os.ReadFile(filepath.Clean(path))
 		arguments := strings.Split(string(text), "\x00")
 		if err == nil && strings.HasSuffix(arguments[0], "dynoxide") && strings.Contains(string(text), "\x00"+folder+"/") {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := must.Get(strconv.Atoi(filepath.Base(filepath.Dir(path))))(t)
 			return pid
 		}
 	}
@@ -258,10 +245,7 @@ func TestBesideARunningServer(t *testing.T) {
 	if answer := s.ask(`{ product(id: "mug") { comments { nodes { text } } } }`); !strings.Contains(answer, "Ni plus ni moins.") {
 		t.Errorf("what was imported beside the server is not there: %s", answer)
 	}
-	record, err := os.ReadFile(filepath.Join(folder, "engine.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	record := must.Get(os.ReadFile(filepath.Join(folder, "engine.json")))(t)
 	engine := regexp.MustCompile(`[\d.]+:\d+`).FindString(string(record))
 	said := s.stop()
 	if !strings.Contains(said, "comments at "+folder+"\n") || engine == "" || strings.Contains(said+stderr, engine) {
@@ -274,9 +258,7 @@ func TestEngineDies(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "--data", folder)
-	if err := syscall.Kill(engineOf(t, folder), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(engineOf(t, folder), syscall.SIGKILL))
 	status, said := s.wait()
 	last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
 	if status != 1 || !strings.HasPrefix(last, "talkback: ") || !strings.Contains(last, "engine") {
@@ -312,9 +294,7 @@ func TestGracefulStop(t *testing.T) {
 		answered <- s.postWhenRead(body)
 	}()
 	// The first half is taken from the pipe when the server has begun to read the request.
-	if _, err := send.Write([]byte(`{"query": "{ product(id: \"x\")`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(send.Write([]byte(`{"query": "{ product(id: \"x\")`)))(t)
 	s.signal(syscall.SIGTERM)
 	eventually(t, "the server takes no more connections", func() bool {
 		response, err := http.Get(s.address + "/healthz")
@@ -323,12 +303,8 @@ func TestGracefulStop(t *testing.T) {
 		}
 		return err != nil
 	})
-	if _, err := send.Write([]byte(` { id } }"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := send.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(send.Write([]byte(` { id } }"}`)))(t)
+	must.Do(t, send.Close())
 	if text := <-answered; !strings.Contains(text, `{"data":{"product":{"id":"x"}}}`) {
 		t.Errorf("the request under way got %s", text)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/web"
 )
@@ -46,9 +47,7 @@ func (a *api) shown(path string, headers ...string) (state firstState) {
 	if page.status != http.StatusOK || found == nil {
 		a.tb.Fatalf("%s is %d\n%s\n%s", path, page.status, page.body, a.log)
 	}
-	if err := json.Unmarshal([]byte(found[1]), &state); err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, json.Unmarshal([]byte(found[1]), &state))
 	return state
 }
 
@@ -140,16 +139,11 @@ func BenchmarkProductPage(b *testing.B) {
 	a, r := newAPI(b, dynamotest.Dynoxide(b)), commenttest.Rand(b)
 	a.load(crowd(r, "kettle", 200)...)
 	whole := a.server.Config.Handler
-	operation, err := os.ReadFile("../web/product/product.graphql")
-	if err != nil {
-		b.Fatal(err)
-	}
+	operation := must.Get(os.ReadFile("../web/product/product.graphql"))(b)
 	body, err := json.Marshal(map[string]any{
 		"query": string(operation), "variables": map[string]any{"id": "kettle", "first": 20, "highlights": true},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	answer := serveOnce(b, whole, http.MethodPost, "/graphql", body, "identity")
 	repeating := web.Options{}.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
 	for _, row := range []struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -55,9 +56,7 @@ func (p *person) asks(a *api, query string, variables map[string]any, data any) 
 	if err != nil || len(got.Errors) > 0 {
 		p.tb.Fatalf("%v %s\n%s", err, text, a.log)
 	}
-	if err := json.Unmarshal(got.Data, data); err != nil {
-		p.tb.Fatal(err)
-	}
+	must.Do(p.tb, json.Unmarshal(got.Data, data))
 	within.from = within.from.Add(-a.serve.PageAge)
 	p.public(text, within)
 	return within
@@ -157,10 +156,7 @@ func (c *crowdOf) checkAudit(store *dynamo.Store) {
 	c.tb.Helper()
 	entries, withdrawn := map[string]int{}, map[string]int{}
 	for _, id := range c.ids("") {
-		audit, err := store.Audit(context.Background(), comment.ID(id))
-		if err != nil {
-			c.tb.Fatal(err)
-		}
+		audit := must.Get(store.Audit(context.Background(), comment.ID(id)))(c.tb)
 		for _, d := range audit {
 			if d.Note != "" {
 				entries[d.Note]++
@@ -226,9 +222,7 @@ func (c *crowdOf) checkVotes(store *dynamo.Store) {
 		if comment.KindOf(err) == comment.NotFound {
 			continue
 		}
-		if err != nil {
-			c.tb.Fatal(err)
-		}
+		must.Do(c.tb, err)
 		least, most := comment.VoteCounts{}, comment.VoteCounts{}
 		for _, votes := range of {
 			certain := len(votes) == 1

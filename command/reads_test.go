@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -222,10 +223,7 @@ func anyTruth(r *rand.Rand) *bool {
 
 func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 	t.Helper()
-	normalized, err := filter.Normalize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	normalized := must.Get(filter.Normalize())(t)
 	return normalized
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -24,9 +25,7 @@ func freeAddress(t testing.TB) string {
 	if err != nil {
 		listener, err = net.Listen("tcp", "127.0.0.1:0")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()
 }
@@ -97,9 +96,7 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 		}
 	}
 	text := s.ask(`{ product(id: "espresso-machine") { stats { total asOf } comments(first: 1) { totalCount } } leaderboard(first: 5) { rank } }`)
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &answer))
 	product := answer.Data.Product
 	if product.Stats.Total < 100 || product.Stats.Total != product.Comments.TotalCount || len(answer.Data.Leaderboard) != 5 {
 		t.Errorf("once it is ready: %s", text)

@@ -12,27 +12,21 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Refusals of commands: each row is a command line with the exit status and its last sentence, in
 // testdata/refusals.golden. None of them makes a table, a folder or a file.
 func TestRefusals(t *testing.T) {
-	golden, err := filepath.Abs("testdata/refusals.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := must.Get(filepath.Abs("testdata/refusals.golden"))(t)
 	client := call.NewLocalClient(startEngine(t)) // its own engine, so that its tables are known
 	folder := t.TempDir()
 	t.Chdir(folder)
 	t.Setenv("COLUMNS", "80")
-	if err := dynamo.CreateTable(t.Context(), client, "comments"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, "comments"))
 	alone := *client.Options().BaseEndpoint
 	for _, name := range []string{"good", "empty"} {
-		if err := os.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(name, 0o700))
 	}
 	for name, text := range map[string]string{
 		"good/talkback.db": "", "good/engine.json": `{"endpoint": "http://127.0.0.1:1", "shared": true}`,
@@ -41,9 +35,7 @@ func TestRefusals(t *testing.T) {
 		writeFile(t, name, text)
 	}
 	lock := flock.New(filepath.Join("good", "engine.lock")) // as the process has it that runs an engine
-	if err := lock.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lock.Lock())
 	defer lock.Close()
 	const id = "c_01HZ0000000000000000000000"
 	var got bytes.Buffer

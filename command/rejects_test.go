@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
 
@@ -33,9 +34,7 @@ func gzipped(t *testing.T, text string) string {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	_, _ = zip.Write([]byte(text)) // a buffer takes all
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, zip.Close())
 	return packed.String()
 }
 
@@ -45,27 +44,18 @@ func rejectsFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, content := range map[string]string{"reviews.csv": badReviews("gb"), "notes.txt": "mine", "old.csv": badReviews("gb"), "old.csv.rejects.tsv": "corrected"} {
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(content), 0o644))
 	}
 	for link, target := range map[string]string{"link.tsv": "reviews.csv", "notes.tsv": "notes.txt", "nowhere.tsv": "absent.txt"} {
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, link))
 	}
-	if err := os.Link("reviews.csv", "hard.tsv"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link("reviews.csv", "hard.tsv"))
 }
 
 // contents returns the files of the working directory, following links.
 func contents(t *testing.T) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir("."))(t)
 	out := map[string]string{}
 	for _, entry := range entries {
 		if target, err := os.Readlink(entry.Name()); err == nil {
@@ -103,10 +93,7 @@ func TestRejectsOverwriteNothing(t *testing.T) {
 		{"standard output", []string{"reviews.csv", "--rejects", "-"}, 2, "standard output"},
 	} {
 		i := newImporter(t, "http://127.0.0.1:1")
-		stdin, err := os.Open("reviews.csv")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stdin := must.Get(os.Open("reviews.csv"))(t)
 		i.stdin = stdin
 		if row.why != "the same by default" {
 			row.arguments = append(row.arguments, "--dry-run")
@@ -118,18 +105,13 @@ func TestRejectsOverwriteNothing(t *testing.T) {
 		if diff := cmp.Diff(before, contents(t)); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)
 		}
-		if err := stdin.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stdin.Close())
 	}
 }
 
 func folderName(t *testing.T) string {
 	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(os.Getwd())(t)
 	return filepath.Base(folder)
 }
 
@@ -158,13 +140,9 @@ func TestRejectsByForce(t *testing.T) {
 // Rows and exports cannot be written over the engine's own files.
 func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 	rejectsFolder(t)
-	if err := os.Mkdir("data", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("data", 0o700))
 	writeFile(t, "data/talkback.db", "comments")
-	if err := os.Symlink("data/talkback.db", "database.jsonl"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("data/talkback.db", "database.jsonl"))
 	for _, arguments := range [][]string{
 		{"import", "reviews.csv", "--dry-run", "--rejects", "data/talkback.db", "--force"},
 		{"import", "reviews.csv", "--dry-run", "--rejects", "data/talkback.db-wal"},
@@ -257,10 +235,7 @@ func uncell(t testing.TB, cell string) string {
 			continue
 		}
 		if code := octal.FindStringSubmatch(cell); code != nil {
-			b, err := strconv.ParseUint(code[1], 8, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(strconv.ParseUint(code[1], 8, 8))(t)
 			out, cell = append(out, byte(b)), cell[len(code[0]):]
 			continue
 		}
@@ -373,10 +348,7 @@ func hostileFile(t *rapid.T, format string) string {
 		for i, column := range columns {
 			object[column] = row[i]
 		}
-		line, err := json.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(object))(t)
 		fmt.Fprintf(&text, "%s%s\n", line, value.Draw(t, "behind"))
 	}
 	return text.String()

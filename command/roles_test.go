@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -44,18 +45,12 @@ const (
 // everyCaller returns one caller of each kind. The service reads roles as Keycloak writes them.
 func everyCaller(t *testing.T) []caller {
 	t.Helper()
-	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "realm_access.roles"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "realm_access.roles"}))(t)
 	a, open := newAPI(t, dynamotest.Dynoxide(t)), newAPI(t, dynamotest.Dynoxide(t))
 	a.authorizer = guard
 	a.useClient(a.session.Client)
 	visiting := newAPI(t, dynamotest.Dynoxide(t))
-	visitors, err := auth.NewVisitors(guard, strings.Repeat("v", 32), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	visitors := must.Get(auth.NewVisitors(guard, strings.Repeat("v", 32), nil))(t)
 	visiting.authorizer = visitors
 	visiting.useClient(visiting.session.Client)
 	var made struct{ CreateVisitorToken struct{ Token string } }
@@ -222,10 +217,7 @@ func (c caller) try(t *testing.T, r *rand.Rand, d deed) {
 	if slices.Contains(d.may, c.name) {
 		want = ""
 	}
-	said, err := json.Marshal(got.Errors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(json.Marshal(got.Errors))(t)
 	code := ""
 	if len(got.Errors) > 0 {
 		code = fmt.Sprint(got.Errors[0].Extensions["code"])

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // sent is the answer to a request.
@@ -44,10 +46,7 @@ func send(ctx context.Context, client http.RoundTripper, method, address, body s
 // post sends the body of an operation, and returns the answer, which there must be.
 func post(tb testing.TB, address, body string, headers ...string) sent {
 	tb.Helper()
-	got, err := send(context.Background(), http.DefaultTransport, http.MethodPost, address+"/graphql", body, headers...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	got := must.Get(send(context.Background(), http.DefaultTransport, http.MethodPost, address+"/graphql", body, headers...))(tb)
 	return got
 }
 

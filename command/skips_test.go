@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -98,10 +99,7 @@ func TestEmptyPartitionsAreNotRead(t *testing.T) {
 				t.Fatalf("who wrote does not find it: %+v", p)
 			}
 		}
-		id, err := comment.ParseID(data.AddComment.Comment.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(comment.ParseID(data.AddComment.Comment.ID))(t)
 		a.count(change{after: &comment.Comment{ID: id, ProductID: "vase", Rating: 1, Language: "de"}})
 		if p := a.trusted("ratings: [1, 2]"); len(p.Nodes) != 1 || len(p.Plan.Skipped) != 1 || p.Plan.Skipped[0].PartitionKey != "P#vase/2" {
 			t.Errorf("once it is counted: %+v", p)

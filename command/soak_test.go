@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/episode"
 	"github.com/talkback/talkback/internal/nginxtest"
@@ -89,10 +90,7 @@ func TestSoak(t *testing.T) {
 func newSoak(t *testing.T, long bool) *soak {
 	t.Helper()
 	direct := dynamotest.Dynoxide(t)
-	engine, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(url.Parse(direct))(t)
 	s := &soak{t: t, random: commenttest.Rand(t), admin: freeAddress(t), address: freeAddress(t), done: map[string]int{}}
 	s.network = episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}})
 	proxy := httptest.NewServer(s.network.To(engine))
@@ -241,9 +239,6 @@ func (s *soak) number(pattern *regexp.Regexp, text string) int {
 	if match == nil {
 		s.t.Fatalf("no %s in %s", pattern, strings.TrimSpace(text[:min(len(text), 500)]))
 	}
-	n, err := strconv.Atoi(match[1])
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(match[1]))(s.t)
 	return n
 }

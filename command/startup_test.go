@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -34,18 +35,10 @@ func talkback(ctx context.Context, arguments ...string) (status int, stdout, std
 // is 2 for wrong flags, else 1. No listener says that it answers before. The sentences are in testdata/startup.golden.
 func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	must.Do(t, closed.Close())
 	other := otherTable(t, endpoint)
 	t.Setenv("PATH", t.TempDir())
 	for name, value := range map[string]string{
@@ -170,9 +163,7 @@ func TestStopAtAPipe(t *testing.T) {
 		{"--tls-key", "/dev/null", "--tls-cert"}, {"--moderation", "rules", "--moderation-rules"}, {"--trusted-documents"}, {"--page-template"},
 	} {
 		pipe := filepath.Join(t.TempDir(), "pipe")
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mkfifo(pipe, 0o600))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		ended := make(chan string, 1)

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -38,9 +39,7 @@ func (a *api) count(changes ...change) {
 	for tries := 1; comment.KindOf(err) == comment.Timeout && tries < 5; tries++ { // DynamoDB Local is slow beside other tests
 		err = counter.Handle(context.Background(), records)
 	}
-	if err != nil {
-		a.tb.Fatal(err)
-	}
+	must.Do(a.tb, err)
 }
 
 // image is the part of a comment's record that counting uses.

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -200,9 +201,7 @@ func TestRebuildKilled(t *testing.T) {
 	gated := *e
 	gated.endpoint = g.URL
 	process := exec.Command(program, gated.arguments("rebuild")...)
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, process.Start())
 	<-g.shut
 	want := fmt.Sprintf("talkback: a rebuild is under way, by talkback rebuild (pid %d on ", process.Process.Pid)
 	if status, said := e.run(t.Context(), "rebuild"); status != 1 || !strings.HasPrefix(said, want) || !strings.Contains(said, "wait") {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -247,14 +248,10 @@ func TestReaderOfTheLogEnds(t *testing.T) {
 	if err == nil {
 		err = reader.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	counting := exec.Command(serve.process.Path, append([]string{"stream"}, table...)...)
 	counting.Stderr = unread // it says what it does
-	if err := counting.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counting.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- counting.Wait() }()
 	eventually(t, "the stream is read", func() bool {

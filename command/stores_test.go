@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -71,14 +72,8 @@ func TestFeedersAreKilled(t *testing.T) {
 // storesComplete reports whether the table records each known store as complete.
 func (a *api) storesComplete() bool {
 	a.tb.Helper()
-	registry, err := keeper.NewTableRegistry(a.session.Client, a.session.Table).Registry(context.Background())
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	state, err := leases.NewLeases(a.session.Client, a.session.Table).State(context.Background())
-	if err != nil {
-		a.tb.Fatal(err)
-	}
+	registry := must.Get(keeper.NewTableRegistry(a.session.Client, a.session.Table).Registry(context.Background()))(a.tb)
+	state := must.Get(leases.NewLeases(a.session.Client, a.session.Table).State(context.Background()))(a.tb)
 	for name, s := range registry.Stores {
 		if !s.StatusOf(name, state).Complete {
 			return false
@@ -197,9 +192,7 @@ func (n *numberedServer) answers() bool {
 			Extensions struct{ Code string }
 		}
 	}
-	if err := json.Unmarshal([]byte(post(n.t, n.url, operation(asked, nil)).body), &answer); err != nil {
-		n.t.Fatal(err)
-	}
+	must.Do(n.t, json.Unmarshal([]byte(post(n.t, n.url, operation(asked, nil)).body), &answer))
 	if answer.Data.Product.A == nil || len(answer.Data.Product.A.Nodes) != 1 {
 		n.t.Errorf("no page by cursor: %+v", answer)
 	}
@@ -227,18 +220,10 @@ func (n *numberedServer) untilAnswers() {
 // takeOver assigns the store to another table.
 func (n *numberedServer) takeOver(target string) {
 	n.t.Helper()
-	other, err := redis.Open(n.t.Context(), target, n.session.Table)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	other := must.Get(redis.Open(n.t.Context(), target, n.session.Table))(n.t)
 	defer other.Close()
-	b, err := other.Build(n.t.Context())
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	if err := b.Finish(n.t.Context(), "ANOTHER/1/1"); err != nil {
-		n.t.Fatal(err)
-	}
+	b := must.Get(other.Build(n.t.Context()))(n.t)
+	must.Do(n.t, b.Finish(n.t.Context(), "ANOTHER/1/1"))
 }
 
 // Commands that report how far a store is also work beside the server that has it open: the table knows.
@@ -250,14 +235,9 @@ func TestStatusOfAStoreInUse(t *testing.T) {
 		if status, said, wrong := a.talkback("rebuild", "--pages", target); status != 0 {
 			t.Fatal(said, wrong)
 		}
-		kind, err := keeper.Parse(target, keeper.Kinds())
-		if err != nil {
-			t.Fatal(err)
-		}
+		kind := must.Get(keeper.Parse(target, keeper.Kinds()))(t)
 		server := keeper.NewLazy(kind, a.session.Table)
-		if _, err := server.Opened(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(server.Opened(t.Context()))(t)
 		for _, row := range [][]string{{"stream", "--status"}, {"doctor"}} {
 			_, said, wrong := a.talkback(append(row, "--pages", target)...)
 			if said = strings.Join(strings.Fields(said), " "); !strings.Contains(said, target+": complete, as far as the table knows; the process that uses the store asks it") {
@@ -278,14 +258,9 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	if status, said, wrong := a.talkback("rebuild", "--pages", "sqlite:"+file); status != 0 {
 		t.Fatal(said, wrong)
 	}
-	store, err := relational.OpenSQLite(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(relational.OpenSQLite(t.Context(), file))(t)
 	ghost := pageindex.Entry{Product: "ghost", Position: commenttest.Moment(1).Position, Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
-	if err := errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), store.Close()))
 	status, said, wrong := a.talkback("verify", "--pages", "sqlite:"+file)
 	if status != 1 || !strings.Contains(said, "ghost: wrong page index: by rating, the index has [0 0 0 0 1] comments instead of [0 0 0 0 0]") {
 		t.Errorf("status %d: %s%s", status, said, wrong)
@@ -417,16 +392,12 @@ func TestFolderIsPutBack(t *testing.T) {
 		s.wait()
 	}
 	serve(300, 300)
-	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(copied, os.DirFS(folder)))
 	serve(30, 330)
 	if said := run("verify"); strings.Count(said, "no drift") != 2 {
 		t.Errorf("before: %s", said)
 	}
-	if err := errors.Join(os.RemoveAll(folder), os.Rename(copied, folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.RemoveAll(folder), os.Rename(copied, folder)))
 	for _, row := range [][]string{{"verify"}, {"doctor"}, {"stream", "--status"}} {
 		if said := run(row...); !strings.Contains(said, "put back to an earlier state") {
 			t.Errorf("%v: %s", row, said)

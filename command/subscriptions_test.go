@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -39,23 +40,14 @@ type news struct {
 // streamed subscribes over HTTP. It returns the lines that arrive; the channel is closed at the end.
 func (s *server) streamed(accept, position string) <-chan news {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]string{"query": followed})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(string(body)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]string{"query": followed}))(s.t)
+	request := must.Get(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(string(body))))(s.t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", accept)
 	if position != "" {
 		request.Header.Set("Last-Event-ID", position)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(s.t)
 	out := make(chan news, 100)
 	go func() {
 		defer response.Body.Close()
@@ -80,17 +72,13 @@ func (s *server) streamed(accept, position string) <-chan news {
 func (s *server) socket() (events <-chan news, ended <-chan websocket.StatusCode) {
 	s.t.Helper()
 	conn, response, err := websocket.Dial(s.t.Context(), s.address+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	if response.Body != nil {
 		_ = response.Body.Close()
 	}
 	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	for _, text := range []string{`{"type":"connection_init"}`, `{"id":"1","type":"subscribe","payload":{"query":` + string(must(json.Marshal(followed))) + `}}`} {
-		if err := conn.Write(s.t.Context(), websocket.MessageText, []byte(text)); err != nil {
-			s.t.Fatal(err)
-		}
+	for _, text := range []string{`{"type":"connection_init"}`, `{"id":"1","type":"subscribe","payload":{"query":` + mustJSON(followed) + `}}`} {
+		must.Do(s.t, conn.Write(s.t.Context(), websocket.MessageText, []byte(text)))
 	}
 	out, end := make(chan news, 100), make(chan websocket.StatusCode, 1)
 	go func() {
@@ -112,8 +100,6 @@ func (s *server) socket() (events <-chan news, ended <-chan websocket.StatusCode
 	}()
 	return out, end
 }
-
-func must(text []byte, _ error) []byte { return text }
 
 // next waits for an event.
 func next(t *testing.T, events <-chan news) news {

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // kept is a comment as stored in the table or in an index, without its id, which differs from run to run.
@@ -94,10 +96,7 @@ func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[stri
 	}
 	var out []map[string]types.AttributeValue
 	for pages := dynamodb.NewScanPaginator(client, input); pages.HasMorePages(); {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		out = append(out, page.Items...)
 	}
 	return out

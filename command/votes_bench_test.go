@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers, while another
@@ -22,9 +24,7 @@ import (
 func BenchmarkVotes(b *testing.B) {
 	s := startVoted(b)
 	viral, err := s.add("viral")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	tokens := make([]string, b.N)
 	for i := range tokens {
 		tokens[i] = tokenOf(b, fmt.Sprint("customer", i), time.Hour)
@@ -47,24 +47,18 @@ func BenchmarkVotes(b *testing.B) {
 			return nil
 		})
 	}
-	if err := voters.Wait(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, voters.Wait())
 	took := b.Elapsed()
 	for shown := 0; shown < b.N; time.Sleep(50 * time.Millisecond) {
 		var answer struct {
 			Comment struct{ Votes struct{ Helpful int } }
 		}
-		if err := s.ask("", `query ($id: ID!) { comment(id: $id) { votes { helpful } } }`, map[string]any{"id": viral}, &answer); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.ask("", `query ($id: ID!) { comment(id: $id) { votes { helpful } } }`, map[string]any{"id": viral}, &answer))
 		shown = answer.Comment.Votes.Helpful
 	}
 	counted := b.Elapsed() - took
 	stop()
-	if err := others.Wait(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, others.Wait())
 	b.ReportMetric(0, "ns/op") // votes/s has it
 	b.ReportMetric(float64(b.N)/took.Seconds(), "votes/s")
 	b.ReportMetric(counted.Seconds(), "s-until-counted")

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -36,20 +37,14 @@ func tokenOf(t testing.TB, author string, ends time.Duration) string {
 // signed returns a signed token with claims.
 func signed(t testing.TB, claims jwt.MapClaims) string {
 	t.Helper()
-	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret)))(t)
 	return text
 }
 
 // guarded is the service with tokens configured.
 func guarded(t *testing.T) *api {
 	t.Helper()
-	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret}))(t)
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.authorizer = guard
 	a.useClient(a.session.Client)
@@ -195,18 +190,10 @@ func TestOpenWritingIsForThisMachine(t *testing.T) {
 // sendRaw sends bytes and returns the whole answer.
 func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", address))(t)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	got, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, text))(t)
+	got := must.Get(io.ReadAll(conn))(t)
 	return string(got)
 }
 
@@ -229,9 +216,7 @@ func TestBlankVariablesAreRefused(t *testing.T) {
 				t.Errorf("%s=%q: status %d: %s", name, blank, status, stderr)
 			}
 		}
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Unsetenv(name))
 	}
 	t.Setenv("TALKBACK_JWT_AUDIENCE", "")
 	for why, arguments := range map[string][]string{"the flag wins": {"--jwt-audience", "shop"}, "another command's": {"verify"}} {

@@ -137,10 +137,7 @@ func TestLookMayUseUpTheBound(t *testing.T) {
 		return output, err
 	}}
 	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: &commenttest.Epoch}, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20}}
-	page, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q))(t)
 	if summary := page.Plan().Summary(); strings.Count(summary, "the whole list, to be sorted") != 1 || len(page.Comments) != 20 {
 		t.Errorf("%d comments\n%s", len(page.Comments), summary)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // fakeQuerier answers from a function, for situations that an engine cannot produce.
@@ -250,9 +251,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 			plan.Reads[i].Limit = rapid.IntRange(1, 40).Draw(t, "limit")
 		}
 		got, done, err := execute(t.Context(), &fakeQuerier{query: s.query}, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want = want[:min(plan.Want, len(want))]
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("took %v\nwant %v", got, want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/lambdatest"
 	"github.com/talkback/talkback/internal/otlptest"
@@ -21,19 +22,14 @@ import (
 // invocation did is sent when its answer comes.
 func TestAPI(t *testing.T) {
 	endpoint, table, receiver := dynamotest.Dynoxide(t), dynamotest.TableName(t), otlptest.Start(t)
-	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
 	for name, value := range map[string]string{
 		"TALKBACK_FUNCTION": "api", "TALKBACK_ENDPOINT": endpoint, "TALKBACK_TABLE": table,
 		"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.URL, "OTEL_METRIC_EXPORT_INTERVAL": "3600000", "OTEL_BSP_SCHEDULE_DELAY": "3600000",
 	} {
 		t.Setenv(name, value)
 	}
-	function, err := newFunctionOfEnvironment(t.Context(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	function := must.Get(newFunctionOfEnvironment(t.Context(), slog.New(slog.DiscardHandler)))(t)
 	running := lambdatest.Run(t, function.(api))
 	for form, front := range map[string]http.Handler{"a function URL": running.URL(), "a load balancer": running.Balancer()} {
 		server := httptest.NewServer(front)
@@ -60,19 +56,10 @@ func TestAPI(t *testing.T) {
 
 func get(t *testing.T, address string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return string(body)
 }
 

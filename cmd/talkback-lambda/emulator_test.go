@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/lambdatest"
@@ -35,16 +36,10 @@ import (
 func TestInEmulator(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()))
 	added := commenttest.Many(commenttest.Rand(t), "mug", 1)[0]
-	if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), added, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), added, ""))(t)
 	environment := []string{
 		"AWS_ENDPOINT_URL_DYNAMODB=" + endpoint, "TALKBACK_TABLE=" + table, "TALKBACK_ENDPOINT=" + endpoint,
 		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b",
@@ -54,9 +49,7 @@ func TestInEmulator(t *testing.T) {
 		EventSource: "aws:dynamodb", EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
 		Change: events.DynamoDBStreamRecord{SequenceNumber: "1", NewImage: imageOf(added)},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got, err := emulate(t, program, append(environment, "TALKBACK_FUNCTION=count"))(t.Context(), records); err != nil || string(got) != `{"batchItemFailures":[]}` {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -82,27 +75,19 @@ func TestInEmulator(t *testing.T) {
 func buildFunction(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bootstrap")
-	if err := provisiontest.Build(".", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, provisiontest.Build(".", path))
 	return path
 }
 
 // emulate runs a function with an environment in the emulator, which listens on loopback, until the test ends.
 func emulate(t *testing.T, program string, environment []string) lambdatest.Invoke {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
 	emulator := filepath.Join(root, "bin", "aws-lambda-rie")
 	if _, err := os.Stat(emulator); err != nil {
 		provisiontest.LeaveOut(t, fmt.Errorf("the function of AWS Lambda in its emulator: there is no bin/aws-lambda-rie; %w", provisiontest.ErrNotInstalled))
 	}
-	runtime, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	runtime := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
 	server := servertest.Start(t, provisiontest.Program(t, "env", "the function of AWS Lambda in its emulator"), func(port uint16) []string {
 		return append(environment, emulator,
 			fmt.Sprintf("--runtime-interface-emulator-address=127.0.0.1:%d", port), fmt.Sprintf("--runtime-api-address=127.0.0.1:%d", runtime), program)

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -71,9 +72,7 @@ type alarm struct {
 func (f template) scheduledItem(t *testing.T) map[string]types.AttributeValue {
 	t.Helper()
 	var input struct{ Item map[string]struct{ S string } }
-	if err := json.Unmarshal([]byte(f.Resources.Schedule.Properties.Target.Input["Fn::Sub"]), &input); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(f.Resources.Schedule.Properties.Target.Input["Fn::Sub"]), &input))
 	written := map[string]types.AttributeValue{}
 	for attribute, value := range input.Item {
 		written[attribute] = &types.AttributeValueMemberS{Value: value.S}
@@ -83,14 +82,9 @@ func (f template) scheduledItem(t *testing.T) map[string]types.AttributeValue {
 
 func readTemplate(t *testing.T) template {
 	t.Helper()
-	raw, err := os.ReadFile("../../infra/count.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../infra/count.json"))(t)
 	var out template
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &out))
 	return out
 }
 
@@ -151,17 +145,10 @@ func TestAlarms(t *testing.T) {
 // comments, counts and an idempotency key.
 func TestFilter(t *testing.T) {
 	client, table := countedTable(t)
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}))(t)
 	var pattern map[string]any
-	if err := json.Unmarshal([]byte(readTemplate(t).Resources.Mapping.Properties.FilterCriteria.Filters[0].Pattern), &pattern); err != nil {
-		t.Fatal(err)
-	}
-	page, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), ProjectionExpression: aws.String("PK,SK")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(readTemplate(t).Resources.Mapping.Properties.FilterCriteria.Filters[0].Pattern), &pattern))
+	page := must.Get(client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), ProjectionExpression: aws.String("PK,SK")}))(t)
 	kinds := map[string]bool{}
 	for _, key := range page.Items {
 		pk, sk := key["PK"].(*types.AttributeValueMemberS).Value, key["SK"].(*types.AttributeValueMemberS).Value
@@ -182,9 +169,7 @@ func TestFilter(t *testing.T) {
 func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	var records []stream.Record
 	for i, c := range commenttest.Many(commenttest.Rand(t), "mug", 20) {
@@ -192,20 +177,14 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 		if i == 0 {
 			key = "a key"
 		}
-		if _, err := store.Add(t.Context(), c, key); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(store.Add(t.Context(), c, key))(t)
 		output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "C#" + c.ID.Position().String()}, "SK": &types.AttributeValueMemberS{Value: "C"},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		records = append(records, stream.Record{Position: stream.PositionOf("l", string(rune('1'+i))), New: output.Item})
 	}
-	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records))
 	return client, table
 }
 
@@ -249,10 +228,7 @@ func containsAll(set map[string]bool, wanted []string) bool {
 
 // `make lambda` builds what the template names.
 func TestMakefileBuildsTheHandler(t *testing.T) {
-	raw, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../Makefile"))(t)
 	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda")) {
 		t.Error("the Makefile builds something else")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
@@ -69,13 +70,8 @@ func TestFunctionFeeds(t *testing.T) {
 	server := redistest.Start(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	target, err := pagesTarget(server.URL(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	target := must.Get(pagesTarget(server.URL(), true))(t)
 	// As a server would, which builds the store.
 	store := keeper.NewLazy(target, table)
 	defer store.Close()
@@ -85,17 +81,10 @@ func TestFunctionFeeds(t *testing.T) {
 		Entries: counts.NewEntries(client, table), Logger: slog.New(slog.DiscardHandler),
 		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Finish: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
 	})
-	if err := stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := builder.Build(t.Context(), func(int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()))
+	must.Get(builder.Build(t.Context(), func(int64) {}))(t)
 	server.Pause(t)
-	f, err := newFunction(t.Context(), client, table, target, teller{}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(newFunction(t.Context(), client, table, target, teller{}, slog.New(slog.DiscardHandler)))(t)
 	server.Resume(t)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
 	hand(t, f, "1", comments[0])

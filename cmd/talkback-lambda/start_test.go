@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/lambdatest"
 )
@@ -24,9 +25,7 @@ func TestMeasureStart(t *testing.T) {
 		t.Skip("-args -program FILE measures")
 	}
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
 	const page = `{"version": "2.0", "rawPath": "/graphql", "rawQueryString": "query=%7Bproduct(id%3A%22a%22)%7Bcomments%7Bnodes%7Bid%7D%7D%7D%7D", "requestContext": {"domainName": "api.example", "http": {"method": "GET", "sourceIp": "192.0.2.1"}}}`
 	for _, row := range []struct{ name, event string }{{"count", `{"Records": []}`}, {"api", page}} {
 		var figures [3][]time.Duration
@@ -50,9 +49,7 @@ func startOnce(t *testing.T, event string, environment ...string) (took [3]time.
 	process.Env = append(append(os.Environ(), "AWS_LAMBDA_RUNTIME_API="+runtime.Address(), "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b"), environment...)
 	began := time.Now()
 	lap := func(i int) { took[i], began = time.Since(began), time.Now() }
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, process.Start())
 	defer func() {
 		_ = process.Process.Kill() // as Lambda ends it
 		_ = process.Wait()
@@ -63,9 +60,7 @@ func startOnce(t *testing.T, event string, environment ...string) (took [3]time.
 	}
 	lap(0)
 	for i := 1; i < 3; i++ {
-		if _, err := runtime.Invoke(t.Context(), []byte(event)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(runtime.Invoke(t.Context(), []byte(event)))(t)
 		lap(i)
 	}
 	return took

@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/pageindex/keeper"
@@ -27,10 +28,7 @@ func telling(t *testing.T, endpoint string) invoke {
 	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "3600000")
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000")
 	log := slog.New(slog.DiscardHandler)
-	tell, err := startTelemetry(t.Context(), os.LookupEnv, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tell := must.Get(startTelemetry(t.Context(), os.LookupEnv, log))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what is left is of no use
@@ -38,13 +36,8 @@ func telling(t *testing.T, endpoint string) invoke {
 	})
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	f, err := newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	f := must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t)
 	return f
 }
 

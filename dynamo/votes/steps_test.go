@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -45,32 +46,24 @@ func (h *history) voted(n int) comment.Comment {
 	h.Helper()
 	c := commenttest.Many(commenttest.Rand(h.T), "p", 1)[0]
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-	if _, err := h.store.Add(h.Context(), c, ""); err != nil {
-		h.Fatal(err)
-	}
+	must.Get(h.store.Add(h.Context(), c, ""))(h)
 	for i := range n {
 		vote := comment.CastVote{By: fmt.Sprint("customer ", i), Vote: comment.Helpful, At: c.CreatedAt()}
-		if err := h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote); err != nil {
-			h.Fatal(err)
-		}
+		must.Do(h, h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote))
 	}
 	return c
 }
 
 func (h *history) recount(client votes.Writer, c comment.Comment, few int) {
 	h.Helper()
-	if err := votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID); err != nil {
-		h.Fatal(err)
-	}
+	must.Do(h, votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID))
 }
 
 // items returns how many items a comment has, with its own.
 func (h *history) items(c comment.Comment) int {
 	h.Helper()
 	items, _, err := call.Partition(h.Context(), h.client, h.table, layout.CommentKey(c.ID)["PK"], "items of a comment")
-	if err != nil {
-		h.Fatal(err)
-	}
+	must.Do(h, err)
 	return len(items)
 }
 
@@ -108,9 +101,7 @@ func TestSumsStoredAfterTheDeletion(t *testing.T) {
 	if n := h.items(c); n != 1 {
 		t.Errorf("%d items are left of the comment", n)
 	}
-	if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &h.table, Item: layout.VoteSumsKey(c.ID)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &h.table, Item: layout.VoteSumsKey(c.ID)}))(t)
 	h.recount(h.client, c, 2)
 	if n := h.items(c); n != 1 {
 		t.Errorf("%d items are left of the comment, with damaged sums", n)
@@ -134,14 +125,9 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 	h := newHistory(t, 32)
 	c := h.voted(5)
 	h.recount(h.client, c, 32)
-	old, err := h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)}))(t)
 	records := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item}, {Keys: voteKeyOf(t, h, c.ID, "customer 0")}}
-	if err := h.store.Delete(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.store.Delete(t.Context(), c))
 	recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), 32)
 	for _, want := range []int{1 + 3, 1 + 1, 1} {
 		failed := stream.RecordErrors{}
@@ -175,9 +161,7 @@ func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Reco
 	for n := 0; len(names) < 2; n++ {
 		name := fmt.Sprint("voter ", n)
 		vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-		if err := h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote); err != nil {
-			h.Fatal(err)
-		}
+		must.Do(h, h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote))
 		want.Helpful++
 		key := voteKeyOf(h.T, h, c.ID, name)
 		if slice, _ := layout.VoteSlice(key); len(slices) == 0 || slice != slices[0] {
@@ -187,9 +171,7 @@ func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Reco
 	h.recount(h.client, c, few)
 	for _, name := range names {
 		cast := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-		if err := h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: name, Vote: comment.NotHelpful, At: cast.At}); err != nil {
-			h.Fatal(err)
-		}
+		must.Do(h, h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: name, Vote: comment.NotHelpful, At: cast.At}))
 	}
 	return records, comment.VoteCounts{Helpful: want.Helpful - 2, NotHelpful: 2}
 }

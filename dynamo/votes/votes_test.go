@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -55,9 +56,7 @@ type history struct {
 
 func newHistory(t *testing.T, few int) *history {
 	h := &history{T: t, client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), few: few}
-	if err := dynamo.CreateTable(t.Context(), h.client, h.table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), h.client, h.table))
 	h.store = dynamo.NewStore(h.client, h.table, dynamo.Options{})
 	return h
 }
@@ -184,9 +183,7 @@ func (h *history) run(r *rand.Rand) {
 	}
 	about[0].ImportedVotes = comment.VoteCounts{Helpful: 5, NotHelpful: 7}
 	about[0].Votes = about[0].ImportedVotes
-	if _, err := dynamo.NewLoader(h.client, h.table, 0).Load(h.Context(), about); err != nil {
-		h.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(h.client, h.table, 0).Load(h.Context(), about))(h)
 	const voters = 9
 	h.voting = voters
 	last := make([]map[comment.ID]comment.Vote, voters)
@@ -201,9 +198,7 @@ func (h *history) run(r *rand.Rand) {
 	}
 	all.Wait()
 	for _, network := range h.networks {
-		if err := network.Flush(); err != nil {
-			h.Fatal(err)
-		}
+		must.Do(h, network.Flush())
 	}
 	for _, c := range about {
 		want := c.Votes
@@ -241,27 +236,18 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		h := newHistory(t, few)
 		c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 		c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-		if _, err := h.store.Add(t.Context(), c, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.store.Add(t.Context(), c, ""))(t)
 		recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), few)
 		cast := func(names ...string) {
 			for _, name := range names {
 				vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-				if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
 			}
-			if err := recounter.Recount(t.Context(), c.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, recounter.Recount(t.Context(), c.ID))
 		}
 		cast("b", "c", "d")
 		h.check(c.ID, comment.VoteCounts{Helpful: 3})
-		before, err := h.store.Comment(t.Context(), c.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(h.store.Comment(t.Context(), c.ID))(t)
 		cast("e") // arrives before the edit of the version read
 		edited := before
 		edited.Rating, edited.Text = 6-edited.Rating, "edited"
@@ -269,18 +255,11 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		rejected := edited
 		rejected.Status, rejected.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
 		for _, change := range [][2]comment.Comment{{before, edited}, {edited, rejected}, {rejected, edited}} {
-			if err := h.store.Replace(t.Context(), change[0], change[1]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.store.Replace(t.Context(), change[0], change[1]))
 		}
 		h.check(c.ID, comment.VoteCounts{Helpful: 4})
-		old, err := h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.store.Delete(t.Context(), edited); err != nil {
-			t.Fatal(err)
-		}
+		old := must.Get(h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)}))(t)
+		must.Do(t, h.store.Delete(t.Context(), edited))
 		deletion := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item, New: layout.Tombstone(c.ID, "m", c.CreatedAt())}}
 		failed := stream.RecordErrors{0: nil}
 		for handed := 0; len(failed) > 0 && handed < 5; handed++ { // waiting records are handed over again
@@ -301,23 +280,17 @@ func TestFirstCountsOfSlices(t *testing.T) {
 	h := newHistory(t, 2)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-	if _, err := h.store.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.store.Add(t.Context(), c, ""))(t)
 	for i := range 9 {
 		vote := comment.CastVote{By: fmt.Sprint("customer ", i), Vote: comment.Helpful, At: c.CreatedAt()}
-		if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
 	}
 	var sums layout.VoteSums
 	for slice := range sums.Slices {
 		sums.Slices[slice].Helpful = 5 // more than are read at once
 	}
 	stale, _, _ := sums.Item(c.ID)
-	if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: stale}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: stale}))(t)
 	failed := stream.RecordErrors{}
 	votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Handle(t.Context(), []stream.Record{{Keys: voteKeyOf(t, h, c.ID, "customer 0")}}, failed)
 	if len(failed) > 0 {
@@ -335,25 +308,19 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 	for i, c := range all {
 		c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
 		if i < last {
-			if _, err := h.store.Add(t.Context(), c, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(h.store.Add(t.Context(), c, ""))(t)
 		}
 		for _, name := range []string{"b", "c"} {
 			vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
 			if i == last && name == "c" {
 				vote.Vote = comment.NotHelpful
 			}
-			if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
 		}
 		if i == 0 || i == last {
 			continue
 		}
-		if err := votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Recount(t.Context(), c.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Recount(t.Context(), c.ID))
 		switch i {
 		case 1:
 			h.setByHand(c.ID, "y", "9,0")
@@ -364,16 +331,11 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		case 4:
 			damaged := layout.VoteSumsKey(c.ID)
 			damaged["sums"] = layout.Text("9,9")
-			if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: damaged}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: damaged}))(t)
 		}
 	}
 	drifts := func() (wrong []string) {
-		found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {}))(t)
 		for _, d := range found.Drifts {
 			if d.Kind == counts.WrongVotes {
 				wrong = append(wrong, d.Detail)
@@ -412,9 +374,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	h := newHistory(t, 2)
 	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	vote := comment.CastVote{By: "b", Vote: comment.NoVote, At: gone.CreatedAt()}
-	if err := h.store.SetVote(t.Context(), gone.ID, comment.CastVote{}, vote); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.store.SetVote(t.Context(), gone.ID, comment.CastVote{}, vote))
 	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
 	if err != nil || len(found.Drifts) > 0 {
 		t.Errorf("the drifts are %+v, %v", found.Drifts, err)
@@ -426,9 +386,7 @@ func TestDamagedVote(t *testing.T) {
 	h := newHistory(t, 2)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-	if _, err := h.store.Add(t.Context(), c, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.store.Add(t.Context(), c, ""))(t)
 	voter := &auth.Voter{Store: h.store, Authorizer: customer("b")}
 	vote := func(vote comment.Vote) {
 		t.Helper()
@@ -446,14 +404,10 @@ func TestDamagedVote(t *testing.T) {
 		maps.Copy(it, key)
 		maps.Copy(it, damage)
 		maps.DeleteFunc(it, func(_ string, value types.AttributeValue) bool { return value == nil })
-		if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: it}))(t)
 		vote(comment.Helpful)
 		vote(comment.NotHelpful)
-		if err := votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID))
 		h.check(c.ID, comment.VoteCounts{NotHelpful: 1})
 	}
 }

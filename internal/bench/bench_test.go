@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // batch is how many requests one handler answers before the other's turn. It is large enough that
@@ -53,9 +55,7 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 // lacks.
 func decoded(t *testing.T, raw []byte) (value map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, &value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &value))
 	delete(value, "extensions")
 	return value
 }
@@ -94,14 +94,8 @@ func overSocket(b *testing.B, handler http.Handler, bc benchCase) {
 	b.ReportAllocs()
 	before := usedNow(b)
 	for b.Loop() {
-		response, err := server.Client().Post(server.URL+"/graphql", "application/json", bytes.NewReader(bc.body))
-		if err != nil {
-			b.Fatal(err)
-		}
-		answer, err := io.ReadAll(response.Body)
-		if err != nil {
-			b.Fatal(err)
-		}
+		response := must.Get(server.Client().Post(server.URL+"/graphql", "application/json", bytes.NewReader(bc.body)))(b)
+		answer := must.Get(io.ReadAll(response.Body))(b)
 		response.Body.Close()
 		checkAnswer(b, response.StatusCode, answer)
 	}

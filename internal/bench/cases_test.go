@@ -29,6 +29,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -125,9 +126,7 @@ func newContest(tb testing.TB) *contest {
 func (c *contest) learn(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
 	tb.Helper()
 	answer, calls = c.settled(tb, bc)
-	if err := c.reads.learn(learned(bc.body, calls)); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, c.reads.learn(learned(bc.body, calls)))
 	return answer, calls
 }
 
@@ -184,12 +183,8 @@ func reviews(r *rand.Rand, product string, count int) []comment.Comment {
 func fill(tb testing.TB, endpoint, table string, comments []comment.Comment) {
 	tb.Helper()
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(tb.Context(), client, table); err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, dynamo.CreateTable(tb.Context(), client, table))
+	must.Get(dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments))(tb)
 	countAll(tb, client, table)
 }
 
@@ -223,21 +218,14 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 	var records []stream.Record
 	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table)})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(tb.Context())
-		if err != nil {
-			tb.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(tb.Context()))(tb)
 		for _, item := range page.Items {
 			position := stream.PositionOf("2026-01-01T00:00:00.000", strconv.Itoa(len(records)))
 			records = append(records, stream.Record{Position: position, New: item})
 		}
 	}
-	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(tb.Context(), records); err != nil {
-		tb.Fatal(err)
-	}
-	if err := stream.MarkComplete(tb.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(tb.Context(), records))
+	must.Do(tb, stream.MarkComplete(tb.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()))
 }
 
 // productIDs are the products whose statistics are requested.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // crowd is how many connections send requests at the same time.
@@ -33,10 +35,7 @@ func (p *program) dial() (*connection, error) {
 // connect opens a connection, which is closed when the test ends.
 func (p *program) connect(tb testing.TB) *connection {
 	tb.Helper()
-	conn, err := p.dial()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	conn := must.Get(p.dial())(tb)
 	tb.Cleanup(func() { _ = conn.Close() }) // nothing is left to send
 	return conn
 }
@@ -44,13 +43,8 @@ func (p *program) connect(tb testing.TB) *connection {
 // send returns the answer to a request, which is valid until the next call.
 func (c *connection) send(tb testing.TB, body []byte) []byte {
 	tb.Helper()
-	if err := c.begin(body); err != nil {
-		tb.Fatal(err)
-	}
-	answer, err := c.end()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, c.begin(body))
+	answer := must.Get(c.end())(tb)
 	return answer
 }
 
@@ -104,9 +98,7 @@ func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, group.Wait())
 	return p.ask(tb, askUsage).since(before)
 }
 

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // usage is what the process has used, in all or for an action.
@@ -17,10 +19,7 @@ type usage struct {
 // usedNow returns what the process has used until now.
 func usedNow(tb testing.TB) usage {
 	tb.Helper()
-	now, err := used()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	now := must.Get(used())(tb)
 	return now
 }
 

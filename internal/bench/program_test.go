@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // The environment variables of a program: its name, the address of its table, and for the bare handler the file of its
@@ -68,22 +69,11 @@ const (
 // startProgram starts a server that prints its address, and ends with its standard input.
 func startProgram(tb testing.TB, name string, process *exec.Cmd) *program {
 	tb.Helper()
-	said, err := os.Create(filepath.Join(tb.TempDir(), "log"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	said := must.Get(os.Create(filepath.Join(tb.TempDir(), "log")))(tb)
 	process.Stderr = said
-	asks, err := process.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	answers, err := process.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	asks := must.Get(process.StdinPipe())(tb)
+	answers := must.Get(process.StdoutPipe())(tb)
+	must.Do(tb, process.Start())
 	p := &program{name: name, asks: asks, answers: bufio.NewScanner(answers)}
 	tb.Cleanup(func() {
 		_ = asks.Close() // it may have ended already
@@ -119,15 +109,11 @@ func startBinary(tb testing.TB, binary, main, name string, environment ...string
 // ask asks a program for its usage.
 func (p *program) ask(tb testing.TB, what string) (said statement) {
 	tb.Helper()
-	if _, err := fmt.Fprintln(p.asks, what); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(fmt.Fprintln(p.asks, what))(tb)
 	if !p.answers.Scan() {
 		tb.Fatalf("%s has ended", p.name)
 	}
-	if err := json.Unmarshal(p.answers.Bytes(), &said); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, json.Unmarshal(p.answers.Bytes(), &said))
 	return said
 }
 

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A tape answers known calls by itself, however their members are ordered, and no others.
@@ -16,10 +18,7 @@ func TestTape(t *testing.T) {
 	defer engine.Close()
 	tape := newTape()
 	send := func(target, body string) (string, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, engine.URL, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, engine.URL, strings.NewReader(body)))(t)
 		request.Header.Set(targetHeader, target)
 		response, err := tape.Do(request)
 		if err != nil {
@@ -34,9 +33,7 @@ func TestTape(t *testing.T) {
 	}
 
 	const recorded = `{"a":1,"b":{"c":2,"d":3}}`
-	if _, err := send("Query", recorded); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(send("Query", recorded))(t)
 	engine.Close()
 	for _, same := range []string{recorded, `{"b":{"d":3,"c":2},"a":1}`, recorded} {
 		if answer, err := send("Query", same); err != nil || answer != recorded {

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // BenchmarkResidual reads pages of some ratings from the index of all comments. The other ratings
@@ -20,10 +22,7 @@ import (
 func BenchmarkResidual(b *testing.B) {
 	c := newContest(b)
 	_, calls := c.settled(b, c.cases[0])
-	newest, err := queryOf(json.RawMessage(calls[0].input))
-	if err != nil {
-		b.Fatal(err)
-	}
+	newest := must.Get(queryOf(json.RawMessage(calls[0].input)))(b)
 	for _, ratings := range [][]int{{4, 5}, {1, 2}, {2, 3, 4, 5}, {1, 2, 3, 4}} {
 		b.Run(fmt.Sprint(ratings), func(b *testing.B) {
 			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: newest}
@@ -65,14 +64,8 @@ func (s sieve) sufficient(b *testing.B) *int32 {
 
 // page is a page as a server sends it.
 func (s sieve) page(b *testing.B) []byte {
-	comments, err := bareDecodeAll(s.read(b)[:pageSize])
-	if err != nil {
-		b.Fatal(err)
-	}
-	answer, err := json.Marshal(comments)
-	if err != nil {
-		b.Fatal(err)
-	}
+	comments := must.Get(bareDecodeAll(s.read(b)[:pageSize]))(b)
+	answer := must.Get(json.Marshal(comments))(b)
 	return answer
 }
 
@@ -91,10 +84,7 @@ func bareDecodeAll(items []bareItem) ([]bareComment, error) {
 // read reads the items and drops those of other ratings that the table left.
 func (s sieve) read(b *testing.B) []map[string]types.AttributeValue {
 	input := s.input
-	output, err := s.client.Query(b.Context(), &input)
-	if err != nil {
-		b.Fatal(err)
-	}
+	output := must.Get(s.client.Query(b.Context(), &input))(b)
 	if s.input.FilterExpression != nil {
 		return output.Items
 	}

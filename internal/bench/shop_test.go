@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -142,14 +143,9 @@ func (s *shop) readsOfWhole(tb testing.TB) string {
 			}
 		}
 	}
-	raw, err := json.Marshal(reads)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(reads))(tb)
 	file := filepath.Join(tb.TempDir(), "reads.json")
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, os.WriteFile(file, raw, 0o600))
 	return file
 }
 
@@ -161,15 +157,10 @@ func follow(tb testing.TB, endpoint, table string) {
 	ended := make(chan struct{})
 	tb.Cleanup(func() { cancel(); <-ended })
 	kept := leases.NewLeases(call.NewLocalClient(endpoint), table)
-	state, err := kept.State(ctx)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	state := must.Get(kept.State(ctx))(tb)
 	labelled := state
 	labelled.Label = "bench"
-	if err := kept.SwapState(ctx, state, labelled); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, kept.SwapState(ctx, state, labelled))
 	go func() {
 		defer close(ended)
 		for lease := (stream.Lease{}); ctx.Err() == nil; {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // answer parses an HTTP/1.1 answer as its bytes arrive. It keeps the status, and where the answer
@@ -229,10 +231,7 @@ func lasts(path string) bool { return path == "/last" || path == "/closing" }
 // dialed returns a connection to a test server.
 func dialed(t *testing.T, server *httptest.Server) net.Conn {
 	t.Helper()
-	connection, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	connection := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	return connection
 }
 
@@ -243,13 +242,8 @@ func exchanged(t *testing.T, handler http.Handler, path string) []byte {
 	defer server.Close()
 	connection := dialed(t, server)
 	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\nGET /gone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path); err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(connection)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\nGET /gone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path))(t)
+	all := must.Get(io.ReadAll(connection))(t)
 	return all
 }
 
@@ -281,21 +275,13 @@ func afterFirst(t *testing.T, all []byte) []byte {
 	t.Helper()
 	from := bufio.NewReader(bytes.NewReader(all))
 	for {
-		response, err := http.ReadResponse(from, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, response.Body); err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.ReadResponse(from, nil))(t)
+		must.Get(io.Copy(io.Discard, response.Body))(t)
 		if response.StatusCode >= http.StatusOK {
 			break
 		}
 	}
-	after, err := io.ReadAll(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Get(io.ReadAll(from))(t)
 	return after
 }
 

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // processors are lists of processors, in taskset's form: those of the measured servers, and those of everything else.
@@ -68,20 +70,12 @@ func startRefuser(t *testing.T, on processors) (url string) {
 	t.Helper()
 	process := on.command(os.Args[0])
 	process.Env = append(os.Environ(), refuserVariable+"=1")
-	said, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(process.StdoutPipe())(t)
+	must.Do(t, process.Start())
 	t.Cleanup(func() {
 		_ = process.Process.Kill() // it ends by nothing else
 		_ = process.Wait()
 	})
-	line, err := bufio.NewReader(said).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(bufio.NewReader(said).ReadString('\n'))(t)
 	return strings.TrimSpace(line)
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // always returns a function that returns one text.
@@ -20,9 +22,7 @@ func at(due time.Duration, n int) []time.Duration { return slices.Repeat([]time.
 
 func run(t *testing.T, g *generator, flows ...*flow) {
 	t.Helper()
-	if err := g.run(flows...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.run(flows...))
 }
 
 // The generator reads every kind of net/http answer to its end, one after the other over few connections.
@@ -91,9 +91,7 @@ func TestAskingInVain(t *testing.T) {
 	gone.Close()
 	g := newGenerator(t)
 	cut, whole := to(t, server.URL+"/cut", always("{}")), to(t, server.URL+"/short", always("{}"))
-	if err := g.prepare(cut, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.prepare(cut, 2))
 	for _, target := range []*target{cut, to(t, gone.URL+"/short", always("{}"))} {
 		failing, answered := &flow{target: target, due: at(0, 10)}, &flow{target: whole, due: at(time.Millisecond, 10)}
 		run(t, g, failing, answered)

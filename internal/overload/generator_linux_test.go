@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // patience is how long clients wait for an answer. A later one is useless.
@@ -76,10 +78,7 @@ func (s sending) ended() bool { return s.on.asking == nil || s.on.used != s.used
 
 func newGenerator(t *testing.T) *generator {
 	t.Helper()
-	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	epoll := must.Get(unix.EpollCreate1(unix.EPOLL_CLOEXEC))(t)
 	g := &generator{patience: patience, epoll: epoll, events: make([]unix.EpollEvent, 256), into: make([]byte, 256<<10), open: map[int]*connection{}}
 	t.Cleanup(func() {
 		for _, c := range g.open {
@@ -94,10 +93,7 @@ func newGenerator(t *testing.T) *generator {
 func to(t *testing.T, url string, bodies func() string) *target {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
-	address, err := netip.ParseAddrPort(host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(netip.ParseAddrPort(host))(t)
 	return &target{
 		address: unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()},
 		head:    fmt.Sprintf("POST /%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: overload\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Type: application/json\r\nContent-Length: ", path, host),

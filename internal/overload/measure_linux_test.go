@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -183,9 +184,7 @@ func (m *measurement) rounds(t *testing.T, from, to int) (figures []figure) {
 func (m *measurement) to(t *testing.T, url string, asked *questions) *target {
 	t.Helper()
 	server := to(t, url, asked.next)
-	if err := m.generator.prepare(server, prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.generator.prepare(server, prepared))
 	return server
 }
 
@@ -199,9 +198,7 @@ func (m *measurement) crowd(t *testing.T, s *server, lasting time.Duration) tall
 
 func (m *measurement) run(t *testing.T, flows ...*flow) {
 	t.Helper()
-	if err := m.generator.run(flows...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.generator.run(flows...))
 }
 
 // step sends a load to one server, and a few requests to the one that refuses everything. The time of these is the
@@ -245,9 +242,7 @@ func (m *measurement) recover(t *testing.T, s *server) []row {
 
 func write(t *testing.T, file string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, content, 0o644))
 }
 
 // newTable fills a table.
@@ -255,19 +250,13 @@ func newTable(t *testing.T) (endpoint, table string) {
 	t.Helper()
 	endpoint, table = dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	r := commenttest.Rand(t)
 	loader := dynamo.NewLoader(client, table, 0)
 	for product := range products {
-		if _, err := loader.Load(t.Context(), commenttest.Many(r, strconv.Itoa(product), commentsEach)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(loader.Load(t.Context(), commenttest.Many(r, strconv.Itoa(product), commentsEach)))(t)
 	}
-	if err := stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()))
 	return endpoint, table
 }
 
@@ -285,13 +274,8 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) (url 
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--no-count", "--max-connections=4096", "--endpoint", endpoint, "--table", table}, v.flags...)
 	process = on.command(*program, arguments...)
 	process.Env = append(os.Environ(), v.environment...)
-	said, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(process.StderrPipe())(t)
+	must.Do(t, process.Start())
 	t.Cleanup(func() {
 		_ = process.Process.Signal(syscall.SIGTERM) // it may have ended
 		_ = process.Wait()                          // with whatever status
@@ -332,10 +316,7 @@ func (q *questions) ask(t *testing.T, url string) {
 
 func cursors(t *testing.T, url string, product int) (all []string) {
 	t.Helper()
-	response, err := http.Post(url, "application/json", strings.NewReader(fmt.Sprintf(`{"query":"{ product(id: \"%d\") { comments(first: %d) { edges { cursor } } } }"}`, product, positions)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.Post(url, "application/json", strings.NewReader(fmt.Sprintf(`{"query":"{ product(id: \"%d\") { comments(first: %d) { edges { cursor } } } }"}`, product, positions))))(t)
 	defer response.Body.Close()
 	var answer struct {
 		Data struct {
@@ -344,9 +325,7 @@ func cursors(t *testing.T, url string, product int) (all []string) {
 			}
 		}
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(response.Body).Decode(&answer))
 	for _, edge := range answer.Data.Product.Comments.Edges {
 		all = append(all, edge.Cursor)
 	}
@@ -364,10 +343,7 @@ func (s *server) peak(t *testing.T) int {
 		return 0
 	}
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kilobytes := must.Get(strconv.Atoi(strings.Fields(after)[0]))(t)
 	return kilobytes >> 10
 }
 
@@ -385,10 +361,7 @@ func (s *server) used(t *testing.T) time.Duration {
 	fields := strings.Fields(after) // from the third on: see proc(5)
 	var ticks int
 	for _, field := range fields[11:13] {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(field))(t)
 		ticks += n
 	}
 	return time.Duration(ticks) * tick

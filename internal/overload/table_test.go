@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // tableLatency is how long the table takes for a Query.
@@ -31,10 +33,7 @@ type quickTable struct {
 
 func newQuickTable(t *testing.T, engine string) (q *quickTable, endpoint string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	q = &quickTable{engine: engine, answers: map[string][]byte{}, passed: map[string]int{}}
 	var connections sync.WaitGroup
 	connections.Go(func() {
@@ -162,15 +161,9 @@ func TestQuickTable(t *testing.T) {
 	} {
 		before := asked.Load()
 		for range 3 {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(row.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(row.body)))(t)
 			request.Header.Set("X-Amz-Target", row.target)
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.DefaultClient.Do(request))(t)
 			body, err := io.ReadAll(response.Body)
 			if err != nil || string(body) != row.target+" of "+row.body || response.StatusCode != row.status || row.status == 200 && response.Header.Get("X-Amz-Crc32") != "7" {
 				t.Errorf("%+v: %s, %v, %s, %v", row, response.Status, response.Header, body, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // billed is a table that adds up the cost of keeping page numbers in it, beyond counting: writes of
@@ -111,10 +112,7 @@ func (b *billed) stored(t *testing.T) (sum int64) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(b.Client, &dynamodb.ScanInput{TableName: aws.String(b.table), Limit: aws.Int32(2000)})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		for _, item := range page.Items {
 			if keepsPages(layout.NewReader(item).Text(layout.AttrPK)) {
 				sum += int64(bytesOf(item)) + overhead
@@ -142,7 +140,5 @@ func (b *billed) put(t *testing.T, number int, item func(i int) layout.Item) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

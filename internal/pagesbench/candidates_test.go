@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/internal/s3test"
@@ -71,9 +72,7 @@ type closer interface{ Close() error }
 // until closes a store when the test ends.
 func until[S closer](t *testing.T, s S, err error) S {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -114,9 +113,7 @@ func bytesIn(t *testing.T, folder string) (sum int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return sum
 }
 
@@ -126,10 +123,7 @@ func openRedis(t *testing.T) subject {
 	t.Cleanup(func() { client.Close() })
 	s, err := redis.Open(t.Context(), server.URL(), "comments")
 	used := func(t *testing.T) int64 {
-		info, err := client.Info(t.Context(), "memory").Result()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(client.Info(t.Context(), "memory").Result())(t)
 		_, rest, _ := strings.Cut(info, "used_memory:")
 		digits, _, _ := strings.Cut(rest, "\r\n")
 		bytes, err := strconv.ParseInt(digits, 10, 64)
@@ -149,9 +143,7 @@ func openPostgres(t *testing.T) subject {
 		db := connect(t, target)
 		row := db.QueryRow(t.Context(), `SELECT SUM(pg_total_relation_size(oid)) FROM pg_class
 			WHERE relkind = 'r' AND relnamespace = 'talkback_comments'::regnamespace`)
-		if err := row.Scan(&sum); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, row.Scan(&sum))
 		return sum
 	}}
 }
@@ -159,10 +151,7 @@ func openPostgres(t *testing.T) subject {
 // connect connects to a database until the test ends.
 func connect(t *testing.T, target string) *pgx.Conn {
 	t.Helper()
-	db, err := pgx.Connect(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(pgx.Connect(t.Context(), target))(t)
 	t.Cleanup(func() { db.Close(context.WithoutCancel(t.Context())) })
 	return db
 }

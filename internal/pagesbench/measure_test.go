@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/planbench"
 	"github.com/talkback/talkback/internal/postgrestest"
@@ -128,10 +129,7 @@ func traitLists(t *testing.T, comments []comment.Comment) []list {
 func fill(t *testing.T, named []list, comments []comment.Comment) []list {
 	for i := range named {
 		l := &named[i]
-		filter, err := l.Filter.Normalize()
-		if err != nil {
-			t.Fatal(err)
-		}
+		filter := must.Get(l.Filter.Normalize())(t)
 		l.Product, l.Filter, l.Order = comments[0].ProductID, filter, comment.NewestFirst
 		for _, c := range comments {
 			if filter.Allows(c) {
@@ -276,18 +274,11 @@ func measureJumps(t *testing.T, store pageindex.Index, of row, lists []list) (ro
 // buildAnew builds a store as a rebuild does.
 func (store subject) buildAnew(t *testing.T, entries []pageindex.Entry) time.Duration {
 	return timed(func() {
-		b, err := store.Build(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(store.Build(t.Context()))(t)
 		for part := range slices.Chunk(entries, 1000) {
-			if err := b.Add(t.Context(), part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Add(t.Context(), part))
 		}
-		if err := b.Finish(t.Context(), "measured"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Finish(t.Context(), "measured"))
 	})
 }
 
@@ -305,10 +296,7 @@ func measureJump(t *testing.T, store pageindex.Index, of row, l list, page, trie
 	r.Filter, r.Page = l.name, int64(page)
 	r.Time = median(tries, func() {
 		before := bytesRead()
-		found, err := store.Find(t.Context(), l.List, []pageindex.Target{{Rank: rank}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(store.Find(t.Context(), l.List, []pageindex.Target{{Rank: rank}}))(t)
 		r.Bytes = max(r.Bytes, bytesRead()-before-bytesOfAsking)
 		r.Calls, r.Units = int64(found.Cost.Calls), found.Cost.ReadUnits
 		l.check(t, found, rank)
@@ -353,9 +341,7 @@ func measureChanges(t *testing.T, store subject, of row, entries []pageindex.Ent
 			e := entry()
 			last++
 			e.Follows = follows(last)
-			if err := store.Apply(t.Context(), []pageindex.Entry{e}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.Apply(t.Context(), []pageindex.Entry{e}))
 		})
 		r.Written = (store.writtenUnits() - before) / float64(changes)
 		return r

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/plot"
 )
 
@@ -25,14 +26,9 @@ func write(t *testing.T, rows []row) {
 	if *out == "" {
 		return
 	}
-	document, err := os.ReadFile(*out + ".md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(*out + ".md"))(t)
 	for name, content := range map[string][]byte{".csv": csvOf(t, rows), ".svg": figure(rows), ".md": withTables(t, document, rows)} {
-		if err := os.WriteFile(*out+name, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(*out+name, content, 0o644))
 	}
 }
 
@@ -107,25 +103,18 @@ func csvOf(t *testing.T, rows []row) []byte {
 			lines[i+1] = append(lines[i+1], c.encode(&rows[i]))
 		}
 	}
-	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, csv.NewWriter(&b).WriteAll(lines))
 	return b.Bytes()
 }
 
 // rowsOf parses the result of csvOf.
 func rowsOf(t *testing.T, content []byte) []row {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(csv.NewReader(bytes.NewReader(content)).ReadAll())(t)
 	rows := make([]row, len(lines)-1)
 	for i, line := range lines[1:] {
 		for j, c := range columns {
-			if err := c.decode(line[j], &rows[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.decode(line[j], &rows[i]))
 		}
 	}
 	return rows
@@ -387,10 +376,7 @@ func checkReport(t *testing.T, rows []row) {
 // run.
 func TestDocumentedFigures(t *testing.T) {
 	documented := func(extension string) []byte {
-		content, err := os.ReadFile("../../docs/page-stores" + extension)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile("../../docs/page-stores" + extension))(t)
 		return content
 	}
 	rows := rowsOf(t, documented(".csv"))

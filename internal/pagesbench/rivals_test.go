@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/planbench"
 	"github.com/talkback/talkback/internal/postgrestest"
 )
@@ -22,10 +23,7 @@ const farthest = 1000
 type walker struct{ store *dynamo.Store }
 
 func newWalker(t *testing.T, comments []comment.Comment) walker {
-	table, err := planbench.NewTable(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(planbench.NewTable(t.Context(), comments))(t)
 	stats := comment.Stats{}
 	for _, c := range comments {
 		stats.Add(c.Cell(), 1)
@@ -44,9 +42,7 @@ func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows [
 		got, err := w.store.Comments(t.Context(), comment.Query{
 			Product: list.Product, Filter: list.Filter, Order: list.Order, Slice: slice, WithoutText: true,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if want := list.page(page); len(got.Comments) != len(want) || got.Comments[0].ID.Position() != want[0] {
 			t.Fatalf("walking to page %d of %s shows other comments", page, list.name)
 		}
@@ -74,21 +70,15 @@ CREATE INDEX by_rating ON comments (product, rating, position)`
 
 func newWholeRows(t *testing.T, comments []comment.Comment) wholeRows {
 	db := connect(t, postgrestest.Database(t))
-	if _, err := db.Exec(t.Context(), wholeTable); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Exec(t.Context(), wholeTable))(t)
 	_, err := db.CopyFrom(t.Context(), pgx.Identifier{"comments"},
 		[]string{"product", "position", "language", "rating", "author", "title", "text"},
 		pgx.CopyFromSlice(len(comments), func(i int) ([]any, error) {
 			c, p := comments[i], comments[i].ID.Position()
 			return []any{c.ProductID, p[:], string(c.Language), c.Rating, c.Author.Name, c.Title, c.Text}, nil
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(t.Context(), `VACUUM ANALYZE comments`); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(db.Exec(t.Context(), `VACUUM ANALYZE comments`))(t)
 	return wholeRows{db}
 }
 
@@ -123,10 +113,7 @@ func (w wholeRows) page(t *testing.T, l list, page int) {
 	}
 	text := fmt.Sprintf(`SELECT position, language, rating, author, title, text %s ORDER BY position DESC LIMIT %d OFFSET $%d`,
 		where, pageSize, len(args)+1)
-	rows, err := w.db.Query(t.Context(), text, append(args, (page-1)*pageSize)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(w.db.Query(t.Context(), text, append(args, (page-1)*pageSize)...))(t)
 	defer rows.Close()
 	want := l.page(page)
 	for i := 0; rows.Next(); i++ {
@@ -135,7 +122,5 @@ func (w wholeRows) page(t *testing.T, l list, page int) {
 			t.Fatalf("PostgreSQL shows other comments on page %d of %s (%v)", page, l.name, err)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 }

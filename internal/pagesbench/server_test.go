@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -35,16 +36,10 @@ func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err e
 // newServed loads comments into a table, counts them, and serves them.
 func newServed(t *testing.T, comments []comment.Comment) served {
 	b, endpoint := newTable(t)
-	if _, err := dynamo.NewLoader(b.Client, b.table, 0).Load(t.Context(), comments); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(b.Client, b.table, 0).Load(t.Context(), comments))(t)
 	counted := tableOf(b)
-	if err := counted.Apply(t.Context(), entriesOf(comments)); err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.MarkComplete(t.Context(), leases.NewLeases(b.Client, b.table), stream.State{}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, counted.Apply(t.Context(), entriesOf(comments)))
+	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(b.Client, b.table), stream.State{}, time.Now()))
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
 	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint}, counted.Index, slog.New(slog.DiscardHandler))
 	server := httptest.NewServer(serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
@@ -67,13 +62,8 @@ func (s served) page(t *testing.T, l list, page int) {
 	body, err := json.Marshal(map[string]any{"query": pageOperation, "variables": map[string]any{
 		"product": l.Product, "filter": map[string]any{"ratings": l.Filter.Ratings}, "first": pageSize, "page": page,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := s.client.Post(s.url, "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	response := must.Get(s.client.Post(s.url, "application/json", bytes.NewReader(body)))(t)
 	defer response.Body.Close()
 	var answer struct {
 		Data struct {

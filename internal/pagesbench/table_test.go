@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
@@ -60,9 +61,7 @@ func buildTable(t *testing.T, b *billed, entries []pageindex.Entry) time.Duratio
 	}
 	b.put(t, 1, func(int) layout.Item { return item })
 	return timed(func() {
-		if err := tableOf(b).Apply(t.Context(), []pageindex.Entry{last}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tableOf(b).Apply(t.Context(), []pageindex.Entry{last}))
 	})
 }
 
@@ -71,9 +70,7 @@ func newTable(t *testing.T) (b *billed, endpoint string) {
 	t.Helper()
 	endpoint = dynamotest.Dynoxide(t)
 	b = &billed{Client: call.NewLocalClient(endpoint), table: dynamotest.TableName(t), large: map[string]float64{}}
-	if err := dynamo.CreateTable(t.Context(), b.Client, b.table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), b.Client, b.table))
 	return b, endpoint
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -48,9 +49,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		if comment.KindOf(err) == comment.TooCostly && large {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkPage(t, p, q, page)
 	})
 }
@@ -74,17 +73,11 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 			comments[i].Language = manyTongues[i/250]
 		}
 	}
-	p, err := NewProduct(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(t.Context(), comments))(t)
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
 	store := p.table.Store(knowing(planner.Knowledge{Stats: nothingElse(q.Filter)}))
 	attempts := func() (residual int) {
-		page, err := store.Comments(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(store.Comments(t.Context(), q))(t)
 		checkPage(t, p, q, page)
 		for _, read := range page.Plan().Reads {
 			if read.Purpose == comment.ReadPage && len(read.ResidualLanguages()) > 0 {
@@ -111,10 +104,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 		q.Filter.CreatedAfter = new(time.UnixMilli(0).UTC())
 		q.Count = rapid.SampledFrom([]comment.Counting{comment.CountTotal, comment.CountByRating}).Draw(t, "counting")
 		store := p.table.Store(dynamo.Options{})
-		page, err := store.Comments(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(store.Comments(t.Context(), q))(t)
 		units := 0.0
 		for _, read := range page.Plan().Reads {
 			if read.Purpose == comment.ReadCount {
@@ -194,10 +184,7 @@ func (h hostility) product(t *rapid.T) *Product {
 	if h.seed == 1 {
 		comments = commenttest.Voted(r, comments)
 	}
-	p, err := NewProduct(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(t.Context(), comments))(t)
 	return p
 }
 

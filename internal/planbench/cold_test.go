@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Most products of a catalogue have a handful of comments. A page of one costs hardly more without
@@ -34,19 +35,13 @@ func coldAverages(t *testing.T, products [][]comment.Comment) []Average {
 	t.Helper()
 	var summary Summary
 	for i, comments := range products {
-		p, err := NewProduct(t.Context(), comments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewProduct(t.Context(), comments))(t)
 		var rows []Row
 		for n, v := range p.visits(PageSize) {
 			if (n+i)%4 > 0 {
 				continue
 			}
-			row, err := p.measure(t.Context(), v, Cold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.Get(p.measure(t.Context(), v, Cold))(t)
 			rows = append(rows, row)
 		}
 		if len(rows) > 0 {

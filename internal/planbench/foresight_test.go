@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // tiny returns a product of a few comments in up to three languages, some of which lack ratings.
@@ -23,10 +24,7 @@ func tiny(t *rapid.T) *Product {
 		c.Text = words(r, 1+r.IntN(6000))
 		comments = append(comments, c)
 	}
-	p, err := NewProduct(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(t.Context(), comments))(t)
 	return p
 }
 
@@ -47,9 +45,7 @@ func TestForesightIsTheLeast(t *testing.T) {
 		if _, cost, err := ask(t.Context(), p.table.Store(knowing(known)), v.query); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}
-		if _, err := p.measure(t.Context(), v, FullPages, OneIndex, Narrowest, Cold, Planned, Again); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.measure(t.Context(), v, FullPages, OneIndex, Narrowest, Cold, Planned, Again))(t)
 	})
 }
 

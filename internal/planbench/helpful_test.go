@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -26,10 +27,7 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 			c.Votes = c.ImportedVotes
 		}
 	}
-	p, err := NewProduct(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(t.Context(), comments))(t)
 	indexes[p] = p.index(t)
 	return p
 }
@@ -80,10 +78,7 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				options := knowing(known)
 				options.PageNumbers = priced{Model: indexes[test.p]}
 				account := usage.NewPool(1 << 40).Open(1 << 40)
-				page, err := test.p.table.Store(options).Comments(usage.With(t.Context(), account), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must.Get(test.p.table.Store(options).Comments(usage.With(t.Context(), account), q))(t)
 				checkPage(t, test.p, q, page)
 				if units := account.Units(); units > limit {
 					t.Errorf("the page cost %.1f units, want at most %.1f\n%s", units, limit, page.Plan().Summary())

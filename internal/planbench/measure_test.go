@@ -1,6 +1,10 @@
 package planbench
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
+)
 
 // bounds are the limits of plans for every number of ratings: their cost as a multiple of
 // foresight, the share of pages for which one wave must suffice, and the most waves of any page.
@@ -24,14 +28,8 @@ const mostDearer = 1.25
 func TestPlansAreNearForesight(t *testing.T) {
 	var summary Summary
 	for _, count := range []int{800, 3000} {
-		p, err := NewProduct(t.Context(), Generate(count, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := Measure(t.Context(), p, PageSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewProduct(t.Context(), Generate(count, 1)))(t)
+		rows := must.Get(Measure(t.Context(), p, PageSize))(t)
 		summary.Add(Set{1, count}, rows)
 	}
 	averages := summary.Averages()

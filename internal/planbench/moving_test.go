@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // For a product that gets new comments, first pages cost no more because the store remembers
@@ -30,16 +31,10 @@ func TestPagesThatMove(t *testing.T) {
 // growing returns a product at several moments. Between two moments the product gets each comments.
 func growing(t *testing.T, moments, each int) []*Product {
 	t.Helper()
-	whole, err := NewProduct(t.Context(), Generate(500, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(NewProduct(t.Context(), Generate(500, 1)))(t)
 	var out []*Product
 	for left := (moments - 1) * each; len(out) < moments; left -= each {
-		p, err := NewProduct(t.Context(), whole.comments[left:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewProduct(t.Context(), whole.comments[left:]))(t)
 		out = append(out, p)
 	}
 	return out
@@ -85,10 +80,7 @@ func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 
 func answered(t *testing.T, store *dynamo.Store, q comment.Query) comment.Page {
 	t.Helper()
-	page, err := store.Comments(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.Comments(context.Background(), q))(t)
 	return page
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -55,9 +56,7 @@ func (p *Product) index(t rapid.TB) *conformance.Model {
 		cell := c.Cell()
 		entries = append(entries, pageindex.Entry{Product: generatedProduct, Position: c.ID.Position(), Cell: &cell, Follows: "1"})
 	}
-	if err := model.Apply(context.Background(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, model.Apply(context.Background(), entries))
 	return model
 }
 
@@ -113,10 +112,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 // numberedPage reads a page and compares its cost with the bound.
 func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page {
 	account := usage.NewPool(1 << 40).Open(1 << 40)
-	page, err := store.Comments(usage.With(t.Context(), account), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(store.Comments(usage.With(t.Context(), account), q))(t)
 	if units, most := account.Units(), promised(q); units > most {
 		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 	}
@@ -212,10 +208,7 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	for i := range comments {
 		comments[i].Text = words(r, 100)
 	}
-	p, err := NewProduct(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(t.Context(), comments))(t)
 	index := p.index(t)
 	held := func(slice comment.Slice) int {
 		pool := usage.NewPool(1 << 40)

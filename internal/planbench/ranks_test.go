@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -73,10 +74,7 @@ func withRareTraits(t rapid.TB, spread string) *Product {
 			c.Language = "fi"
 		}
 	}
-	p, err := NewProduct(context.Background(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewProduct(context.Background(), comments))(t)
 	traited[spread], indexes[p] = p, p.index(t)
 	return p
 }
@@ -123,9 +121,7 @@ func TestPagesOfTraits(t *testing.T) {
 		if kind := comment.KindOf(err); !complete && (kind == comment.TooCostly || kind == comment.Unavailable && q.Slice.Page > 1) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkPage(t, p, q, page)
 	})
 }
@@ -141,10 +137,7 @@ func TestRareTraitCost(t *testing.T) {
 			options.PageNumbers = priced{Model: indexes[p]}
 			store := p.table.Store(options)
 			for range 2 {
-				page, err := store.Comments(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must.Get(store.Comments(t.Context(), q))(t)
 				checkPage(t, p, q, page)
 				plan := page.Plan()
 				units := plan.ReadUnits + plan.Position.ReadUnits

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // tinyAverages returns averages of a product that is small enough for people to check the results.
@@ -16,14 +17,8 @@ func tinyAverages(t *testing.T, counts ...int) []Average {
 	t.Helper()
 	var summary Summary
 	for _, count := range counts {
-		p, err := NewProduct(t.Context(), Generate(count, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := Measure(t.Context(), p, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewProduct(t.Context(), Generate(count, 3)))(t)
+		rows := must.Get(Measure(t.Context(), p, 5))(t)
 		summary.Add(Set{1, count}, rows)
 	}
 	return summary.Averages()
@@ -42,9 +37,7 @@ func simpleWays(averages []Average) []Average {
 
 func TestCSV(t *testing.T) {
 	var got bytes.Buffer
-	if err := WriteCSV(&got, simpleWays(tinyAverages(t, 80))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteCSV(&got, simpleWays(tinyAverages(t, 80))))
 	goldentest.Compare(t, "testdata/tiny.csv", got.Bytes())
 }
 
@@ -63,9 +56,7 @@ func TestPlot(t *testing.T) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if start, ok := token.(xml.StartElement); ok && start.Name.Local == "polyline" {
 				lines++
 			}
@@ -81,9 +72,7 @@ func TestPlot(t *testing.T) {
 
 func TestTableForPeople(t *testing.T) {
 	var got strings.Builder
-	if err := WriteTable(&got, tinyAverages(t, 80)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteTable(&got, tinyAverages(t, 80)))
 	for _, heading := range []string{"80 comments, languages: none", "80 comments, languages: several", "x foresight"} {
 		if !strings.Contains(got.String(), heading) {
 			t.Errorf("the table lacks %q:\n%s", heading, got.String())

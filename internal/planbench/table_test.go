@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -37,22 +38,15 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 	for i := range comments {
 		comments[i].Text += fmt.Sprintf("%*d", r.IntN(2000), i)
 	}
-	memory, err := NewTable(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must.Get(NewTable(t.Context(), comments))(t)
 	inputs := make([]*dynamodb.QueryInput, commenttest.Times(100, 400)) // for each engine
 	for i := range inputs {
 		inputs[i] = anyCall(r, comments)
 	}
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		engine, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if err := dynamo.CreateTable(t.Context(), engine, table); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := dynamo.NewLoader(engine, table, 0).Load(t.Context(), comments); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(t.Context(), engine, table))
+		must.Get(dynamo.NewLoader(engine, table, 0).Load(t.Context(), comments))(t)
 		for _, input := range inputs {
 			compareAnswers(t, engine, table, memory, *input)
 		}
@@ -65,14 +59,8 @@ func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory 
 	t.Helper()
 	in.TableName = aws.String(table)
 	for {
-		want, err := engine.Query(t.Context(), &in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := memory.Query(t.Context(), &in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(engine.Query(t.Context(), &in))(t)
+		got := must.Get(memory.Query(t.Context(), &in))(t)
 		// Engines differ by a few bytes an item, which may be on either side of a unit's border.
 		if diff := cmp.Diff(seen(want), seen(got), cmpopts.EquateApprox(0, 0.5)); diff != "" {
 			t.Fatalf("%s %v: engine (-) and memory (+) differ: %s", describe(&in), in.ExpressionAttributeValues, diff)
@@ -143,10 +131,7 @@ func anyPartition(r *rand.Rand, c comment.Comment) layout.Partition {
 // A call that the table does not support is refused, so that no measurement relies on a wrong
 // answer.
 func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
-	table, err := NewTable(t.Context(), Generate(3, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(NewTable(t.Context(), Generate(3, 1)))(t)
 	for _, row := range []struct {
 		why    string
 		change func(*dynamodb.QueryInput)
@@ -177,10 +162,7 @@ func TestTableEndsAnAnswerAfterAMegabyte(t *testing.T) {
 	for i := range comments {
 		comments[i].Text = commenttest.Large(random, "", 255<<10).Text
 	}
-	table, err := NewTable(t.Context(), comments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(NewTable(t.Context(), comments))(t)
 	in := plainInput(layout.Partition{Index: layout.All}, generatedProduct, comment.Filter{Languages: []comment.Language{"xx"}}, nil, 100)
 	for _, looked := range []int32{5, 3} {
 		out, err := table.Query(t.Context(), in)
