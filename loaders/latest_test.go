@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -138,9 +139,7 @@ func TestWantLatest(t *testing.T) {
 		for _, want := range wants {
 			l.WantLatest(want)
 		}
-		if _, err := l.Stats(t.Context(), "pan"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(l.Stats(t.Context(), "pan"))(t)
 		if got := knows.want; len(got.Ratings) != 2 || got.Among != 20 || got.WithoutText || !knows.upTo.Equal(upTo) {
 			t.Errorf("%+v as of %v", got, knows.upTo)
 		}
@@ -173,9 +172,7 @@ func TestStatsAsOf(t *testing.T) {
 		}
 		l := loaders.New(o)
 		l.WantLatest(comment.Latest{Ratings: [][]int{praise}})
-		if _, err := l.Stats(t.Context(), "pan"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(l.Stats(t.Context(), "pan"))(t)
 		if got := l.StatsAsOf(); (got == nil) != (row.want == nil) || got != nil && !got.Equal(*row.want) {
 			t.Errorf("%s: as of %v, want %v", row.why, got, row.want)
 		}

@@ -9,23 +9,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/moderation"
 )
 
 // FuzzRules opens any file of rules. It is a policy, or an error that begins with the path.
 func FuzzRules(f *testing.F) {
 	folder := f.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "words.txt"), []byte("swindle"), 0o600); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, os.WriteFile(filepath.Join(folder, "words.txt"), []byte("swindle"), 0o600))
 	for _, text := range []string{allRules, "{\n\"ratingUpTo\": 5}", `{"languageNotIn": ["xx-1"]}`, `{"wordsFile": "/"}`, "\ufeff{}"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(folder, "rules.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, text, 0o600))
 		policy, err := moderation.Open("rules", path)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path) && !strings.HasPrefix(err.Error(), "wordsFile of the rules: ") {

@@ -8,16 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/moderation"
 )
 
 // open returns the policy of a file of rules, beside a file of words.
 func open(t testing.TB, rules, words string) moderation.Policy {
 	t.Helper()
-	policy, err := moderation.Open("rules", writeRules(t, rules, words))
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Get(moderation.Open("rules", writeRules(t, rules, words)))(t)
 	return policy
 }
 
@@ -27,9 +25,7 @@ func writeRules(t testing.TB, rules, words string) string {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "rules.json")
 	for name, text := range map[string]string{path: rules, filepath.Join(folder, "words.txt"): words} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return path
 }
@@ -112,10 +108,7 @@ func TestRulesApplyAlone(t *testing.T) {
 func TestPoliciesWithoutRules(t *testing.T) {
 	worst := comment.Comment{Rating: 1, Text: "example.com"}
 	for mode, want := range map[string][]comment.HoldReason{"publish": nil, "hold": {comment.HeldAlways}} {
-		policy, err := moderation.Open(mode, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		policy := must.Get(moderation.Open(mode, ""))(t)
 		if diff := cmp.Diff(want, policy.Hold(worst, moderation.Facts{First: true})); diff != "" || policy.NeedsFirst() {
 			t.Errorf("%s: NeedsFirst is %v (-want +got)\n%s", mode, policy.NeedsFirst(), diff)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/quota"
@@ -21,10 +22,7 @@ var policy = quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}
 
 func open(t *testing.T, url string) *quota.Redis {
 	t.Helper()
-	s, err := quota.OpenRedis(url, "comments")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(quota.OpenRedis(url, "comments"))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -180,9 +178,7 @@ func TestForeignKeys(t *testing.T) {
 func TestRedisTakesNoWrites(t *testing.T) {
 	instance := redistest.Start(t)
 	s := open(t, instance.URL())
-	if err := s.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Ping(t.Context()))
 	instance.Must(t, "REPLICAOF", "127.0.0.1", "1")
 	if err := s.Ping(t.Context()); comment.KindOf(err) != comment.Unavailable {
 		t.Errorf("a replica: %v", err)
@@ -248,10 +244,7 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 	if _, err := quota.OpenRedis("http://user:hush@cache:6379", "comments"); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "hush") {
 		t.Errorf("an address that is none of Redis: %v", err)
 	}
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_ = closed.Close()
 	s := open(t, "redis://user:hush@"+closed.Addr().String())
 	if err := s.Ping(t.Context()); err == nil || strings.Contains(err.Error(), "hush") || strings.Contains(s.Name(), "hush") {

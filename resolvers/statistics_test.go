@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
@@ -151,10 +152,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 		OperationTimeout: time.Minute,
 		Logger:           logger,
 	})
-	body, err := json.Marshal(map[string]string{"query": query})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]string{"query": query}))(t)
 	request := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()

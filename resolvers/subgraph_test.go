@@ -7,6 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 	"github.com/talkback/talkback/resolvers"
 )
@@ -54,10 +55,7 @@ func TestSubgraph(t *testing.T) {
 		directive @link(url: String!, import: [String!]) repeatable on SCHEMA
 		directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
 		directive @shareable repeatable on OBJECT | FIELD_DEFINITION`
-	sdl, err := gqlparser.LoadSchema(&ast.Source{Input: resolvers.SubgraphSDL()}, &ast.Source{Input: spec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sdl := must.Get(gqlparser.LoadSchema(&ast.Source{Input: resolvers.SubgraphSDL()}, &ast.Source{Input: spec}))(t)
 	for _, field := range schematest.Load(t).Query.Fields {
 		colliding := strings.Contains("product products node nodes", field.Name)
 		if has := sdl.Query.Fields.ForName(field.Name) != nil; has == colliding {

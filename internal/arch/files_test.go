@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	goload "golang.org/x/tools/go/packages"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // files is a graph of the files of a package: each file, with the files whose declarations, methods
@@ -120,10 +122,7 @@ func TestCircles(t *testing.T) {
 func TestNoPackageIsTooLarge(t *testing.T) {
 	lines, all := map[string]int{}, 0
 	eachSource(t, func(p pkg, path string, _ *ast.File, _ *token.FileSet) {
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(path))(t)
 		n := bytes.Count(source, []byte("\n"))
 		lines[p.local()] += n
 		all += n

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const module = "github.com/talkback/talkback"
@@ -27,10 +29,7 @@ func (p pkg) local() string {
 // packages returns the packages of this module, listed once for all tests.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	all, err := listOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(listOnce())(t)
 	return all
 }
 

@@ -4,18 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // CONTRIBUTING.md names every target of the Makefile.
 func TestTargetsAreDocumented(t *testing.T) {
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	guide, err := os.ReadFile("../../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := must.Get(os.ReadFile("../../Makefile"))(t)
+	guide := must.Get(os.ReadFile("../../CONTRIBUTING.md"))(t)
 	_, rest, _ := strings.Cut(string(makefile), ".PHONY: ")
 	targets, _, _ := strings.Cut(rest, "\n")
 	for _, target := range strings.Fields(targets) {

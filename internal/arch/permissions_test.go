@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const (
@@ -95,10 +97,7 @@ func compareGrants(t *testing.T, want map[string]bool, function string) {
 // read returns the text of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	return string(raw)
 }
 
@@ -131,10 +130,7 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 // documented are the actions in the table of docs/operate/aws.md. A row may be for several commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	raw, err := os.ReadFile("../../docs/operate/aws.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../docs/operate/aws.md"))(t)
 	_, rest, _ := strings.Cut(string(raw), "\n| for | actions of `dynamodb:` |\n|---|---|\n")
 	table, _, _ := strings.Cut(rest, "\n\n")
 	code, action := regexp.MustCompile("`([^`]+)`"), regexp.MustCompile("`([A-Za-z]+)`")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var update = flag.Bool("update", false, "write the picture of the packages as they are now")
@@ -23,10 +25,7 @@ const (
 // The picture of which folder imports which is drawn from the code: go test ./internal/arch -run Picture
 // -update
 func TestPictureOfPackages(t *testing.T) {
-	raw, err := os.ReadFile(picturePath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(picturePath))(t)
 	before, rest, found := strings.Cut(string(raw), pictureStart)
 	was, after, closed := strings.Cut(rest, pictureEnd)
 	if !found || !closed {
@@ -34,9 +33,7 @@ func TestPictureOfPackages(t *testing.T) {
 	}
 	is := pictureOf(foldersOf(shippedImports(t)))
 	if *update {
-		if err := os.WriteFile(picturePath, []byte(before+pictureStart+is+pictureEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(picturePath, []byte(before+pictureStart+is+pictureEnd+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(was, is); diff != "" {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Each reader has to decode a word that only this project understands. Patterns match lower-case
@@ -66,10 +68,7 @@ func TestDocumentsUseTheFieldsWords(t *testing.T) {
 
 func TestCodeUsesTheFieldsWords(t *testing.T) {
 	for _, p := range packages(t) {
-		paths, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := must.Get(filepath.Glob(filepath.Join(p.Dir, "*.go")))(t)
 		for _, path := range paths {
 			for position, text := range textsOf(t, path) {
 				for _, word := range coined(text) {
@@ -81,10 +80,7 @@ func TestCodeUsesTheFieldsWords(t *testing.T) {
 }
 
 func TestSchemaUsesTheFieldsWords(t *testing.T) {
-	schema, err := os.ReadFile("../../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Get(os.ReadFile("../../schema.graphqls"))(t)
 	for _, word := range coined(string(schema)) {
 		t.Errorf("schema.graphqls has %s", word)
 	}
@@ -94,10 +90,7 @@ func TestSchemaUsesTheFieldsWords(t *testing.T) {
 // positions.
 func textsOf(t *testing.T, path string) map[string]string {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(fset, path, nil, parser.ParseComments))(t)
 	texts := map[string]string{}
 	if ast.IsGenerated(file) || filepath.Base(path) == "prose_test.go" {
 		return texts
@@ -252,10 +245,7 @@ func eachFile(t *testing.T, look func(path string, read func() string)) {
 	t.Helper()
 	root := os.DirFS("../..")
 	read := func(path string) string {
-		text, err := fs.ReadFile(root, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(fs.ReadFile(root, path))(t)
 		return string(text)
 	}
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -269,7 +259,5 @@ func eachFile(t *testing.T, look func(path string, read func() string)) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	goload "golang.org/x/tools/go/packages"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // program is the hand-written and generated code of this module, with types.
@@ -26,10 +28,7 @@ type program struct {
 // all others it reads the compiler's export data.
 func loadModule(t *testing.T) []*goload.Package {
 	t.Helper()
-	loaded, err := loadOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(loadOnce())(t)
 	for _, p := range loaded {
 		for _, err := range p.Errors {
 			t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // eachSource parses every file of shipped, hand-written code.
@@ -19,10 +21,7 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 	for _, p := range packages(t) {
 		for _, name := range p.GoFiles {
 			path, fset := filepath.Join(p.Dir, name), token.NewFileSet()
-			file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(parser.ParseFile(fset, path, nil, parser.ParseComments))(t)
 			if !ast.IsGenerated(file) {
 				look(p, path, file, fset)
 			}
@@ -105,10 +104,7 @@ func undescribed(declaration ast.Decl) []string {
 var generatedModels = "AddCommentInput AddCommentPayload ApproveCommentInput AuthorInput CommentConnection CommentEdge DecideCommentsInput DecideCommentsPayload DecisionInput DeleteCommentInput DeleteCommentPayload DeleteReplyInput DeleteReplyPayload EditCommentInput EditCommentPayload EraseAuthorInput EraseAuthorPayload LeaderboardEntry MediaInput ModerateCommentPayload PageCursor PageCursors PageInfo QueueConnection QueueEdge RejectCommentInput ReplyToCommentInput ReplyToCommentPayload ReportCommentInput ReportCommentPayload ViewerCommentConnection VoteOnCommentInput VoteOnCommentPayload WithdrawCommentInput"
 
 func TestGeneratedModels(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../graph/models_gen.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "../../graph/models_gen.go", nil, 0))(t)
 	var names []string
 	for _, declaration := range file.Decls {
 		if d, ok := declaration.(*ast.GenDecl); ok && d.Tok == token.TYPE {
@@ -133,14 +129,8 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"graph/generated.go", "graph/models_gen.go", "graph/federation.go"} {
-		committed, err := os.ReadFile(filepath.Join("../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		committed := must.Get(os.ReadFile(filepath.Join("../..", name)))(t)
+		made := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		if string(committed) != string(made) {
 			t.Errorf("%s is not what the schema makes: run `make generate`", name)
 		}
@@ -152,17 +142,10 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 func copyModule(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "federation.graphqls", "tools.go"} {
-		raw, err := os.ReadFile(filepath.Join("../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join("../..", name)))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
 	}
 	for _, name := range []string{"comment", "graph"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("../..", name))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("../..", name))))
 	}
 }

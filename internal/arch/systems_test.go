@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	goload "golang.org/x/tools/go/packages"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // TestTypesOfOtherSystems type-checks the program for the releases' other systems. It skips
@@ -43,9 +45,6 @@ func TestTypesOfOtherSystems(t *testing.T) {
 
 func load(t *testing.T, config goload.Config, patterns ...string) []*goload.Package {
 	t.Helper()
-	packages, err := goload.Load(&config, patterns...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := must.Get(goload.Load(&config, patterns...))(t)
 	return packages
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -56,10 +57,7 @@ func TestNothingBreaksSinceTheRelease(t *testing.T) {
 // schema returns the schema as it is now.
 func schema(t *testing.T) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../schema.graphqls"))(t)
 	return string(raw)
 }
 
@@ -71,19 +69,11 @@ func installed(t *testing.T) string {
 	}
 	folder := t.TempDir()
 	for _, name := range []string{"changes.mjs", "eslint.config.mjs", "graphql-schema-linter.config.js", "released.graphqls"} {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(name))(t)
 		write(t, folder, name, string(raw))
 	}
-	modules, err := filepath.Abs("node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(filepath.Abs("node_modules"))(t)
+	must.Do(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
 	return folder
 }
 
@@ -104,9 +94,7 @@ func missing() error {
 
 func write(t *testing.T, folder, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 }
 
 // node runs a program in a folder, and returns what it says.

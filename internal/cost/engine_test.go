@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
@@ -41,9 +42,7 @@ func newShop(t *testing.T, w Workload) *shop {
 	t.Helper()
 	s := &shop{t: t, w: w, meter: &dynamotest.Meter{}, chance: rand.New(rand.NewPCG(1, 2)), stats: map[string]comment.Stats{}}
 	client, name := call.Observed(call.NewLocalClient(dynamotest.Dynoxide(t)), s.meter), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
 	s.client, s.table = client, name
 	pages := table.New(client, name)
 	s.counter = counts.NewCounter(client, name, counts.CounterOptions{Pages: pages})
@@ -56,9 +55,7 @@ func newShop(t *testing.T, w Workload) *shop {
 			all = append(all, s.write(rank, comment.Approved))
 		}
 	}
-	if _, err := dynamo.NewLoader(client, name, 8).Load(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(client, name, 8).Load(t.Context(), all))(t)
 	s.count(all...)
 	return s
 }
@@ -113,9 +110,7 @@ func (s *shop) count(added ...comment.Comment) {
 		s.stats[c.ProductID].Add(c.Cell(), 1)
 		s.comments = append(s.comments, c)
 	}
-	if err := s.counter.Handle(s.t.Context(), records); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.counter.Handle(s.t.Context(), records))
 }
 
 // consumed returns the capacity that a function consumes, including merges that follow from it.
@@ -130,9 +125,7 @@ func (s *shop) consumed(do func()) (reads, writes float64) {
 // must fails the test if err is not nil.
 func (s *shop) must(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 }
 
 // The bill's write units for each operation equal exactly those that the engine bills for the same

@@ -25,6 +25,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/nginxtest"
@@ -69,9 +70,7 @@ func TestCompose(t *testing.T) {
 		t.Fatal(out)
 	}
 	var project struct{ Services map[string]service }
-	if err := json.Unmarshal([]byte(out), &project); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(out), &project))
 	for name, s := range project.Services {
 		for _, volume := range s.Volumes {
 			if _, err := os.Stat(volume.Source); volume.Type == "bind" && err != nil {
@@ -233,9 +232,7 @@ func checkTargets(t *testing.T, server, listener string) {
 			Static []struct{ Targets []string } `yaml:"static_configs"`
 		} `yaml:"scrape_configs"`
 	}
-	if err := yaml.Unmarshal(read(t, "prometheus.yml"), &configuration); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(read(t, "prometheus.yml"), &configuration))
 	job := configuration.ScrapeConfigs[0]
 	if !slices.Contains(job.Static[0].Targets, server+listener) || job.Name != "talkback" || !slices.Equal(configuration.RuleFiles, []string{"alerts.yml"}) {
 		t.Errorf("Prometheus does not scrape %s%s as job talkback, or has not the rules of alerts.yml: %+v", server, listener, configuration)
@@ -254,10 +251,7 @@ func start(t *testing.T, args []string, environment map[string]string) *process 
 	t.Helper()
 	path := program(t, "talkback", "servers in containers")
 	p := &process{}
-	admin, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
 	p.server = servertest.Start(t, "/usr/bin/env", func(port uint16) []string {
 		p.api, p.admin = fmt.Sprint("127.0.0.1:", port), fmt.Sprint("127.0.0.1:", admin)
 		moved := strings.NewReplacer(":8080", p.api, ":9090", p.admin)
@@ -295,10 +289,7 @@ func until(t *testing.T, url, body string, wanted func(answer string) bool) {
 		if body != "" {
 			method = http.MethodPost
 		}
-		request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := http.DefaultClient.Do(request)
@@ -338,19 +329,13 @@ func program(t *testing.T, name, suite string) (path string) {
 
 func moduleRoot(t *testing.T) string {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
 	return root
 }
 
 // read returns a file of infra.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "infra", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(moduleRoot(t), "infra", name)))(t)
 	return text
 }

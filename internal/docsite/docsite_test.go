@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"golang.org/x/net/html"
@@ -255,22 +256,16 @@ func drawTwice(t *testing.T, site fs.FS) {
 	}))
 	t.Cleanup(server.Close)
 	ctx := browsertest.Open(t)
-	if err := chromedp.Run(ctx, inScheme("light")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, inScheme("light")))
 	var group errgroup.Group
 	group.Go(func() error { return chromedp.Run(ctx, chromedp.Navigate(server.URL+"/docs/design/overview.html")) })
 	<-asked
 	err := chromedp.Run(ctx, inScheme("dark"), browsertest.Until(`document.documentElement.classList.contains('dark')`, nil))
 	close(held)
-	if err := errors.Join(err, group.Wait()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, group.Wait()))
 	var drawn int
 	last := `window.mermaidLoaded.then((library) => library.render('last', 'flowchart TD\na-->b'))` // after all others
-	if err := chromedp.Run(ctx, browsertest.Until(last+`.then(() => new Promise(requestAnimationFrame)).then(() => document.querySelectorAll('.diagram svg').length)`, &drawn)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Run(ctx, browsertest.Until(last+`.then(() => new Promise(requestAnimationFrame)).then(() => document.querySelectorAll('.diagram svg').length)`, &drawn)))
 	if drawn != 3 {
 		t.Errorf("%d of 3 diagrams are drawn", drawn)
 	}

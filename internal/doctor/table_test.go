@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -70,9 +71,7 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		table := dynamotest.TableName(t)
 		client := call.NewLocalClient(endpoint)
-		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 		for name, action := range actions {
 			var cures []string
 			for _, f := range everything(t.Context(), examiner(endpoint, table, name)) {
@@ -98,9 +97,7 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 func TestFewerPermissionsWithoutCounting(t *testing.T) {
 	table := dynamotest.TableName(t)
 	endpoint := dynamotest.Dynoxide(t)
-	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
 	for _, name := range []string{"BatchWriteItem", "Scan", "TransactWriteItems", "UpdateTimeToLive"} {
 		if all := examiner(endpoint, table, name).Permissions(t.Context(), false); doctor.Count(all, doctor.OK) != len(all) {
 			t.Errorf("without %s: %+v", name, all)
@@ -166,13 +163,9 @@ func TestTableInAnotherRegion(t *testing.T) {
 func TestStreamIsSwitchedOnAgain(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	switched := func(s types.StreamSpecification) []doctor.Finding {
-		if _, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, StreamSpecification: &s}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, StreamSpecification: &s}))(t)
 		return everything(t.Context(), examiner(endpoint, table, ""))
 	}
 	off := switched(types.StreamSpecification{StreamEnabled: aws.Bool(false)})

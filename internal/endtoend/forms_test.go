@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -414,10 +415,7 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
 	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--jwt-algorithm", "HS256")
 	token := func(customer string, until time.Duration) string {
-		signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": customer, "exp": time.Now().Add(until).Unix()}).SignedString([]byte(secret))
-		if err != nil {
-			t.Fatal(err)
-		}
+		signed := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": customer, "exp": time.Now().Add(until).Unix()}).SignedString([]byte(secret)))(t)
 		return signed
 	}
 	b := newTab(t, browser)

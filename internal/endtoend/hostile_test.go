@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // hostile is a product whose comments are hard to show.
@@ -135,10 +136,7 @@ func hostileIDsAreIDs(t *testing.T, browser context.Context, s *site) {
 		if got := eval[string](b, `document.querySelector('h2').textContent`); got != "Product "+id {
 			t.Errorf("the page of %q has the heading %q", id, got)
 		}
-		wanted, err := json.Marshal(s.idsOf(t, id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wanted := must.Get(json.Marshal(s.idsOf(t, id)))(t)
 		same := fmt.Sprintf("JSON.stringify(%s) === %q && %s", ids, wanted, idle)
 		b.until(same)
 		b.mouse(".bar:has([value='1'])") // the rating of its only comment

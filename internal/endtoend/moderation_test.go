@@ -18,6 +18,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -669,10 +670,7 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	t.Setenv("TALKBACK_JWT_KEY", secret)
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
 	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--jwt-algorithm", "HS256")
-	customer, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	customer := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secret)))(t)
 	(&site{address: address, token: customer}).ask(t, `mutation { addComment(input: {
 		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: {id: "ada", name: "Ada"}
 	}) { comment { id } } }`, nil, &struct{}{})

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/sample"
 )
@@ -65,10 +66,7 @@ func TestPicture(t *testing.T) {
 // exampleTheme returns the dark theme of the guide.
 func exampleTheme(t *testing.T) string {
 	t.Helper()
-	guide, err := os.ReadFile("../../docs/guide/component.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := must.Get(os.ReadFile("../../docs/guide/component.md"))(t)
 	_, theme, _ := strings.Cut(string(guide), "in violet. */\ntalkback-comments {")
 	theme, _, found := strings.Cut(theme, "}")
 	if !found {

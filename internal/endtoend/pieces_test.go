@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Nothing moves while a page comes in pieces, each of which is drawn before the next one is sent.
@@ -63,10 +65,7 @@ const drawnWith = `new Promise((drawn) => {
 // until they are drawn. In the end it closes its channel.
 func (s *site) openPieces(t *testing.T, pieces [][]byte, sent chan<- int, drawn <-chan struct{}) (address string) {
 	t.Helper()
-	program, err := url.Parse(s.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(url.Parse(s.address))(t)
 	rest := httputil.NewSingleHostReverseProxy(program)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {

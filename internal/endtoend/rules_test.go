@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // states are addresses of the program, one for each state of a page.
@@ -47,15 +48,9 @@ func validHTML(t *testing.T, _ context.Context, s *site) {
 
 func get(t *testing.T, address string) []byte {
 	t.Helper()
-	response, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.Get(address))(t)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return body
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/web"
 )
@@ -55,12 +56,8 @@ func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
 	s.shop.Config.Handler = http.HandlerFunc(s.shopPage)
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), slices.Collect(comments)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), slices.Collect(comments)))(t)
 	s.address = serve(t, "--endpoint", endpoint, "--table", table, "--cors-origin", s.shop.URL, "--show-plans")
 	s.openTroubled(t)
 	want := map[string]int{}
@@ -112,10 +109,7 @@ var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 // browsers alike.
 func (s *site) openTroubled(t *testing.T) {
 	t.Helper()
-	target, err := url.Parse(s.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(s.address))(t)
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // the tests cut connections
 	program := &httputil.ReverseProxy{ErrorLog: quiet, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
@@ -205,10 +199,7 @@ func (s *site) try(query string, variables map[string]any, data any) error {
 // idsAt asks the API for the comments that the page at an address must show.
 func (s *site) idsAt(t *testing.T, address string) []string {
 	t.Helper()
-	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(url.Parse(address))(t)
 	return s.idsFor(t, wantedBy(t, parsed))
 }
 
@@ -247,17 +238,12 @@ func wantedBy(t *testing.T, address *url.URL) map[string]any {
 		filter["createdAfter"] = from + "T00:00:00Z"
 	}
 	if to := query.Get("to"); to != "" {
-		day, err := time.Parse(time.DateOnly, to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		day := must.Get(time.Parse(time.DateOnly, to))(t)
 		filter["createdBefore"] = day.AddDate(0, 0, 1).Format(time.RFC3339)
 	}
 	variables := map[string]any{"id": strings.TrimPrefix(address.Path, "/products/"), "page": 1, "filter": filter}
 	if page := query.Get("page"); page != "" {
-		if _, err := fmt.Sscan(page, new(int)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(page, new(int)))(t)
 		variables["page"] = json.Number(page)
 	}
 	if order := query.Get("order"); order != "" {

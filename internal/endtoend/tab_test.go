@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // tab is a tab of the browser with empty storage and cache, and a record of what it did.
@@ -204,10 +205,7 @@ func (b *tab) quiet() {
 // list waits until the page has the expected address and shows exactly the expected comments.
 func (b *tab) list(address string, want []string) {
 	b.t.Helper()
-	wanted, err := json.Marshal(slices.Clip(append([]string{}, want...)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	wanted := must.Get(json.Marshal(slices.Clip(append([]string{}, want...))))(b.t)
 	b.until(fmt.Sprintf("location.pathname + location.search === %q && %s && JSON.stringify(%s) === %q",
 		address, idle, ids, strings.TrimSpace(string(wanted))))
 }

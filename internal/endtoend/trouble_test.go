@@ -13,6 +13,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // answers is a trouble that answers by itself.
@@ -103,10 +105,7 @@ func firstViewInTrouble(t *testing.T, b *tab, s *site, spoil trouble, want strin
 	const address = "/products/" + many + "?page=2&rating=5"
 	s.meet(spoil)
 	defer s.meet(nil)
-	response, err := http.Get(s.troubled + address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.Get(s.troubled + address))(t)
 	response.Body.Close()
 	status := response.StatusCode
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); status != 503 && status != 429 || err != nil || seconds < 1 {

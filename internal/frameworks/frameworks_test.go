@@ -29,6 +29,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -73,10 +74,7 @@ func TestFrameworks(t *testing.T) {
 // only.
 func startNext(t *testing.T, folder, shop string) string {
 	t.Helper()
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
 	log := filepath.Join(t.TempDir(), "log")
 	next := filepath.Join(folder, "..", "node_modules", "next", "dist", "bin", "next")
 	started, err := child.Start(child.Command{
@@ -86,9 +84,7 @@ func startNext(t *testing.T, folder, shop string) string {
 			"node", next, "dev", filepath.Join(folder, "next"), "--hostname", "127.0.0.1", "--port", fmt.Sprint(port),
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		_ = started.Stop(time.Second)
 		if t.Failed() {
@@ -98,9 +94,7 @@ func startNext(t *testing.T, folder, shop string) string {
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := started.Ready(ctx, func(ctx context.Context) bool { return drawn(ctx, address+"/products/lamp") }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, started.Ready(ctx, func(ctx context.Context) bool { return drawn(ctx, address+"/products/lamp") }))
 	return address
 }
 
@@ -133,23 +127,15 @@ func fetched(ctx context.Context, address string) string {
 // newFolder copies the apps to a folder below the packages of the frameworks, where they find these.
 func newFolder(t *testing.T) string {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
 	cache := filepath.Join(root, ".cache", "frameworks")
 	// What frameworks.sh leaves there when all is in place.
 	if stamp, err := os.ReadFile(filepath.Join(cache, "node_modules", "stamp")); err != nil || string(stamp) != read(t, "package-lock.json") {
 		provisiontest.LeaveOut(t, fmt.Errorf("the frameworks' tests: .cache/frameworks is not there, or of other versions; `make provision` fetches it"))
 	}
-	folder, err := os.MkdirTemp(cache, "apps-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(os.MkdirTemp(cache, "apps-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.CopyFS(folder, os.DirFS("apps")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(folder, os.DirFS("apps")))
 	return folder
 }
 
@@ -157,17 +143,13 @@ func newFolder(t *testing.T) string {
 // imports it.
 func install(t *testing.T, folder, program string) {
 	t.Helper()
-	if err := provisiontest.Build("github.com/talkback/talkback", program); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, provisiontest.Build("github.com/talkback/talkback", program))
 	made := filepath.Join(folder, "made")
 	run(t, ".", "../../web/package/build.sh", program, made)
 	packed := strings.TrimSpace(run(t, folder, "npm", "pack", "--silent", "./made"))
 	run(t, folder, "npm", "install", "--offline", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "./"+packed)
 	var installed struct{ Version string }
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(folder, "node_modules", "talkback-comments", "package.json"))), &installed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(read(t, filepath.Join(folder, "node_modules", "talkback-comments", "package.json"))), &installed))
 	version := strings.Trim(strings.TrimPrefix(strings.Fields(run(t, ".", program, "--version"))[1], "v"), "()")
 	if installed.Version != version && installed.Version != "0.0.0-"+version {
 		t.Errorf("the package is of version %q, the program of %q", installed.Version, version)
@@ -237,9 +219,7 @@ func newService(t *testing.T, secret string) http.Handler {
 	t.Helper()
 	endpoint := dynamotest.Dynoxide(t)
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
-	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), session.Client, session.Table))
 	var comments []comment.Comment
 	for n := range written {
 		at := time.Date(2024, time.May, 1+n, 12, 0, 0, 0, time.UTC)
@@ -248,13 +228,8 @@ func newService(t *testing.T, secret string) http.Handler {
 			Text: "Bright.", Author: comment.Author{ID: "before", Name: "Bob"}, Version: 1,
 		})
 	}
-	if _, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), comments); err != nil {
-		t.Fatal(err)
-	}
-	guard, err := auth.New(t.Context(), auth.Settings{Algorithm: "HS256", Key: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), comments))(t)
+	guard := must.Get(auth.New(t.Context(), auth.Settings{Algorithm: "HS256", Key: secret}))(t)
 	service := command.Serve{OperationTimeout: patience}
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	store := service.Store(session, nil, slog.New(slog.DiscardHandler))
@@ -285,9 +260,6 @@ func run(t *testing.T, folder, name string, arguments ...string) string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(name))(t)
 	return string(raw)
 }

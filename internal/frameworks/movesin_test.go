@@ -22,6 +22,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
@@ -146,9 +147,7 @@ func openMovingShop(t *testing.T, folder, program string) *movingShop {
 	shop.address = server.URL
 
 	file := filepath.Join(t.TempDir(), "reviews.csv")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(exported, "SHOP", shop.address)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(strings.ReplaceAll(exported, "SHOP", shop.address)), 0o600))
 	table := []string{"--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--media-base", shop.address + "/pictures/"}
 	shop.importing = append([]string{"TALKBACK_AUTHOR_SECRET=" + secret, program, "import", file, "--from", "judgeme", "--map", "product=product_handle", "--language", "fr", "--hash-authors", "--yes"}, table...)
 	env := provisiontest.Program(t, "env", "the whole way") // a child has no environment of its own

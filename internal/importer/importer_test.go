@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -55,10 +56,7 @@ func (f *fakeLoader) Load(_ context.Context, comments []comment.Comment) (dynamo
 
 func newImport(t *testing.T, input io.Reader, loader Loader, rejects *Rejects) *Import {
 	t.Helper()
-	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, input))(t)
 	return &Import{Input: in, Loader: loader, Rejects: rejects, Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 10}
 }
 
@@ -147,9 +145,7 @@ func TestReportOfCounting(t *testing.T) {
 			"work: nothing was deleted: correct the file\n3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected"},
 	} {
 		m := newImport(t, strings.NewReader(rows(3, none)), &fakeLoader{}, PrintRejects(io.Discard))
-		if err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Run(t.Context()))
 		said, err := m.Report(row.err, row.counted)
 		if err != nil {
 			said = err.Error()
@@ -169,10 +165,7 @@ func TestChunkOfLongTexts(t *testing.T) {
 	for i := range rows {
 		fmt.Fprintf(&file, "r%d,cup,5,en,%s,2015-08-20\n", i, text)
 	}
-	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, strings.NewReader(file.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, strings.NewReader(file.String())))(t)
 	total := 0
 	for next := (chunk{}); !next.last; {
 		next = in.chunk(1_000_000)
@@ -215,16 +208,11 @@ func TestRejects(t *testing.T) {
 	folder := t.TempDir()
 	input, path := filepath.Join(folder, "in.csv"), filepath.Join(folder, "rejects.tsv")
 	write := func(name, text string) {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write(input, rows(25, func(i int) bool { return i == 2 }))
 	open := func() *Input {
-		in, err := Open(t.Context(), input, reviewfile.Options{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(Open(t.Context(), input, reviewfile.Options{}, nil))(t)
 		return in
 	}
 	in := open()
@@ -260,10 +248,7 @@ func TestRejects(t *testing.T) {
 		if _, err := run(open(), false); !errors.As(err, &exists) {
 			t.Errorf("%s are there: %v", why, err)
 		}
-		rejects, err := NewRejects(path, false, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rejects := must.Get(NewRejects(path, false, in))(t)
 		if _, err := Rehearse(t.Context(), open(), rejects, output.NewProgress(io.Discard, -1, "rows")); !errors.As(err, &exists) {
 			t.Errorf("%s are there, in a rehearsal: %v", why, err)
 		}
@@ -271,9 +256,7 @@ func TestRejects(t *testing.T) {
 	if _, err := run(open(), true); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	write(input, rows(3, none))
 	if _, err := run(open(), false); err != nil {
 		t.Error(err)
@@ -288,10 +271,7 @@ func TestDryRun(t *testing.T) {
 	var said bytes.Buffer
 	m := newImport(t, strings.NewReader(rows(25, func(i int) bool { return i < 12 })+"r20,cup,5,en,good,2015-08-20\n"), DryRunLoader(), PrintRejects(&said))
 	m.DryRun, m.Preview = true, m.Input.Preview()
-	summary, err := m.Report(m.Run(t.Context()), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := must.Get(m.Report(m.Run(t.Context()), 0))(t)
 	want := "26 rows = 13 that an empty table would take + 1 repeated in the file + 12 rejected\nThis was a dry run: no table was asked, and nothing was written"
 	if diff := cmp.Diff(want, untimed(summary)); diff != "" {
 		t.Error(diff)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -26,10 +27,7 @@ func TestPreview(t *testing.T) {
 		{100, false, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 2, comment.Pending: 1, comment.Withdrawn: 1}, 1},
 		{2, true, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 1}, 0},
 	} {
-		in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader(file)))(t)
 		p, err := in.Peek(t.Context(), row.rows)
 		if err != nil || p.Partial != row.partial || p.Rejected != row.bad || p.Spam != 1 || cmp.Diff(row.states, p.States) != "" {
 			t.Errorf("%d rows: %+v, %v", row.rows, p, err)
@@ -50,10 +48,7 @@ func TestPreview(t *testing.T) {
 
 // There is no preview of a file that cannot be imported as a whole.
 func TestPreviewOfAddresses(t *testing.T) {
-	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader("product,rating,language,text,date,author\ncup,5,en,a,2015-08-20,ada@example.com\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader("product,rating,language,text,date,author\ncup,5,en,a,2015-08-20,ada@example.com\n")))(t)
 	if p, err := in.Peek(t.Context(), 10); p != nil || !errors.Is(err, reviewfile.ErrAddress) {
 		t.Errorf("%+v, %v, want ErrAddress", p, err)
 	}

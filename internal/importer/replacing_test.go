@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -21,9 +22,7 @@ import (
 // a file twice changes nothing.
 func TestReplacingByRepeatedComments(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	all := commenttest.Many(commenttest.Rand(t), "cup", 3)
 	again := all[0]
 	again.Text += " (another)"
@@ -39,10 +38,7 @@ func TestReplacingByRepeatedComments(t *testing.T) {
 				t.Errorf("run %d, chunk %d: %v %s", run, i, err, diff)
 			}
 		}
-		found, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: layout.CommentKey(all[0].ID)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: layout.CommentKey(all[0].ID)}))(t)
 		if c, err := layout.Decode(found.Item); err != nil || c.Text != all[0].Text {
 			t.Errorf("run %d: the text is %q, %v; want %q", run, c.Text, err, all[0].Text)
 		}
@@ -52,9 +48,7 @@ func TestReplacingByRepeatedComments(t *testing.T) {
 // If a chunk failed and is given again, it is loaded, and not taken for a repeated one.
 func TestReplacingAgainAfterAnError(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	chunk := commenttest.Many(commenttest.Rand(t), "cup", 3)
 	replacing := Replacing{Loader: restore.NewLoader(client, table, 1)}
 	replacing.Loader.Replace, replacing.Loader.Lines = true, true

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -25,10 +26,7 @@ const root = "../.."
 // What is committed is what would be generated.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	for path, generate := range files() {
-		want, err := generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(generate())(t)
 		if got, err := os.ReadFile(filepath.Join(root, path)); !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the definition of the table makes of it (%v): run make generate", path, err)
 		}
@@ -37,10 +35,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 
 // cfn-lint finds nothing in the templates, that of SAM transformed.
 func TestTemplatesAreValid(t *testing.T) {
-	linter, err := filepath.Abs(filepath.Join(root, ".cache", "cfn-lint", "bin", "cfn-lint"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	linter := must.Get(filepath.Abs(filepath.Join(root, ".cache", "cfn-lint", "bin", "cfn-lint")))(t)
 	if _, err := os.Stat(linter); err != nil {
 		provisiontest.LeaveOut(t, fmt.Errorf("the check of templates for CloudFormation: cfn-lint is not in .cache/; %w", provisiontest.ErrNotInstalled))
 	}
@@ -53,10 +48,7 @@ func TestTemplatesAreValid(t *testing.T) {
 
 // By default the table outlives its stack, and one that takes its place, and can be restored.
 func TestTableIsKept(t *testing.T) {
-	raw, err := cloudFormation()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(cloudFormation())(t)
 	var template struct {
 		Parameters map[string]struct{ Default string }
 		Resources  struct {
@@ -69,9 +61,7 @@ func TestTableIsKept(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &template); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &template))
 	table := template.Resources.Comments
 	if table.DeletionPolicy != "Retain" || table.UpdateReplacePolicy != "Retain" {
 		t.Errorf("the table is lost with its stack: %+v", table)
@@ -99,9 +89,7 @@ func TestWholeHandsParametersOn(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(raw, &out)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return out
 	}
 	whole := read("sam.json")
@@ -124,20 +112,14 @@ func TestCommandsOfTheGuide(t *testing.T) {
 	}
 	templates := regexp.MustCompile(`(?s)deploy --template(?:-file)? (\S+)(.*?)\n[^ ]`)
 	for _, command := range templates.FindAllStringSubmatch(guide, -1) {
-		template, err := os.ReadFile(filepath.Join(root, command[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		template := must.Get(os.ReadFile(filepath.Join(root, command[1])))(t)
 		for _, parameter := range regexp.MustCompile(`\b([A-Z][A-Za-z]+)=`).FindAllStringSubmatch(command[2], -1) {
 			if !bytes.Contains(template, []byte(`"`+parameter[1]+`": {`)) {
 				t.Errorf("the guide gives %s the parameter %s, which it lacks", command[1], parameter[1])
 			}
 		}
 	}
-	variables, err := os.ReadFile(filepath.Join(root, "infra", "terraform", "variables.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	variables := must.Get(os.ReadFile(filepath.Join(root, "infra", "terraform", "variables.tf")))(t)
 	_, table, _ := strings.Cut(guide, "\n| variable | default | meaning |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, row := range strings.Split(table, "\n")[1:] {
@@ -153,10 +135,7 @@ func TestCommandsOfTheGuide(t *testing.T) {
 func TestVariablesExist(t *testing.T) {
 	configuration := doctest.Read(t, "docs/operate/configure.md").Text
 	for _, path := range []string{"count.json", "api.json", "terraform/count.tf", "terraform/api.tf", "terraform/examples/shop/main.tf"} {
-		text, err := os.ReadFile(filepath.Join(root, "infra", path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, "infra", path)))(t)
 		for _, name := range regexp.MustCompile(`TALKBACK_[A-Z_]*[A-Z]`).FindAllString(string(text), -1) {
 			if name != "TALKBACK_FUNCTION" && !strings.Contains(configuration, "`"+name+"`") {
 				t.Errorf("infra/%s sets %s, which docs/operate/configure.md does not have", path, name)
@@ -169,9 +148,7 @@ func TestVariablesExist(t *testing.T) {
 func TestArchiveIsReproducible(t *testing.T) {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "program")
-	if err := os.WriteFile(program, []byte("a program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("a program"), 0o600))
 	var archives [2][]byte
 	for i := range archives {
 		path := filepath.Join(folder, "archive.zip")
@@ -179,14 +156,9 @@ func TestArchiveIsReproducible(t *testing.T) {
 		if err == nil {
 			archives[i], err = os.ReadFile(path)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	packed, err := zip.NewReader(bytes.NewReader(archives[0]), int64(len(archives[0])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(zip.NewReader(bytes.NewReader(archives[0]), int64(len(archives[0]))))(t)
 	if f := packed.File[0]; f.Name != "bootstrap" || f.Mode() != 0o755 || !bytes.Equal(archives[0], archives[1]) {
 		t.Errorf("%s has mode %v, and both archives are equal: %v", f.Name, f.Mode(), bytes.Equal(archives[0], archives[1]))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -36,9 +37,7 @@ func TestTerraform(t *testing.T) {
 	plugins := pluginFolder(t)
 	endpoint := dynamotest.DynamoDBLocal(t)
 	folder := filepath.Join(t.TempDir(), "infra", "terraform")
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "infra", "terraform"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(folder, os.DirFS(filepath.Join(root, "infra", "terraform"))))
 	terraform := func(in string, arguments ...string) {
 		t.Helper()
 		run := exec.Command("terraform", arguments...)
@@ -56,9 +55,7 @@ func TestTerraform(t *testing.T) {
 	terraform("examples/shop", "validate", "-no-color")
 
 	table := dynamotest.TableName(t)
-	if err := os.WriteFile(filepath.Join(folder, "provider.tf"), fmt.Appendf(nil, local, endpoint), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "provider.tf"), fmt.Appendf(nil, local, endpoint), 0o600))
 	// DynamoDB Local knows no point-in-time recovery, and no other service.
 	terraform("", "apply", "-auto-approve", "-input=false", "-no-color", "-var=table_name="+table, "-var=alarms=false", "-var=point_in_time_recovery=false")
 	client := call.NewLocalClient(endpoint)

@@ -18,15 +18,14 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // sampleItems are the items of the model, in its JSON.
 func sampleItems(t *testing.T) (items []object) {
 	t.Helper()
-	if err := json.Unmarshal(sample, &items); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(sample, &items))
 	return items
 }
 
@@ -58,10 +57,7 @@ var tokens = regexp.MustCompile("`([^`]+)`")
 
 // The model has a sample of each key that docs/design/table.md lists.
 func TestSampleHasTheKeysOfTheDocument(t *testing.T) {
-	document, err := os.ReadFile(filepath.Join(root, "docs", "design", "table.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "design", "table.md")))(t)
 	_, table, _ := strings.Cut(string(document), "| item | PK | SK | notes |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	keys := 0
@@ -94,10 +90,7 @@ func TestKindsAreThoseOfTheDocument(t *testing.T) {
 			t.Errorf("attribute %q of comments is not listed", attr)
 		}
 	}
-	document, err := os.ReadFile(filepath.Join(root, "docs", "design", "table.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "design", "table.md")))(t)
 	for _, k := range kinds {
 		prefix, _, _ := strings.Cut(k.pk, "#")
 		if !strings.Contains(string(document), "`"+prefix) {
@@ -109,9 +102,7 @@ func TestKindsAreThoseOfTheDocument(t *testing.T) {
 // The sample is a table that the program takes: its comments can be read, and its counts are theirs.
 func TestSampleIsATable(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	for _, item := range sampleItems(t) {
 		stored := value(t, object{"M": item}).(*types.AttributeValueMemberM).Value
 		if restore.KindOf(stored) == restore.Unknown {
@@ -122,9 +113,7 @@ func TestSampleIsATable(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: stored}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: stored}))(t)
 	}
 	if err := dynamo.CheckLayout(t.Context(), client, table); err != nil {
 		t.Error(err)
@@ -148,9 +137,7 @@ func value(t *testing.T, in object) types.AttributeValue {
 			return layout.Flag(v.(bool))
 		case "B":
 			var b []byte
-			if err := json.Unmarshal([]byte(`"`+v.(string)+`"`), &b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(`"`+v.(string)+`"`), &b))
 			return layout.Binary(b)
 		case "M":
 			out := layout.Item{}

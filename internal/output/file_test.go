@@ -9,34 +9,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/output"
 )
 
 func write(t *testing.T, name string, force bool, text string) *output.File {
 	t.Helper()
-	file, err := output.Open(t.Context(), name, force, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(file, text); err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(output.Open(t.Context(), name, force, nil))(t)
+	must.Get(io.WriteString(file, text))(t)
 	return file
 }
 
 // contents maps the names in a folder to what is in them.
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(folder))(t)
 	out := map[string]string{}
 	for _, entry := range entries {
-		raw, err := os.ReadFile(filepath.Join(folder, entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(folder, entry.Name())))(t)
 		out[entry.Name()] = string(raw)
 	}
 	return out
@@ -50,9 +40,7 @@ func TestFileIsThereInFullOrNotAtAll(t *testing.T) {
 	if got := contents(t, folder); got["out"] != "" || len(got) != 1 {
 		t.Errorf("before Keep there is %v", got)
 	}
-	if err := file.Keep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, file.Keep(t.Context()))
 	if err := file.Drop(); err != nil { // which comes after Keep in a deferred call
 		t.Fatal(err)
 	}
@@ -60,9 +48,7 @@ func TestFileIsThereInFullOrNotAtAll(t *testing.T) {
 		t.Errorf("after Keep there is %v", got)
 	}
 	dropped := write(t, name, true, "newer")
-	if err := dropped.Drop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dropped.Drop())
 	if err := dropped.Keep(t.Context()); err != nil { // of a writer that was left behind
 		t.Fatal(err)
 	}
@@ -94,9 +80,7 @@ func TestExistingFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "out")
 	late := write(t, name, false, "late")
-	if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("old"), 0o600))
 	var exists *output.ExistsError
 	if err := output.Check(name, false); !errors.As(err, &exists) {
 		t.Error(err)
@@ -123,12 +107,8 @@ func TestExistingFile(t *testing.T) {
 func TestLink(t *testing.T) {
 	folder, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	name := filepath.Join(folder, "out")
-	if err := errors.Join(os.WriteFile(name, []byte("old"), 0o600), os.Symlink(name, link)); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(t, link, true, "new").Keep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(name, []byte("old"), 0o600), os.Symlink(name, link)))
+	must.Do(t, write(t, link, true, "new").Keep(t.Context()))
 	info, err := os.Lstat(link)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 || contents(t, folder)["out"] != "new" {
 		t.Error(info, err, contents(t, folder))
@@ -147,10 +127,7 @@ func TestErrors(t *testing.T) {
 	}
 	reader, writer := io.Pipe()
 	_ = reader.Close()
-	standard, err := output.Open(t.Context(), output.Standard, false, writer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	standard := must.Get(output.Open(t.Context(), output.Standard, false, writer))(t)
 	if _, err := standard.Write([]byte("x")); err == nil || err.Error() != "the reader of standard output closed it: the output is incomplete" {
 		t.Error(err)
 	}

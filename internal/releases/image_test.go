@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
@@ -55,10 +56,7 @@ func ofImage(t *testing.T, content []byte) {
 	parse(t, blob(manifest.Config.Digest), &config)
 	root := t.TempDir()
 	for _, layer := range manifest.Layers {
-		zipped, err := gzip.NewReader(bytes.NewReader(blob(layer.Digest)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zipped := must.Get(gzip.NewReader(bytes.NewReader(blob(layer.Digest))))(t)
 		unpack(t, members(t, zipped), root)
 	}
 	if text, err := os.ReadFile(filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")); err != nil || bytes.Count(text, []byte("BEGIN CERTIFICATE")) < 50 {
@@ -106,9 +104,7 @@ func members(t *testing.T, from io.Reader) map[string][]byte {
 		if err == nil {
 			all[head.Name], err = io.ReadAll(archive)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -116,13 +112,9 @@ func unpack(t *testing.T, files map[string][]byte, root string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)))
 	}
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(root, 0o755))
 }
 
 func parse(t *testing.T, text []byte, into any) {

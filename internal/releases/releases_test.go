@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
@@ -39,10 +40,7 @@ func made(t *testing.T, program string) map[string][]byte {
 
 func moduleRoot(t *testing.T) string {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
 	return root
 }
 
@@ -66,9 +64,7 @@ func madeOf(t *testing.T, module, cache, needed string, arguments ...string) map
 		t.Fatalf("%v\n%s", err, said)
 	}
 	entries, err := os.ReadDir(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files := map[string][]byte{}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -109,15 +105,11 @@ func TestSameProgramAtTwoPaths(t *testing.T) {
 func smallModule(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), folder)
-	if err := os.CopyFS(filepath.Join(path, "infra", "linux"), os.DirFS(filepath.Join(moduleRoot(t), "infra", "linux"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(path, "infra", "linux"), os.DirFS(filepath.Join(moduleRoot(t), "infra", "linux"))))
 	for name, content := range map[string]string{
 		"go.mod": "module example.com/small\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(\"small\") }\n", "LICENSE": "", "README.md": "",
 	} {
-		if err := os.WriteFile(filepath.Join(path, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(path, name), []byte(content), 0o600))
 	}
 	for _, arguments := range []string{"init --quiet", "add .", "-c user.name=a -c user.email=a@example.com commit --quiet -m small --date=2026-01-01T00:00:00Z"} {
 		git := exec.Command("git", append([]string{"-C", path}, strings.Fields(arguments)...)...)
@@ -170,10 +162,7 @@ var installed = []string{
 }
 
 func ofArchive(t *testing.T, content []byte) {
-	zipped, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zipped := must.Get(gzip.NewReader(bytes.NewReader(content)))(t)
 	var names []string
 	page := ""
 	for archive := tar.NewReader(zipped); ; {
@@ -181,9 +170,7 @@ func ofArchive(t *testing.T, content []byte) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, name, _ := strings.Cut(head.Name, "/")
 		names = append(names, fmt.Sprintf("%s %o", name, head.Mode))
 		if name == "talkback.1" {
@@ -225,10 +212,7 @@ func ofList(t *testing.T, content []byte) {
 		t.Error(diff)
 	}
 	root, _ := provisiontest.ModuleRoot()
-	info, err := buildinfo.ReadFile(filepath.Join(root, "bin", "talkback"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(buildinfo.ReadFile(filepath.Join(root, "bin", "talkback")))(t)
 	for _, module := range info.Deps {
 		if versions[module.Path] != module.Version {
 			t.Errorf("%s is listed with version %q, not %s", module.Path, versions[module.Path], module.Version)
@@ -251,9 +235,7 @@ func run(t *testing.T, program string, arguments ...string) string {
 func write(t *testing.T, content []byte) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, content, 0o600))
 	return name
 }
 

@@ -5,16 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // systemd-analyze finds nothing to say about the unit: it ends with status 0 after an unknown key.
 func TestUnit(t *testing.T) {
 	tool := provisiontest.Program(t, "systemd-analyze", "the unit of systemd")
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(provisiontest.ModuleRoot())(t)
 	unit := filepath.Join(root, "infra", "linux", "talkback.service")
 	said, err := exec.Command(tool, "verify", "--man=no", unit).CombinedOutput()
 	missing := "talkback.service: Command /usr/bin/talkback is not executable: No such file or directory\n"

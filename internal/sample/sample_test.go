@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
 
@@ -23,9 +24,7 @@ func TestStaysTheSame(t *testing.T) {
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	for c := range sample.Comments() {
-		if err := encoder.Encode(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(c))
 	}
 	if got := fmt.Sprintf("%x", hash.Sum(nil)); got != want {
 		t.Errorf("the hash of all comments is %s, want %s", got, want)

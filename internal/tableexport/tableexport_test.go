@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/s3test"
@@ -67,14 +68,9 @@ func TestEach(t *testing.T) {
 // atEnd reads a file on after its last byte, as after a connection that broke there.
 func atEnd(t *testing.T, dir string) {
 	t.Helper()
-	whole, err := os.Stat(filepath.Join(dir, summaryName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.Stat(filepath.Join(dir, summaryName)))(t)
 	at, err := openBucket(t.Context(), "s3://pages/a/b/AWSDynamoDB/"+dynamotest.ExportID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rest, err := io.ReadAll(&steady{ctx: t.Context(), place: at, name: summaryName, offset: whole.Size()})
 	if err != nil || len(rest) > 0 {
 		t.Errorf("after the last byte: %q, %v", rest, err)
@@ -89,9 +85,7 @@ func readAs(t *testing.T, want []layout.Item, names ...string) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var got []layout.Item
-		if err := e.Each(t.Context(), func(it layout.Item) error { got = append(got, it); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Each(t.Context(), func(it layout.Item) error { got = append(got, it); return nil }))
 		if !reflect.DeepEqual(want, got) || e.Table != "shop" || int(e.Items) != len(want) {
 			t.Errorf("%s: table %s, %d items of %d, or others", name, e.Table, len(got), e.Items)
 		}
@@ -120,10 +114,7 @@ func TestRestoreOfLargeItems(t *testing.T) {
 		all = append(all, it)
 	}
 	folder, check, loader := dynamotest.WriteExport(t, t.TempDir(), "", "shop", all), &restore.Check{}, &measuring{}
-	e, err := Open(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Open(t.Context(), folder))(t)
 	done, err := e.Restore(t.Context(), check, loader, output.NewProgress(io.Discard, -1, "items"))
 	if err != nil || done.Written != items || loader.items != items || loader.most > batchBytes+2*large || loader.calls != items*large/batchBytes+1 {
 		t.Errorf("%+v, %v; %d items in %d calls, up to %d bytes at once", done, err, loader.items, loader.calls, loader.most)
@@ -133,13 +124,8 @@ func TestRestoreOfLargeItems(t *testing.T) {
 // spoil changes a file of an export.
 func spoil(t *testing.T, file string, change func(string) string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(change(string(text))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
+	must.Do(t, os.WriteFile(file, []byte(change(string(text))), 0o600))
 }
 
 func replaced(old, new string) func(string) string {
@@ -176,9 +162,7 @@ func TestDamaged(t *testing.T) {
 			spoil(t, filepath.Join(dir, "manifest-summary.json"), row.change)
 			spoil(t, filepath.Join(dir, "manifest-files.json"), func(text string) string { return row.change(row.change(text)) })
 		case row.change == nil:
-			if err := os.Remove(filepath.Join(dir, row.file)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(dir, row.file)))
 		default:
 			spoil(t, filepath.Join(dir, row.file), row.change)
 		}
@@ -208,9 +192,7 @@ func TestRefused(t *testing.T) {
 	}
 	empty, two := t.TempDir(), t.TempDir()
 	dir := dynamotest.WriteExport(t, two, "", "shop", table(t))
-	if err := os.CopyFS(filepath.Join(two, "AWSDynamoDB", "01234567890124-a1b2c3d4"), os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(two, "AWSDynamoDB", "01234567890124-a1b2c3d4"), os.DirFS(dir)))
 	for name, says := range map[string]string{
 		empty: "there is no export of DynamoDB in", two: "there are 2 exports in", "s3://": "give s3://BUCKET/PREFIX",
 	} {
