@@ -22,11 +22,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 			StreamViewType: types.StreamViewTypeNewAndOldImages,
 		},
 	}
-	// DynamoDB cannot change a projection, so the indexes of comments hold attributes of later
-	// releases too. All indexes together may project 100 attributes:
-	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
-	projected := append(ListAttrs(), attrReplies, attrShop, attrSpare)
-	comments := &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: projected}
+	comments := &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: projected()}
 	keys := &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 	defined := map[string]bool{}
 	add := func(index Index, partitionKey, sortKey string, projection *types.Projection) {
@@ -48,6 +44,17 @@ func Definition(table string) *dynamodb.CreateTableInput {
 	add(ByHelpful, AttrAll, attrHelpful, comments)
 	add(ByMedia, AttrAll, attrMedia, comments)
 	return input
+}
+
+// projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
+// cannot change a projection, so they include those of later releases. All indexes together may
+// project 100 attributes:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+func projected() []string {
+	return []string{
+		AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply,
+		AttrTraits, attrVotes, attrPictures, attrReplies, attrShop, attrSpare,
+	}
 }
 
 // TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry
