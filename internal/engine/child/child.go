@@ -14,7 +14,7 @@
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
 // done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
 //
-// Child and watchdog get only a few variables of our environment (passedVariables): secrets stay
+// Child and watchdog get only a few variables of our environment (environment.go): secrets stay
 // with us.
 package child
 
@@ -186,22 +186,4 @@ func FreePort(address netip.Addr) (uint16, error) {
 	}
 	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).AddrPort().Port(), nil
-}
-
-// passedVariables are the environment variables that children get: the paths of programs and
-// temporary files, with their Unix and Windows names, and the settings for texts and times. Any
-// other may hold a secret, such as a token, a key or AWS credentials. Secrets must not end up in
-// the memory and the crash reports of a third-party program.
-var passedVariables = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "SystemRoot", "TEMP", "TMP"}
-
-// environment returns the environment of children. It is never nil: os/exec would then pass all of
-// ours.
-func environment() []string {
-	variables := []string{}
-	for _, name := range passedVariables {
-		if value, set := os.LookupEnv(name); set {
-			variables = append(variables, name+"="+value)
-		}
-	}
-	return variables
 }
