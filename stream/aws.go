@@ -79,6 +79,9 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 		if err != nil {
 			return Listing{}, explain(err, "DescribeStream")
 		}
+		if output.StreamDescription == nil { // such as {}, of something that is no engine
+			return Listing{}, errors.New("DescribeStream: the answer describes no stream")
+		}
 		for _, shard := range output.StreamDescription.Shards {
 			// The range of sequence numbers does not show whether a shard is closed: some engines
 			// have an end for open shards too.

@@ -26,6 +26,7 @@ type scripted struct {
 	err    error
 	opened *dynamodbstreams.GetShardIteratorInput
 	next   *string
+	silent bool // whether the stream is not described
 }
 
 func (s *scripted) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
@@ -33,6 +34,9 @@ func (s *scripted) DescribeTable(context.Context, *dynamodb.DescribeTableInput, 
 }
 
 func (s *scripted) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	if s.silent {
+		return &dynamodbstreams.DescribeStreamOutput{}, nil
+	}
 	first := 0
 	_, _ = fmt.Sscanf(aws.ToString(in.ExclusiveStartShardId), "shard %d", &first)
 	out := &types.StreamDescription{}
@@ -66,6 +70,10 @@ func TestShardsAreReadInAllPages(t *testing.T) {
 	}
 	if last := listing.Shards[6]; last != (Shard{ID: "shard 7", Parent: "shard 6"}) {
 		t.Errorf("the last is %v", last)
+	}
+	s.silent = true
+	if _, err := NewSource(s, s, "t").Shards(t.Context()); err == nil {
+		t.Error("an answer without a stream lists no shards, and is no error")
 	}
 }
 
