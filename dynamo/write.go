@@ -142,8 +142,8 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 		switch {
 		case isMarked(there, mark):
 			return nil // an earlier try succeeded
-		case again && (wrong != nil || now.WithHeldEdit().Version > after.WithHeldEdit().Version):
-			return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that
+		case again && wrong != nil, now.WithHeldEdit().Version > after.WithHeldEdit().Version:
+			return call.OutcomeUnknown(call.ErrOvertaken, nil) // ours may have come before that: DynamoDB may perform a call twice
 		case layout.NoComment(there):
 			return comment.NoComment(after.ID)
 		}
@@ -232,7 +232,8 @@ func sameAsRead(c comment.Comment, values layout.Item) string {
 // SetReply replaces the shop's reply to a comment, c.Reply, by reply; nil deletes it. The version
 // of a deleted reply stays, so that a late try of the first reply is refused. SetReply writes no
 // other field, so edits, votes and decisions may come meanwhile. It returns a Conflict error if
-// c.Reply is no longer the comment's reply, and a NotFound error if the comment was deleted.
+// c.Reply is no longer the comment's reply, and a NotFound error if the comment was deleted. After
+// two changes since c was read, the outcome is unknown.
 func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -242,7 +243,7 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 	}
 	update, values := layout.ReplyUpdate(reply, before+1, mark)
 	condition := layout.SameVersion(0, values) + " AND " + layout.SameReply(c, values)
-	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                           aws.String(s.table),
 			Key:                                 layout.CommentKey(c.ID),
@@ -261,7 +262,7 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 			return comment.NoComment(c.ID)
 		case reply == nil && now == nil, reply != nil && wrote == mark:
 			return nil // an earlier try succeeded, or another caller removed it too
-		case again && version != before+1: // if the versions are equal, another write took the place of our tries
+		case version > before+1: // ours may have come before the last one: DynamoDB may perform a call twice
 			return call.OutcomeUnknown(call.ErrOvertaken, nil)
 		}
 		return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")

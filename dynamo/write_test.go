@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -265,28 +267,28 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 		for _, row := range []struct {
 			why         string
 			read, write *comment.Reply
-			deletion    int // deletion that the writer has read
-			conflict    bool
+			deletion    int          // deletion that the writer has read
+			refused     comment.Kind // of the error, none for success
 			there       *comment.Reply
 		}{
-			{"an edit of a reply that is not there", first, second, 0, true, nil},
-			{"a first reply", nil, first, 0, false, first},
-			{"a first reply where one is", nil, anew, 0, true, first},
-			{"an edit", first, second, 0, false, second},
-			{"an edit of an older version", first, second, 0, true, second},
-			{"a deletion of an older version", first, nil, 0, true, second},
-			{"a deletion", second, nil, 0, false, nil},
-			{"a deletion of what is gone", second, nil, 0, false, nil},
-			{"a first reply that arrives after the deletion", nil, first, 0, true, nil},
-			{"an edit that arrives after the deletion", first, second, 0, true, nil},
-			{"a reply after an earlier deletion", nil, anew, 2, true, nil},
-			{"a reply after the deletion", nil, anew, 3, false, anew},
-			{"an edit of the one before it", first, second, 0, true, anew},
-			{"a reply after the deletion, late", nil, anew, 3, true, anew},
+			{"an edit of a reply that is not there", first, second, 0, comment.Conflict, nil},
+			{"a first reply", nil, first, 0, 0, first},
+			{"a first reply where one is", nil, anew, 0, comment.Conflict, first},
+			{"an edit", first, second, 0, 0, second},
+			{"an edit of an older version", first, second, 0, comment.Conflict, second},
+			{"a deletion of an older version", first, nil, 0, comment.Conflict, second},
+			{"a deletion", second, nil, 0, 0, nil},
+			{"a deletion of what is gone", second, nil, 0, 0, nil},
+			{"a first reply that arrives after the deletion", nil, first, 0, comment.Unavailable, nil},
+			{"an edit that arrives after the deletion", first, second, 0, comment.Unavailable, nil},
+			{"a reply after an earlier deletion", nil, anew, 2, comment.Conflict, nil},
+			{"a reply after the deletion", nil, anew, 3, 0, anew},
+			{"an edit of the one before it, which may have come in between", first, second, 0, comment.Unavailable, anew},
+			{"a reply after the deletion, late", nil, anew, 3, comment.Conflict, anew},
 		} {
 			c.Reply, c.ReplyDeletion = row.read, row.deletion
 			err := store.SetReply(t.Context(), c, row.write)
-			if (comment.KindOf(err) == comment.Conflict) != row.conflict || (err == nil) == row.conflict {
+			if (err == nil) != (row.refused == 0) || err != nil && comment.KindOf(err) != row.refused {
 				t.Errorf("%s: %v", row.why, err)
 			}
 			now, err := store.Comment(t.Context(), c.ID)
@@ -327,5 +329,50 @@ func TestReplyWhoseAnswerIsLost(t *testing.T) {
 	now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
 	if err := store.SetReply(t.Context(), now, nil); err != nil {
 		t.Errorf("deletion: %v", err)
+	}
+}
+
+// between makes the calls of a client. It runs a function before the second one.
+type between struct {
+	faulttest.HTTPClient
+	calls int
+	then  func()
+}
+
+func (b *between) Do(r *http.Request) (*http.Response, error) {
+	if b.calls++; b.calls == 2 {
+		b.then()
+	}
+	return b.HTTPClient.Do(r)
+}
+
+// DynamoDB may perform a call twice. If another change comes in between, it refuses the second one,
+// but the first had its effect.
+func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	healthy, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
+	for what, change := range map[string]func(store *Store, c comment.Comment, text string) error{
+		"a reply": func(store *Store, c comment.Comment, text string) error {
+			reply := &comment.Reply{Text: text, Name: "Shop", CreatedAt: at, Version: 1}
+			if c.Reply != nil {
+				reply.Version, reply.UpdatedAt = c.Reply.Version+1, &at
+			}
+			return store.SetReply(t.Context(), c, reply)
+		},
+		"an edit": func(store *Store, c comment.Comment, text string) error {
+			after := c
+			after.Text, after.Version, after.UpdatedAt = text, c.Version+1, &at
+			return store.Replace(t.Context(), c, after)
+		},
+	} {
+		c := commenttest.Random(commenttest.Rand(t), "p")
+		c.Version, c.UpdatedAt, c.Reply = 1, nil, nil
+		must.Get(healthy.Add(t.Context(), c, ""))(t)
+		another := func() { must.Do(t, change(healthy, must.Get(healthy.Comment(t.Context(), c.ID))(t), "another")) }
+		under := &between{HTTPClient: client.Options().HTTPClient, then: another}
+		store := NewStore(call.Over(client, faulttest.Over(under, faulttest.Nth(1, faulttest.Twice))), table, Options{})
+		if err := change(store, c, "ours"); comment.KindOf(err) != comment.Unavailable {
+			t.Errorf("%s, and another: %v, want that the outcome is unknown", what, err)
+		}
 	}
 }
