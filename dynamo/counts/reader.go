@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -261,7 +262,7 @@ func (f *firstCount) check(ctx context.Context) error {
 	if f.now().Sub(f.looked) < uncountedAge {
 		return errUncounted
 	}
-	state, err := f.journal.State(ctx)
+	state, err := f.journal.State(usage.With(ctx, nil)) // once for all, so no operation is charged
 	if err != nil {
 		return err
 	}
