@@ -36,7 +36,6 @@ func served(t *testing.T) map[string]operation {
 		"a hundred comments by id":   {Query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, Variables: json.RawMessage(`{"ids": ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"` + repeat(`, "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`, 99) + `]}`)},
 		"the second product page of the most helpful comments of two ratings and a year":    helpfulPage(t, 2, `"createdAfter": "2024-01-01T00:00:00Z", "createdBefore": "2025-01-01T00:00:00Z"`),
 		"a deep product page of the most helpful comments of two ratings and two languages": helpfulPage(t, 13, `"languages": ["de", "en"]`),
-		"a deep product page of the most helpful comments of two ratings and some years":    uncounted(t, helpfulPage(t, 13, `"createdAfter": "2024-01-01T00:00:00Z"`)),
 		"links of the most helpful comments of others than buyers": {Query: `{ product(id: "x") {
 			comments(filter: {verified: false, ratings: [1]}, order: MOST_HELPFUL) { nodes { id } totalCount pageCount pageCursors { last { page } } } } }`},
 		"a page in a hundred languages": {Query: `query($f: CommentFilter) { product(id: "x") { comments(filter: $f) { nodes { id } } } }`, Variables: json.RawMessage(`{"f": {"languages": [` + strings.TrimSuffix(repeat(`"de","en",`, 50), ",") + `]}}`)},
@@ -66,18 +65,6 @@ func helpfulPage(t *testing.T, number int, condition string) operation {
 	o.Variables = json.RawMessage(fmt.Sprintf(`{"id": "x", "first": 20, "page": %d, "order": "MOST_HELPFUL", "highlights": false, "voter": true,
 		"filter": {"ratings": [5, 4], "verified": true, %s}, "facets": {"verified": true, %[2]s}, "faceted": true,
 		"chips": {"ratings": [5, 4], "verified": true}, "narrowed": true}`, number, condition))
-	return o
-}
-
-// uncounted is a product page without the counts of the other ratings, as a deep page by votes within
-// dates is.
-func uncounted(t *testing.T, o operation) operation {
-	t.Helper()
-	variables := strings.Replace(string(o.Variables), `"faceted": true`, `"faceted": false`, 1)
-	if variables == string(o.Variables) {
-		t.Fatal("the page did not count them")
-	}
-	o.Variables = json.RawMessage(variables)
 	return o
 }
 

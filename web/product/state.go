@@ -345,9 +345,7 @@ type filter struct {
 // variables returns the variables of the operation.
 func (s state) variables() variables {
 	v := variables{ID: s.Product, Filter: s.filter(s.Ratings), Highlights: s.isFirst()}
-	// A deep page by votes within dates costs so much that it leaves no room for a second count.
-	costly := s.Page > 10 && s.Order == "helpful" && s.dated()
-	if len(s.Ratings) > 0 && !costly { // else the list itself has these counts, or they are not known
+	if len(s.Ratings) > 0 { // else the list itself has these counts
 		v.Facets = s.filter(nil)
 		v.Faceted = v.Facets != nil // else the product has them
 	}

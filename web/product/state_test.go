@@ -209,11 +209,6 @@ func TestVariables(t *testing.T) {
 				`"facets":{"languages":["de"],"createdAfter":"2024-05-01T00:00:00Z","createdBefore":"2025-01-01T00:00:00Z"},"faceted":true,"highlights":false}`,
 			"the last day is part of the range, the histogram counts all ratings, and languages are not counted by dates",
 		},
-		{
-			"/products/42?page=11&rating=5&order=helpful&from=2024-05-01",
-			`{"id":"42","first":20,"page":11,"filter":{"ratings":[5],"createdAfter":"2024-05-01T00:00:00Z"},"order":"MOST_HELPFUL","highlights":false}`,
-			"a deep page by votes within dates leaves no room for the counts of the histogram",
-		},
 		{"/products/42?language=de", `{"id":"42","first":20,"filter":{"languages":["de"]},"highlights":false}`, "without a rating, the list has the histogram's counts"},
 		{"/products/42?rating=5", `{"id":"42","first":20,"filter":{"ratings":[5]},"chips":{"ratings":[5]},"narrowed":true,"highlights":false}`, "a rating alone does not change the histogram"},
 		{"/products/42?after=abc", `{"id":"42","first":20,"after":"abc","highlights":false}`, "a page after a cursor"},

@@ -202,13 +202,12 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
   };
   const filter = { ...facets, ...ratings };
-  // A deep page by votes within dates costs so much that it leaves no room for a second count.
-  const faceted = ratings && Object.keys(facets).length > 0 && !(choice.page > 10 && choice.order === 'helpful' && isDated(choice));
+  const faceted = ratings && Object.keys(facets).length > 0;
   return {
     id: product,
     ...placeOf(choice, size),
     ...(Object.keys(filter).length > 0 && { filter }),
-    ...(faceted && { facets, faceted }), // else the list or the product has these counts, or they are not known
+    ...(faceted && { facets, faceted }), // else the list or the product has these counts
     ...(Object.keys(chips).length > 0 && { chips, narrowed: true }),
     ...(choice.order && { order: orderNames[choice.order] }),
     highlights: isFirst(choice),

@@ -132,7 +132,6 @@ export class TalkbackComments extends Base {
       this.#onPopState(); // the address may be another by now
       return this.#follow();
     }
-    if (document.querySelectorAll('talkback-comments[navigate]')[1] === this) console.warn('<talkback-comments>: two navigate by one address');
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
     if (state) this.#adopt(state, drawn);

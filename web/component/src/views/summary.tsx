@@ -1,5 +1,5 @@
 import { changed, isFiltered, toggled } from '../address';
-import type { RatingCount, Stats } from '../answer';
+import type { Stats } from '../answer';
 import { linkTo, productOf, type Props } from '../view';
 
 /** The average of the product, and the histogram, which is the filter by rating. */
@@ -8,8 +8,8 @@ export function Summary({ view }: Props) {
   if (!product?.stats || !view.shown) return null;
   const { choice } = view.shown;
   const list = choice.ratings.length ? product.facets : product.list;
-  const known = list?.stats ?? (isFiltered({ ...choice, ratings: [] }) ? null : product.stats);
-  const ratings = known?.ratings ?? product.stats.ratings.map(({ rating }) => ({ rating }));
+  const known = list?.stats ?? (isFiltered(changed(choice, { ratings: [] })) ? null : product.stats);
+  const ratings = known?.ratings ?? product.stats.ratings.map((row) => ({ ...row, count: null }));
   return (
     <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
       <Average view={view} stats={product.stats} />
@@ -34,11 +34,11 @@ export function Stars({ label, average }: { label: string; average: number }) {
   return <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>;
 }
 
-/** A count is left out where it is not known. */
-type Row = Partial<RatingCount> & Pick<RatingCount, 'rating'>;
+/** The count is null where it is not known. */
+type Row = { readonly rating: number; readonly count: number | null };
 
 function Histogram({ view, ratings }: Props & { ratings: readonly Row[] }) {
-  const sum = ratings.reduce((total, { count = 0 }) => total + count, 0);
+  const sum = ratings.reduce((total, { count }) => total + (count ?? 0), 0);
   return (
     <ul class="histogram" part="histogram">
       {ratings.map((row) => <li key={row.rating}><Bar view={view} row={row} max={Math.max(sum, 1)} /></li>)}
@@ -54,7 +54,7 @@ function Bar({ view, row, max }: Props & { row: Row; max: number }) {
     <a class="bar" part="bar" href={linkTo(view, changed(choice, { ratings }))} aria-current={current(chosen)} rel="nofollow">
       <span class="label">{texts.count('stars', row.rating)}</span>
       <progress class="track" max={max} value={row.count ?? 0} aria-hidden="true"></progress>
-      <span class="count">{row.count != null && texts.number(row.count)}</span>
+      <span class="count">{row.count !== null && texts.number(row.count)}</span>
       {chosen && <span class="hidden">{texts.say('selected')}</span>}
     </a>
   );
