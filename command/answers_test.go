@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -53,7 +55,7 @@ func (a *api) checkAnswer(t *testing.T, operation string) {
 	if raw, err := os.ReadFile(filepath.Clean(name + ".variables.json")); err == nil {
 		must.Do(t, json.Unmarshal(raw, &variables))
 	}
-	compareGolden(t, name+".json", pretty(t, a.ask(string(query), variables)))
+	goldentest.Compare(t, name+".json", pretty(t, a.ask(string(query), variables)))
 }
 
 // readComments reads comments as an import would.
@@ -71,4 +73,15 @@ func readComments(t testing.TB, file string) []comment.Comment {
 		must.Do(t, err)
 		out = append(out, row.Comment)
 	}
+}
+
+// pretty formats JSON for people.
+func pretty(t *testing.T, value any) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	must.Do(t, encoder.Encode(value))
+	return out.Bytes()
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 )
 
 // brunoFolder is the collection of requests for Bruno, which reads a folder of text files.
@@ -52,7 +54,7 @@ func TestBrunoCollection(t *testing.T) {
 	for i, example := range examples {
 		base := strings.TrimSuffix(example, ".graphql")
 		want := brunoFile(i+1, readIfThere(t, example), readIfThere(t, base+".json"))
-		compareGolden(t, filepath.Join(brunoFolder, filepath.Base(base)+".bru"), []byte(want))
+		goldentest.Compare(t, filepath.Join(brunoFolder, filepath.Base(base)+".bru"), []byte(want))
 	}
 	if found, err := filepath.Glob(brunoFolder + "/*.bru"); err != nil || len(found) != len(examples) {
 		t.Errorf("%d requests for %d examples: %v; delete those of examples that are gone", len(found), len(examples), err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -23,7 +24,7 @@ func TestDoctor(t *testing.T) {
 	if status != 0 || said != "" {
 		t.Errorf("status %d: %s", status, said)
 	}
-	compareGolden(t, "testdata/doctor.golden", bytes.ReplaceAll(out.Bytes(), []byte(e.table), []byte("comments")))
+	goldentest.Compare(t, "testdata/doctor.golden", bytes.ReplaceAll(out.Bytes(), []byte(e.table), []byte("comments")))
 }
 
 // A problem makes the exit status 1, and JSON shows the same problems.

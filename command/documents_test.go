@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
@@ -160,7 +161,7 @@ type edits struct {
 // replace reports that a block differs from the actual output, or with -update corrects it.
 func (e *edits) replace(t *testing.T, block doctest.Block, text, diff string) {
 	t.Helper()
-	if !*update {
+	if !goldentest.Updating() {
 		t.Errorf("%s:%d shows another output or answer; if the new one is right, run the test with -update\n%s", e.document.Path, block.Line, diff)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -74,7 +75,7 @@ func TestErrorTexts(t *testing.T) {
 	} {
 		fmt.Fprintf(&got, "# %s\n%s\n", row.why, pretty(t, a.ask(row.query, nil)))
 	}
-	compareGolden(t, "testdata/errors.golden", got.Bytes())
+	goldentest.Compare(t, "testdata/errors.golden", got.Bytes())
 	if a.log.Len() > 0 {
 		t.Errorf("a client's mistake is no news for the log:\n%s", a.log)
 	}

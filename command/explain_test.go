@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -53,7 +54,7 @@ func TestExplain(t *testing.T) {
 		}
 		out.WriteString("\n")
 	}
-	compareGolden(t, "testdata/explain.golden", howLong.ReplaceAll(out.Bytes(), []byte("milliseconds: N")))
+	goldentest.Compare(t, "testdata/explain.golden", howLong.ReplaceAll(out.Bytes(), []byte("milliseconds: N")))
 }
 
 // A product without comments is reported as having none. An export of it leaves no file, which

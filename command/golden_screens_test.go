@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/output"
 )
 
@@ -18,5 +19,5 @@ func TestScreens(t *testing.T) {
 		fmt.Fprintf(&got, "======== %+v\n\n%s\n", screen, command.Screens(screen))
 	}
 	shown := strings.NewReplacer("\x1b[0m", "»", "\x1b[", "«").Replace(got.String())
-	compareGolden(t, "testdata/screens.golden", []byte(shown))
+	goldentest.Compare(t, "testdata/screens.golden", []byte(shown))
 }

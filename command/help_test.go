@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 )
 
 // The help of all commands at 80 columns is in testdata/help.golden. A command's own flags come
@@ -34,5 +36,5 @@ func TestHelp(t *testing.T) {
 		}
 		got.WriteString("# talkback " + strings.Join(asked, " ") + "\n" + text + "\n")
 	}
-	compareGolden(t, "testdata/help.golden", got.Bytes())
+	goldentest.Compare(t, "testdata/help.golden", got.Bytes())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -111,7 +112,7 @@ func TestImportReport(t *testing.T) {
 		status := runMain(t, &out, &said, append([]string{"import", "testdata/judgeme.csv", "--dry-run"}, arguments...)...)
 		fmt.Fprintf(&got, "# %s: status %d\n%s%s\n", strings.Join(arguments, " "), status, duration.ReplaceAllString(out.String(), "in a while"), said.String())
 	}
-	compareGolden(t, "testdata/import_report.golden", []byte(got.String()))
+	goldentest.Compare(t, "testdata/import_report.golden", []byte(got.String()))
 }
 
 // The report comes before any write, also for standard input. The second import changes nothing and succeeds.

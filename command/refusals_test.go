@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -208,7 +209,7 @@ func TestRefusals(t *testing.T) {
 		fmt.Fprintf(&got, "%s\n\t%d  %s", line, status, stderr)
 	}
 	text := strings.NewReplacer(alone, "ALONE", folder, "DIR").Replace(got.String())
-	compareGolden(t, golden, []byte(text))
+	goldentest.Compare(t, golden, []byte(text))
 	left, err := filepath.Glob("*")
 	if there := readFile(t, "there.jsonl"); fmt.Sprint(left) != "[empty few.csv good nameless there.jsonl]" || err != nil || there != "x" {
 		t.Errorf("there are %v now, %v, and one has %q", left, err, there)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -46,7 +47,7 @@ func TestShow(t *testing.T) {
 				t.Errorf("it said %s", said)
 			}
 		}
-		compareGolden(t, "testdata/show.golden", out.Bytes())
+		goldentest.Compare(t, "testdata/show.golden", out.Bytes())
 		for _, r := range out.String() {
 			if unicode.IsControl(r) && r != '\n' {
 				t.Errorf("it prints %U", r)

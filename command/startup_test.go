@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -129,7 +130,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "# %s\n%d  %s\n", row.why, status, stderr)
 	}
-	compareGolden(t, "testdata/startup.golden", steady(got.Bytes(), map[string]string{
+	goldentest.Compare(t, "testdata/startup.golden", steady(got.Bytes(), map[string]string{
 		taken.Addr().String(): "TAKEN", closed.Addr().String(): "CLOSED", other: "OTHER", endpoint: "ENDPOINT",
 	}))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -187,7 +188,7 @@ func TestRebuildAndVerify(t *testing.T) {
 	} {
 		got.WriteString(e.says(arguments[0], arguments[1:]...))
 	}
-	compareGolden(t, "testdata/rebuild.golden", []byte(got.String()))
+	goldentest.Compare(t, "testdata/rebuild.golden", []byte(got.String()))
 }
 
 // While a rebuild is at work, another one says which process it is. When the first is killed,

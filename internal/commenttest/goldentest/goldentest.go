@@ -12,10 +12,13 @@ import (
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
+// Updating reports whether the flag -update is set.
+func Updating() bool { return *update }
+
 // Compare compares content with a file, or writes the file if the flag -update is set.
 func Compare[Text string | []byte](t *testing.T, path string, got Text) {
 	t.Helper()
-	if *update {
+	if Updating() {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
