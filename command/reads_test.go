@@ -176,7 +176,7 @@ func languageSets(r *rand.Rand) [][]comment.Language {
 }
 
 func anyOrder(r *rand.Rand) comment.Order {
-	orders := comment.Orders()
+	orders := commenttest.Orders()
 	return orders[r.IntN(len(orders))]
 }
 
@@ -237,7 +237,7 @@ func TestSmallPages(t *testing.T) {
 		a.load(comments...)
 		model := commenttest.NewModel(comments...)
 		for size := 1; size <= 4; size++ {
-			for _, order := range comment.Orders() {
+			for _, order := range commenttest.Orders() {
 				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
 				want := model.List("7", l.filter, order)
 				a.walk(l, false, want)

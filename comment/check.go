@@ -90,10 +90,7 @@ func (a Author) ProblemOfID(path ...string) []Problem {
 
 // checkModeration checks that a comment's state and its Moderation are consistent.
 func (c Comment) checkModeration() error {
-	m := Moderation{}
-	if c.Moderation != nil {
-		m = *c.Moderation
-	}
+	m := c.moderation()
 	switch {
 	case c.Status < Approved || int(c.Status) >= len(statusNames):
 		return Errorf(BadInput, "the state is not one of %v", statusNames)
@@ -161,10 +158,7 @@ func (c Comment) HeldProblems() []Problem {
 // InQueue fills in the reason to a comment that waits for a moderator without one: HeldAlways since
 // it was written, or HeldEdited since the edit.
 func (c Comment) InQueue() Comment {
-	m := Moderation{}
-	if c.Moderation != nil {
-		m = *c.Moderation
-	}
+	m := c.moderation()
 	switch {
 	case len(m.Held) > 0:
 		return c

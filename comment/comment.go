@@ -154,29 +154,22 @@ func NoComment(id ID) *Error { return Errorf(NotFound, "there is no comment %s, 
 
 // RejectionReason returns why the comment is rejected, nil if it is not or its Moderation was not
 // read.
-func (c Comment) RejectionReason() *RejectionReason {
-	if c.Moderation == nil {
-		return nil
-	}
-	return c.Moderation.Reason
-}
+func (c Comment) RejectionReason() *RejectionReason { return c.moderation().Reason }
 
 // HeldEdit returns the edit that waits for a moderator, nil if none does or Moderation was not
 // read.
-func (c Comment) HeldEdit() *HeldEdit {
-	if c.Moderation == nil {
-		return nil
-	}
-	return c.Moderation.HeldEdit
-}
+func (c Comment) HeldEdit() *HeldEdit { return c.moderation().HeldEdit }
 
 // RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if
 // none was or Moderation was not read.
-func (c Comment) RejectedEdit() int {
-	if c.Moderation == nil {
-		return 0
+func (c Comment) RejectedEdit() int { return c.moderation().RejectedEdit }
+
+// moderation returns the fields that lists do not show, zero if there are none.
+func (c Comment) moderation() (m Moderation) {
+	if c.Moderation != nil {
+		m = *c.Moderation
 	}
-	return c.Moderation.RejectedEdit
+	return m
 }
 
 // IsTime reports whether answers can hold a time: RFC 3339 writes the years 0 to 9999.

@@ -28,11 +28,6 @@ const (
 	MostHelpful Order = "MOST_HELPFUL"
 )
 
-// Orders are all orders.
-func Orders() []Order {
-	return []Order{NewestFirst, OldestFirst, HighestRated, LowestRated, MostHelpful}
-}
-
 // Place is where a comment stands in a list: by its key in the order of the list, and among
 // comments of one key by its position. A place stays valid when the comment is deleted, or its
 // rating or votes change.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 func TestSlicesThatCanBeRead(t *testing.T) {
@@ -38,7 +39,7 @@ func TestSlicesThatCanBeRead(t *testing.T) {
 			t.Errorf("%s: %v, want %q", row.why, err, row.says)
 		}
 	}
-	for _, order := range comment.Orders() {
+	for _, order := range commenttest.Orders() {
 		first, last := at(1), at(2)
 		if order.Descends() {
 			first, last = last, first

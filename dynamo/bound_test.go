@@ -100,7 +100,7 @@ func TestTraitsStayWithinTheirBound(t *testing.T) {
 		{Verified: new(true)}, {Verified: new(true), Ratings: []int{1, 2}}, {WithMedia: new(true), Languages: commenttest.ManyLanguages(40)},
 	}
 	for _, filter := range filters {
-		for _, order := range comment.Orders() {
+		for _, order := range commenttest.Orders() {
 			for _, slice := range []comment.Slice{{Size: 1}, {Size: 10}, {Size: 20, FromEnd: true}, {Size: 100}} {
 				var mu sync.Mutex
 				units := 0.0

@@ -182,9 +182,9 @@ func (a *answering) inFrontOf(place *comment.Place, size int) comment.Slice {
 	slice := comment.Slice{Size: size, FromEnd: true}
 	switch descends := a.list.query.Order.Descends(); {
 	case descends && place.Position != (comment.Position{}):
-		slice.Before = &comment.Place{Key: place.Key, Position: place.Position.Previous()}
+		slice.Before = new(place.Previous())
 	case !descends && place.Position != comment.MaxPosition:
-		slice.Before = &comment.Place{Key: place.Key, Position: place.Position.Next()}
+		slice.Before = new(place.Next())
 	}
 	return slice
 }

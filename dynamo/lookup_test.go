@@ -48,7 +48,7 @@ func TestStartOf(t *testing.T) {
 
 // The comments in front of a place are those up to it, itself included.
 func TestInFrontOf(t *testing.T) {
-	for _, order := range comment.Orders() {
+	for _, order := range commenttest.Orders() {
 		a := answering{list: listing{source: source{query: comment.Query{Order: order}}}}
 		for _, position := range []comment.Position{{}, {15: 5}, comment.MaxPosition} {
 			place := comment.Place{Key: 3, Position: position}

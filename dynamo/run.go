@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -110,7 +109,7 @@ func (r *run) add(plan *planner.Plan) {
 func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 	r.merger = merge.New(len(r.reads), r.compare, r.wave)
 	if r.plan.Likely {
-		r.merger.ReadAhead(secondsBetween)
+		r.merger.ReadAhead(func(a, b *layout.Compressed) float64 { return b.CreatedAt().Sub(a.CreatedAt()).Abs().Seconds() })
 	}
 	return r.merger.Take(ctx, r.plan.Want)
 }
@@ -252,11 +251,6 @@ func (r *read) likelySizes() planner.Sizes {
 
 // likelyWeight is the weight of the assumed sizes in that estimate, in comments.
 const likelyWeight = 3
-
-// secondsBetween returns the time between two comments in seconds.
-func secondsBetween(a, b *layout.Compressed) float64 {
-	return math.Abs(b.CreatedAt().Sub(a.CreatedAt()).Seconds())
-}
 
 // compare orders comments in the direction of reading.
 func (r *run) compare(a, b *layout.Compressed) int {

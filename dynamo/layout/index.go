@@ -98,7 +98,7 @@ func (p Partition) Key(product string) string {
 	case ByLangAndRating:
 		return ProductPKPrefix + product + "/" + string(p.Language) + "/" + strconv.Itoa(p.Rating)
 	}
-	return productPK(product)
+	return ProductPKPrefix + product
 }
 
 // PartitionOf returns the partition of an index that holds a comment.

@@ -34,7 +34,7 @@ func Encode(c comment.Comment) Item {
 			out[attrMedia] = out[AttrPK]
 		}
 	} else {
-		out[attrProduct] = Text(productPK(c.ProductID))
+		out[attrProduct] = Text(ProductPKPrefix + c.ProductID)
 	}
 	out[AttrLanguage] = Text(string(c.Language))
 	out[AttrRating] = Number(int64(c.Rating))

@@ -75,16 +75,13 @@ func ShardOf(name string, shards int) int {
 }
 
 // ProductKey returns the primary key of an item about a product, such as its statistics.
-func ProductKey(product, sortKey string) Item { return Key(productPK(product), sortKey) }
+func ProductKey(product, sortKey string) Item { return Key(ProductPKPrefix+product, sortKey) }
 
 // ProductOfKey returns the product of an item about a product, from its primary key.
 func ProductOfKey(key Item) string {
 	r := NewReader(key)
 	return strings.TrimPrefix(r.Text(AttrPK), ProductPKPrefix)
 }
-
-// productPK returns the partition key of items about a product.
-func productPK(product string) string { return ProductPKPrefix + product }
 
 // Items that make a customer's comment about a product the only one.
 const (

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
@@ -130,7 +131,7 @@ func TestPagesOfTraits(t *testing.T) {
 // read. Without statistics, an attempt comes first.
 func TestRareTraitCost(t *testing.T) {
 	p := withRareTraits(t, "anywhere")
-	for _, order := range comment.Orders() {
+	for _, order := range commenttest.Orders() {
 		for _, known := range []planner.Knowledge{p.known(), {}} {
 			q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Verified: new(true)}, Order: order, Slice: comment.Slice{Size: 20}}
 			options := knowing(known)

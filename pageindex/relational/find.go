@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,19 +119,13 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCo
 
 // order sorts blocks into the order of the list.
 func (c *blockCounts) order(byBlock map[int]int, descending bool) {
-	for block, n := range byBlock {
-		c.blocks = append(c.blocks, blockCount{block: block, n: n})
+	blocks, before := slices.Sorted(maps.Keys(byBlock)), 0
+	if descending {
+		slices.Reverse(blocks)
 	}
-	slices.SortFunc(c.blocks, func(a, b blockCount) int {
-		if descending {
-			return b.block - a.block
-		}
-		return a.block - b.block
-	})
-	before := 0
-	for i := range c.blocks {
-		c.blocks[i].before = before
-		before += c.blocks[i].n
+	for _, block := range blocks {
+		c.blocks = append(c.blocks, blockCount{block: block, n: byBlock[block], before: before})
+		before += byBlock[block]
 	}
 }
 
