@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestCheckProductID(t *testing.T) {
@@ -42,9 +43,7 @@ func TestCheck(t *testing.T) {
 		ID: comment.IDOf(comment.Position{}), ProductID: "42", Rating: 5, Language: "en", Text: "Fine.",
 		Author: comment.Author{ID: "7", Name: "Ada"}, Version: 1,
 	}
-	if err := good.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, good.Check())
 	most := good
 	most.Votes, most.UpdatedAt = comment.VoteCounts{Helpful: comment.MaxVotes, NotHelpful: comment.MaxVotes}, new(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
 	if err := most.Check(); err != nil {

@@ -23,12 +23,10 @@ func fuzzed(languages string, ratings []byte, after, before int64) comment.Filte
 		f.Ratings = append(f.Ratings, int(int8(rating)))
 	}
 	if after != 0 {
-		t := time.Unix(0, after)
-		f.CreatedAfter = &t
+		f.CreatedAfter = new(time.Unix(0, after))
 	}
 	if before != 0 {
-		t := time.Unix(0, before)
-		f.CreatedBefore = &t
+		f.CreatedBefore = new(time.Unix(0, before))
 	}
 	return f
 }

@@ -80,11 +80,7 @@ func TestCostOfModeration(t *testing.T) {
 			return failed(problems, err)
 		}
 	}
-	for _, row := range []struct {
-		deed string
-		do   func() error
-		want float64
-	}{
+	checkCosts(t, meter, []deed{
 		{"an add that is published", add(ada, nil), 6},
 		{"an edit of the text", edit(ada, text("It pours.")), 5},
 		{"a first reply", reply(0, "Thank you."), 5},
@@ -113,15 +109,7 @@ func TestCostOfModeration(t *testing.T) {
 		{"an add that is held, one for each customer", add(&onlyHeld, &key), 6},
 		{"an add where it is off", add(ada, nil), 6},
 		{"a delete where it is off", remove(ada), 6},
-	} {
-		meter.Take()
-		if err := row.do(); err != nil {
-			t.Fatalf("%s: %v", row.deed, err)
-		}
-		if _, got := meter.Take(); got != row.want {
-			t.Errorf("%s: %v write units, want %v", row.deed, got, row.want)
-		}
-	}
+	})
 	for range 30 {
 		must.Do(t, add(held, nil)())
 	}
@@ -161,11 +149,7 @@ func TestCostOfVotes(t *testing.T) {
 		thousand = append(thousand, fmt.Sprint("customer ", i))
 	}
 	hundred, thousand = thousand[:100], thousand[100:]
-	for _, row := range []struct {
-		deed string
-		do   func() error
-		want float64
-	}{
+	checkCosts(t, meter, []deed{
 		{"a vote", vote(comment.NotHelpful, "bo"), 2},
 		{"the same again", vote(comment.NotHelpful, "bo"), 0},
 		{"the count of a first vote that calls it not helpful", recount, 5},
@@ -180,19 +164,32 @@ func TestCostOfVotes(t *testing.T) {
 		{"the count of 900, which keeps the counts of slices", recount, 9},
 		{"a vote after that", vote(comment.Helpful, "bo"), 1},
 		{"the count of that", recount, 8},
-	} {
-		meter.Take()
-		if err := row.do(); err != nil {
-			t.Fatalf("%s: %v", row.deed, err)
-		}
-		if _, got := meter.Take(); got != row.want {
-			t.Errorf("%s: %v write units, want %v", row.deed, got, row.want)
-		}
-	}
+	})
 	account := usage.NewPool(1).Open(1)
 	found, _, err := store.VotesBy(usage.With(t.Context(), account), []comment.VoteKey{{Comment: c.ID, Customer: "bo"}, {Comment: c.ID, Customer: "nobody"}})
 	if reads := account.Reads(); err != nil || len(found) != 1 || reads.Calls != 1 || reads.Units != 2 {
 		t.Errorf("%v read for %d calls and %v read units, want 1 and 2; %v", found, reads.Calls, reads.Units, err)
+	}
+}
+
+// deed is what somebody does, and what it costs in write units.
+type deed struct {
+	what string
+	do   func() error
+	want float64
+}
+
+// checkCosts does deeds one after the other, and compares their costs.
+func checkCosts(t *testing.T, meter *dynamotest.Meter, deeds []deed) {
+	t.Helper()
+	for _, deed := range deeds {
+		meter.Take()
+		if err := deed.do(); err != nil {
+			t.Fatalf("%s: %v", deed.what, err)
+		}
+		if _, got := meter.Take(); got != deed.want {
+			t.Errorf("%s: %v write units, want %v", deed.what, got, deed.want)
+		}
 	}
 }
 

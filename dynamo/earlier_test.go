@@ -40,10 +40,7 @@ func secondPlan(t *testing.T, store *Store, q comment.Query, known planner.Knowl
 	t.Helper()
 	var page sharedPage
 	for range 2 {
-		var err error
-		if page, err = store.answer(t.Context(), q, keyOf(q), known); err != nil {
-			t.Fatal(err)
-		}
+		page = must.Get(store.answer(t.Context(), q, keyOf(q), known))(t)
 	}
 	return page.Plan()
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -29,8 +28,7 @@ import (
 // filledTable creates a table that holds comments.
 func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
 	t.Helper()
-	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, endpoint)
 	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), comments))(t)
 	return client, table
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -148,7 +147,7 @@ func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) 
 	inspection := Inspection{Entries: []Entry{{
 		PartitionAttr: layout.AttrPK, PartitionKey: r.Text(layout.AttrPK),
 		SortAttr: layout.AttrSK, SortKey: r.Text(layout.AttrSK),
-		Bytes: layout.SizeOf(it, slices.Collect(maps.Keys(it))),
+		Bytes: layout.SizeOf(it, nil),
 	}}}
 	for _, index := range layout.ListIndexes() {
 		attr := index.PartitionAttr()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -32,8 +31,7 @@ type crowd struct {
 // back moves to the comments without votes.
 func TestMostHelpfulFollowsVotes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client := call.NewLocalClient(endpoint)
-		table := newTable(t, client)
+		client, table := newTable(t, endpoint)
 		known := planner.Knowledge{}
 		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: votes.NewRecounter(client, table, 1)}
 		c.store = dynamo.NewStore(client, table, dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})

@@ -2,8 +2,10 @@ package dynamo
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -64,17 +66,12 @@ var planRows = []struct {
 		comment.Query{Slice: comment.Slice{Size: 0}}},
 }
 
-func at1970() *time.Time { t := time.Unix(0, 0).UTC(); return &t }
+func at1970() *time.Time { return new(time.Unix(0, 0).UTC()) }
 
 func planOf(t *testing.T, q comment.Query) planner.Plan {
 	t.Helper()
-	filter := must.Get(q.Filter.Normalize())(t)
-	q.Product, q.Filter = "42", filter
-	if q.Order == "" {
-		q.Order = comment.NewestFirst
-	}
-	w := windowOf(q)
-	return plannerOf(q, planner.Knowledge{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(q.Slice.Size)})
+	q.Product, q.Filter, q.Order = "42", must.Get(q.Filter.Normalize())(t), cmp.Or(q.Order, comment.NewestFirst)
+	return plannerOf(q, planner.Knowledge{}).Take(planner.Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(q.Slice.Size)})
 }
 
 func plannerOf(q comment.Query, known planner.Knowledge) *planner.Planner {
@@ -126,8 +123,7 @@ func TestPlans(t *testing.T) {
 	}
 	for _, row := range countedRows {
 		q := comment.Query{Product: "42", Filter: row.filter, Order: comment.NewestFirst}
-		w := windowOf(q)
-		plan := plannerOf(q, row.known).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(comment.DefaultPageSize)})
+		plan := plannerOf(q, row.known).Take(planner.Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(comment.DefaultPageSize)})
 		if row.counting != comment.CountNothing {
 			plan = plannerOf(q, row.known).Count(row.counting)
 		}
@@ -142,11 +138,7 @@ func inputText(t *testing.T, input any) string {
 	raw := must.Get(json.Marshal(input))(t)
 	var fields map[string]any
 	must.Do(t, json.Unmarshal(raw, &fields))
-	for name, value := range fields {
-		if value == nil || value == "" {
-			delete(fields, name)
-		}
-	}
+	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil || value == "" })
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -280,8 +280,7 @@ func aboutFrom(filter comment.Filter, sortKey string) comment.Filter {
 	if err != nil {
 		panic(err)
 	}
-	from := position.Time().Add(-time.Second)
-	filter.CreatedAfter = &from
+	filter.CreatedAfter = new(position.Time().Add(-time.Second))
 	return filter
 }
 

@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -26,8 +27,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		ctx, client, table := t.Context(), call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(ctx, client, table))
+		client, table := newTable(t, endpoint)
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 1)), "p", 260)
 		checkLoad(t, dynamo.NewLoader(client, table, 0), comments[:130], dynamo.LoadCounts{Written: 130})
 		setText(t, client, table, comments[7].ID, "edited")
@@ -45,8 +45,8 @@ func TestLoad(t *testing.T) {
 			for i, c := range part {
 				ids[i], want[c.ID] = c.ID, c
 			}
-			found, _, err := store.CommentsByID(ctx, ids, false)
-			if diff := cmp.Diff(want, found); err != nil || diff != "" {
+			found, _, err := store.CommentsByID(t.Context(), ids, false)
+			if diff := gocmp.Diff(want, found); err != nil || diff != "" {
 				t.Errorf("the table does not have the loaded comments: %v %s", err, diff)
 			}
 		}
@@ -56,8 +56,7 @@ func TestLoad(t *testing.T) {
 // A load with Update replaces comments that still are as an earlier import wrote them, and leaves
 // those that were changed here.
 func TestLoadUpdates(t *testing.T) {
-	ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(ctx, client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	rows := []struct {
 		why   string
@@ -67,17 +66,17 @@ func TestLoadUpdates(t *testing.T) {
 	}{
 		{"nothing happened: the file counts", nil, dynamo.LoadCounts{Updated: 1}, dynamo.LoadCounts{Existing: 1}},
 		{"a vote is no change, and stays", func(c comment.Comment) error {
-			return store.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: "ben", Vote: comment.Helpful, At: time.Now()})
+			return store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "ben", Vote: comment.Helpful, At: time.Now()})
 		}, dynamo.LoadCounts{Updated: 1}, dynamo.LoadCounts{Existing: 1}},
 		{"the author edited it", func(c comment.Comment) error {
 			after := c
 			after.Text, after.Version = "Better than I thought.", 2
-			return store.Replace(ctx, c, after)
+			return store.Replace(t.Context(), c, after)
 		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
 		{"the shop replied", func(c comment.Comment) error {
-			return store.SetReply(ctx, c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
+			return store.SetReply(t.Context(), c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
 		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
-		{"the author deleted it", func(c comment.Comment) error { return store.Delete(ctx, c) },
+		{"the author deleted it", func(c comment.Comment) error { return store.Delete(t.Context(), c) },
 			dynamo.LoadCounts{Deleted: 1}, dynamo.LoadCounts{Deleted: 1}},
 	}
 	comments := commenttest.Many(commenttest.Rand(t), "cup", len(rows))
@@ -101,17 +100,17 @@ func TestLoadUpdates(t *testing.T) {
 			}
 			loaded := c
 			loaded.Text, loaded.Language = "Bon.", "fr"
-			if got, err := loader.Load(ctx, []comment.Comment{loaded}); err != nil || got != want {
+			if got, err := loader.Load(t.Context(), []comment.Comment{loaded}); err != nil || got != want {
 				t.Errorf("%s: %+v, %v; want %+v", row.why, got, err, want)
 			}
 		}
-		now, err := store.Comment(ctx, c.ID)
+		now, err := store.Comment(t.Context(), c.ID)
 		if updated := err == nil && now.Language == "fr" && now.Text == "Bon." && now.Version == 2; updated != (row.want.Updated == 1) {
 			t.Errorf("%s: it is %s, %q, version %d, %v", row.why, now.Language, now.Text, now.Version, err)
 		}
 	}
 	french := comment.Query{Product: "cup", Filter: comment.Filter{Languages: []comment.Language{"fr"}}, Slice: comment.Slice{Size: 10}}
-	if page, err := store.Comments(ctx, french); err != nil || len(page.Comments) != 2 {
+	if page, err := store.Comments(t.Context(), french); err != nil || len(page.Comments) != 2 {
 		t.Errorf("the list of the new language has %d comments, not 2: %v", len(page.Comments), err)
 	}
 }
@@ -120,8 +119,7 @@ func TestLoadUpdates(t *testing.T) {
 // of its bytes.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+		client, table := newTable(t, endpoint)
 		comments := commenttest.Many(rand.New(rand.NewPCG(2, 2)), "p", 30)
 		for i := range comments {
 			comments[i].Text = strings.Repeat("<", comment.MaxTextBytes)
@@ -208,7 +206,7 @@ func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetIte
 	f.calls++
 	now := f.faults()
 	if err := f.err(now); err != nil || ctx.Err() != nil {
-		return nil, firstOf(ctx.Err(), err)
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	want := in.RequestItems["t"]
 	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e,w" || len(want.Keys) > 100 {
@@ -239,7 +237,7 @@ func (f *faultyTable) PutItem(ctx context.Context, in *dynamodb.PutItemInput, op
 		now = throttle
 	}
 	if now == throttle || now == failFirst || ctx.Err() != nil {
-		return nil, firstOf(ctx.Err(), f.err(now))
+		return nil, cmp.Or(ctx.Err(), f.err(now))
 	}
 	key := partitionKey(in.Item)
 	if aws.ToString(in.ConditionExpression) != "attribute_not_exists(PK)" {
@@ -265,13 +263,6 @@ func (f *faultyTable) checkOptions(options []func(*dynamodb.Options)) {
 
 func partitionKey(item map[string]types.AttributeValue) string {
 	return item["PK"].(*types.AttributeValueMemberS).Value
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func (f *faultyTable) holds(comments []comment.Comment) int {
@@ -422,8 +413,7 @@ func TestLoadMakesFewCalls(t *testing.T) {
 // was then deleted or edited.
 func TestLateWriteOfALoad(t *testing.T) {
 	for _, revive := range []bool{false, true} {
-		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(ctx, client, table))
+		client, table := newTable(t, dynamotest.Dynoxide(t))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 2)
 		if revive {
@@ -436,14 +426,14 @@ func TestLateWriteOfALoad(t *testing.T) {
 		checkLoad(t, loader, comments, dynamo.LoadCounts{Written: 2})
 		edited := comments[1]
 		edited.Text, edited.Version, edited.UpdatedAt = "edited", edited.Version+1, new(time.UnixMilli(1))
-		must.Do(t, store.Replace(ctx, comments[1], edited))
+		must.Do(t, store.Replace(t.Context(), comments[1], edited))
 		time.Sleep(2 * time.Millisecond) // tombstones differ by their time
 		remove(t, store, comments[0])
-		late.arrive(ctx)
-		if got, err := store.Comment(ctx, comments[0].ID); comment.KindOf(err) != comment.NotFound {
+		late.arrive(t.Context())
+		if got, err := store.Comment(t.Context(), comments[0].ID); comment.KindOf(err) != comment.NotFound {
 			t.Errorf("revive %v: what was deleted is back: %+v, %v", revive, got, err)
 		}
-		if got, err := store.Comment(ctx, comments[1].ID); err != nil || got.Text != "edited" {
+		if got, err := store.Comment(t.Context(), comments[1].ID); err != nil || got.Text != "edited" {
 			t.Errorf("revive %v: the edit is lost: %+v, %v", revive, got, err)
 		}
 	}
@@ -453,8 +443,7 @@ func TestLateWriteOfALoad(t *testing.T) {
 // revives comments.
 func TestReviveAndDelete(t *testing.T) {
 	for _, deletedBefore := range []bool{false, true} {
-		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(ctx, client, table))
+		client, table := newTable(t, dynamotest.Dynoxide(t))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 1)
 		if deletedBefore {
@@ -467,7 +456,7 @@ func TestReviveAndDelete(t *testing.T) {
 		})}, table, 1)
 		loader.Revive = true
 		checkLoad(t, loader, comments, dynamo.LoadCounts{Deleted: 1})
-		if got, err := store.Comment(ctx, comments[0].ID); comment.KindOf(err) != comment.NotFound {
+		if got, err := store.Comment(t.Context(), comments[0].ID); comment.KindOf(err) != comment.NotFound {
 			t.Errorf("deleted before: %v: what was deleted is back: %+v, %v", deletedBefore, got, err)
 		}
 	}

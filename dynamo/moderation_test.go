@@ -26,8 +26,7 @@ import (
 type moderator string
 
 func (m moderator) Identify(context.Context) (comment.Viewer, error) {
-	id := string(m)
-	return comment.Viewer{CustomerID: &id, Roles: comment.Moderator}, nil
+	return comment.Viewer{CustomerID: new(string(m)), Roles: comment.Moderator}, nil
 }
 
 // pending returns a new comment of a customer that waits for moderation.
@@ -258,8 +257,7 @@ func TestQueue(t *testing.T) {
 type customer string
 
 func (c customer) Identify(context.Context) (comment.Viewer, error) {
-	id := string(c)
-	return comment.Viewer{CustomerID: &id}, nil
+	return comment.Viewer{CustomerID: new(string(c))}, nil
 }
 
 // Customers report one comment at the same time over a bad network, and retry until they get a

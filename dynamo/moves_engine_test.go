@@ -48,8 +48,7 @@ func rareEnds(comment.Query) planner.Knowledge {
 // page of these two ratings.
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
 	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds})
 	comments := commenttest.Many(r, "42", 12)
@@ -90,8 +89,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 // of the page is then one of the page before, and it has its text too.
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
 	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
@@ -127,8 +125,8 @@ type noIndex struct{ pageindex.Index }
 // A comment that was edited and then deleted is looked up by ID. The plan includes the cost of the
 // lookup, though it finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	store := dynamo.NewStore(client, newTable(t, client), dynamo.Options{Knowledge: rareEnds})
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: rareEnds})
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating, before.Version = 1, 1
 	after := before

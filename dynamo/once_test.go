@@ -181,10 +181,8 @@ func TestOnlyAddThroughFaults(t *testing.T) {
 			product := fmt.Sprint(i, gone)
 			if gone {
 				left := byAda(r, product, "left")
-				_, err := healthy.Add(t.Context(), left, "")
-				if err = errors.Join(err, NewStore(client, table, Options{}).Delete(t.Context(), left)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(healthy.Add(t.Context(), left, ""))(t)
+				must.Do(t, NewStore(client, table, Options{}).Delete(t.Context(), left))
 			}
 			faulty, network := faulttest.Under(client, onWrites(fault))
 			c := byAda(r, product, "words")
@@ -330,12 +328,10 @@ func TestItemOfOneForEachCustomer(t *testing.T) {
 		}
 	}
 	must.Get(store.Add(t.Context(), c, ""))(t)
-	if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	must.Get(client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: layout.CommentKey(c.ID), ConditionExpression: aws.String("attribute_exists(PK)"),
 		UpdateExpression: aws.String("REMOVE r"),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if _, err := store.Add(t.Context(), byAda(commenttest.Rand(t), "a product", "some words"), ""); earlierOf(err) != c.ID {
 		t.Errorf("beside a damaged comment: %v", err)
 	}

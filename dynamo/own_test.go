@@ -92,13 +92,11 @@ func TestOwnCommentsThatAreGone(t *testing.T) {
 		comments[i].Author = comment.Author{ID: "1", Name: "Ada"}
 	}
 	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
-	if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	must.Get(client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: layout.CommentKey(comments[1].ID),
 		UpdateExpression: aws.String("SET e = :now"), ExpressionAttributeValues: layout.Item{":now": layout.Number(1)},
 		ConditionExpression: aws.String("attribute_exists(PK)"),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	page, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "1", Size: 2})
 	if err != nil || len(page.Comments) != 1 || page.Comments[0].ID != comments[0].ID || !page.HasNext {

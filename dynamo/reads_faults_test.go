@@ -8,7 +8,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -18,8 +17,7 @@ import (
 // Whatever happens to one of its answers, a page is complete and has each comment once.
 func TestPagesThroughEveryFault(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	model := commenttest.NewModel()
 	for range 40 {
 		c := commenttest.Nasty(r, "42")

@@ -60,8 +60,7 @@ func windowOf(q comment.Query) planner.Window {
 func planFor(ratings ...int) planner.Plan {
 	filter := comment.Filter{Ratings: ratings}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
-	w := windowOf(q)
-	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: 21})
 }
 
 // rareEnds returns counts with hardly any comment of one or five stars, so that pages of these are

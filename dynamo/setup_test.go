@@ -18,12 +18,12 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// newTable makes an empty table.
-func newTable(t testing.TB, client *dynamodb.Client) string {
+// newTable returns a client, and the name of an empty table.
+func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
 	t.Helper()
-	table := dynamotest.TableName(t)
+	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-	return table
+	return client, table
 }
 
 func TestTableIsMadeAndRecognized(t *testing.T) {
@@ -58,8 +58,7 @@ func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 // Processes that start together are throttled, and start all the same. A process that reaches no
 // table, or something that is not DynamoDB, fails at once.
 func TestTableIsCheckedThoughThrottled(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		fault  faulttest.Fault
 		fails  int // number of calls that meet the fault

@@ -3,6 +3,7 @@ package pageindex_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -44,10 +45,7 @@ func TestNext(t *testing.T) {
 		for _, number := range rapid.SliceOfN(rapid.IntRange(0, 60), 0, 50).Draw(t, "comments") {
 			set(number, true)
 		}
-		always := map[int]bool{}
-		for number, is := range there {
-			always[number] = is
-		}
+		always := maps.Clone(there)
 		changes := rapid.IntRange(0, 12).Draw(t, "changes")
 		index := busy{model, func() {
 			for ; changes > 0 && rapid.Bool().Draw(t, "changes now"); changes-- {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // at returns the position with a number.
@@ -86,8 +87,7 @@ func TestSearchFindsAsInTheList(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "targets") {
 			target := CellTarget{Target: Target{Rank: rapid.IntRange(0, len(list)+1).Draw(t, "rank")}}
 			if n := rapid.IntRange(0, 3*5000).Draw(t, "at"); rapid.Bool().Draw(t, "by position") {
-				position := at(n)
-				target.At = &position
+				target.At = new(at(n))
 				if rapid.Bool().Draw(t, "within") {
 					target.Within = within(g, n)
 				}
@@ -99,9 +99,7 @@ func TestSearchFindsAsInTheList(t *testing.T) {
 			rounds++
 			return g.read(ctx, probes)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if rounds > 12 {
 			t.Errorf("%d rounds", rounds)
 		}
@@ -160,8 +158,7 @@ func TestMovingCells(t *testing.T) {
 			}
 			return out, nil
 		}
-		position := at(500)
-		targets := []CellTarget{{Target: Target{Rank: len(g[0])}}, {Target: Target{At: &position}}}
+		targets := []CellTarget{{Target: Target{Rank: len(g[0])}}, {Target: Target{At: new(at(500))}}}
 		if _, err := Search(t.Context(), cells, comment.NewestFirst, targets, Evenly, read); errors.Is(err, ErrMoved) {
 			moved++
 		} else if err != nil {

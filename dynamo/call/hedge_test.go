@@ -72,8 +72,7 @@ func (s *slowTable) running() int {
 // call makes a call and reads its answer.
 func call(t *testing.T, h *hedger, operation, body string) (answer string, err error) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://table", strings.NewReader(body))
-	must.Do(t, err)
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, "http://table", strings.NewReader(body)))(t)
 	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	response, err := h.Do(request)
 	if err != nil {

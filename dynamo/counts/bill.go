@@ -1,9 +1,7 @@
 package counts
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -51,8 +49,7 @@ func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (wri
 		}
 	}
 	t := tallyUp(l, standings, maxItemsPerTransaction-1)
-	it := statisticsItem(product, before, defaultLeaderShards)
-	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+	size := layout.SizeOf(statisticsItem(product, before, defaultLeaderShards), nil)
 	reads = math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(len(moves)) // statistics, settings and markers
 	return l.bill(t.writes("", defaultLeaderShards, now)), reads
 }

@@ -3,9 +3,7 @@ package counts_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,17 +83,14 @@ func (b *bill) entry(key, it layout.Item) {
 
 // unitsOfWriting returns the cost of writing an item outside of a transaction.
 func unitsOfWriting(it layout.Item) float64 {
-	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
-	return float64((size + 1023) / 1024)
+	return float64((layout.SizeOf(it, nil) + 1023) / 1024)
 }
 
 // costOfCounting counts comments in batches of a size and returns the cost for each comment.
 func costOfCounting(t testing.TB, batch, products int) *bill {
 	t.Helper()
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	b := &bill{Client: client, entries: map[string]string{}}
-	table := dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	counter := counts.NewCounter(b, table, counts.CounterOptions{})
 	r := rand.New(rand.NewPCG(1, 1))
 	const batches = 4
@@ -178,8 +173,7 @@ func TestCostOfRebuilding(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.DynamoDBLocal(t))
 	for _, size := range []struct{ comments, products int }{{240, 1}, {60, 30}} {
 		comments, products := float64(size.comments), size.products
-		table := dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+		table := newTable(t, client)
 		r := rand.New(rand.NewPCG(1, 1))
 		list := make([]comment.Comment, size.comments)
 		for i := range list {

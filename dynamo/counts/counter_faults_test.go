@@ -2,6 +2,7 @@ package counts_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,14 +49,11 @@ func TestCountingOverABadNetwork(t *testing.T) {
 // Records that are not about comments are ignored. A record with invalid content fails alone. Its
 // error names the record without a customer's words.
 func TestWhatCountingReturns(t *testing.T) {
-	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, direct)
+	direct, table := newTableAt(t, dynamotest.Dynoxide(t))
 	good := image(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
 	with := func(attr string, value types.AttributeValue) map[string]types.AttributeValue {
 		changed := map[string]types.AttributeValue{"t": &types.AttributeValueMemberS{Value: "private words"}}
-		for name, was := range good {
-			changed[name] = was
-		}
+		maps.Copy(changed, good)
 		if changed[attr] = value; value == nil {
 			delete(changed, attr)
 		}

@@ -232,6 +232,13 @@ func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 	}
 }
 
+// newTableAt returns a client of an engine, and the name of an empty table there.
+func newTableAt(t testing.TB, endpoint string) (*dynamodb.Client, string) {
+	t.Helper()
+	client := call.NewLocalClient(endpoint)
+	return client, newTable(t, client)
+}
+
 func newTable(t testing.TB, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)

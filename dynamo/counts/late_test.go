@@ -11,7 +11,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -38,8 +37,7 @@ func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 		{"no process has a lease", false, 0, time.Minute, true},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-			must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+			client, table := newTableAt(t, dynamotest.Dynoxide(t))
 			must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), commenttest.Many(commenttest.Rand(t), "vase", 1)))(t)
 			leases := leases.NewLeases(client, table)
 			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
@@ -80,8 +78,7 @@ func (r lateReplica) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItem
 // Subscribers of statistics get the counted values even if eventually consistent reads lag, because
 // no later event would correct them.
 func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	c := commenttest.Random(commenttest.Rand(t), "vase")
 	c.Status = comment.Approved
 	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", "1"), Created: time.Now(), New: image(c)}

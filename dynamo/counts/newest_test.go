@@ -2,8 +2,6 @@ package counts
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
 
 	"github.com/talkback/talkback/comment"
@@ -21,7 +19,7 @@ func TestNewestTakesNoWriteUnit(t *testing.T) {
 		}
 		without := s
 		without.newest = nil
-		before, after := sizeOf(statisticsItem("B09WXYZ123", without, 4)), sizeOf(statisticsItem("B09WXYZ123", s, 4))
+		before, after := layout.SizeOf(statisticsItem("B09WXYZ123", without, 4), nil), layout.SizeOf(statisticsItem("B09WXYZ123", s, 4), nil)
 		units, more := units(before), units(after)-units(before)
 		if more > 0 {
 			dearer++
@@ -35,8 +33,6 @@ func TestNewestTakesNoWriteUnit(t *testing.T) {
 	}
 	t.Logf("of 1 to %d languages, %d cost a write unit more", comment.MaxLanguageRows, dearer)
 }
-
-func sizeOf(it layout.Item) int { return layout.SizeOf(it, slices.Collect(maps.Keys(it))) }
 
 func units(bytes int) int { return (bytes + layout.WriteUnitBytes - 1) / layout.WriteUnitBytes }
 

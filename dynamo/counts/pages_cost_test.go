@@ -288,8 +288,7 @@ func (p *priced) inserts(number int, newest bool) (records []stream.Record) {
 func (p *priced) deletes(number int) (records []stream.Record) {
 	for range number {
 		i := p.r.IntN(len(p.there))
-		gone := p.there[i]
-		records = append(records, p.record(&gone, nil))
+		records = append(records, p.record(new(p.there[i]), nil))
 		last := len(p.there) - 1
 		p.there[i] = p.there[last]
 		p.there = p.there[:last]

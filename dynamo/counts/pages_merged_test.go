@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -32,19 +31,7 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 	t.Helper()
 	index, unsplit := table.New(client, name), false
 	index.OnUnsplit(func(string) { unsplit = true })
-	all := must.Get(index.Runs(t.Context(), product))(t)
-	newest := model.List(product, comment.Filter{}, comment.NewestFirst)
-	for i, run := range all {
-		want := comment.Stats{}
-		for _, c := range newest {
-			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
-				want.Add(c.Cell(), 1)
-			}
-		}
-		if diff := gocmp.Diff(want, run.Counts); diff != "" {
-			t.Errorf("run %d of %d: %s", i, len(all), diff)
-		}
-	}
+	checkRuns(t, must.Get(index.Runs(t.Context(), product))(t), model.List(product, comment.Filter{}, comment.NewestFirst))
 	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
 		filter := []comment.Filter{{}, {Ratings: []int{1, 5}}, {Languages: []comment.Language{"en"}}}[r.IntN(3)]
 		want := model.List(product, filter, order)
@@ -71,9 +58,8 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 // After each batch, ranks equal those of the sorted markers, while logs are merged, whatever the
 // network does and whatever is replayed. Sometimes a counter that does not keep the index drops it.
 func TestRanksAreCounted(t *testing.T) {
-	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
-	name := newTable(t, direct)
+	direct, name := newTableAt(t, dynamotest.Dynoxide(t))
 	client, network := faulttest.Under(direct, faulttest.OneIn(r, 15))
 	counter, rd := counts.NewCounter(client, name, counts.CounterOptions{Pages: table.New(client, name), Logger: slog.New(slog.DiscardHandler)}), &reader{life: newLife(r, "p")}
 	rd.add(300, false)
@@ -119,8 +105,7 @@ func TestIndexWhileAllGoesOn(t *testing.T) {
 // Verify finds damage to the stored runs of a page index, and a rebuild creates the index again.
 func TestDamagedRuns(t *testing.T) {
 	r := commenttest.Rand(t)
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	name := newTable(t, client)
+	client, name := newTableAt(t, dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: name}
 	comments := commenttest.Many(r, "p", 280)
 	for i := range comments { // languages are so long that the runs take several chunks
@@ -182,8 +167,7 @@ func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix str
 
 // Once all comments of a product are deleted, the partition of its index is empty.
 func TestNothingIsLeftOfAnIndex(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	name := newTable(t, client)
+	client, name := newTableAt(t, dynamotest.Dynoxide(t))
 	counter, rd := counts.NewCounter(client, name, counts.CounterOptions{Pages: table.New(client, name), Logger: slog.New(slog.DiscardHandler)}), &reader{life: newLife(commenttest.Rand(t), "p")}
 	rd.add(400, true)
 	rd.mustCount(t, counter)

@@ -235,10 +235,20 @@ func (u *unmerged) head(t *testing.T, product string) runs.Head {
 // check fails unless the product has an index whose head and runs have the right counts.
 func (u *unmerged) check(t *testing.T, l *life) runs.Head {
 	t.Helper()
-	all := must.Get(u.Runs(t.Context(), l.product))(t)
+	checkRuns(t, must.Get(u.Runs(t.Context(), l.product))(t), l.model.All())
+	head := u.head(t, l.product)
+	if !head.Exists() {
+		t.Fatal("no head")
+	}
+	return head
+}
+
+// checkRuns fails unless each run counts the comments of a product that are in it.
+func checkRuns(t *testing.T, all []runs.Run, comments []comment.Comment) {
+	t.Helper()
 	for i, run := range all {
 		want := comment.Stats{}
-		for _, c := range l.model.All() {
+		for _, c := range comments {
 			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
 				want.Add(c.Cell(), 1)
 			}
@@ -247,11 +257,6 @@ func (u *unmerged) check(t *testing.T, l *life) runs.Head {
 			t.Errorf("run %d of %d: %s", i, len(all), diff)
 		}
 	}
-	head := u.head(t, l.product)
-	if !head.Exists() {
-		t.Fatal("no head")
-	}
-	return head
 }
 
 func runAt(all []runs.Run, p comment.Position) runs.Run {
@@ -275,9 +280,8 @@ func move(counts comment.Stats, c runs.Change) {
 // After each batch the index has the counts of the comments, whatever the network does, whatever is
 // replayed, and however many processes count.
 func TestIndexIsCounted(t *testing.T) {
-	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
-	table := newTable(t, direct)
+	direct, table := newTableAt(t, dynamotest.Dynoxide(t))
 	client, network := faulttest.Under(direct, faulttest.OneIn(r, 12))
 	u := &unmerged{client: direct, table: table}
 	counter, rd := keeping(client, u), &reader{life: newLife(r, "p")}

@@ -487,8 +487,7 @@ func (w writeless) DescribeTable(ctx context.Context, in *dynamodb.DescribeTable
 
 // That this compiles shows that verifying writes nothing. What it reads is up to date.
 func TestVerifyCannotWrite(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
 	found := must.Get(counts.HastenVerifier(counts.NewVerifier(writeless{t, client}, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
 	kinds := map[counts.DriftKind]int{}

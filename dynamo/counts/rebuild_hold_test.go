@@ -228,8 +228,7 @@ func TestHeldProductIsLeftAlone(t *testing.T) {
 // A comment may change, and the change may be counted, after a rebuild looked at the comment and
 // before it corrects the marker. What it saw is then not counted.
 func TestCommentChangesAfterALook(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	before := commenttest.Random(commenttest.Rand(t), "p")
 	load(t, client, table, []comment.Comment{before})
 	after := before

@@ -166,8 +166,7 @@ func TestLeaderShardsChange(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		t.Parallel()
 		r := commenttest.Rand(t)
-		client := call.NewLocalClient(endpoint)
-		table := newTable(t, client)
+		client, table := newTableAt(t, endpoint)
 		model := commenttest.NewModel()
 		var still []string
 		for i := range 12 {

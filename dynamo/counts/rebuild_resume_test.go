@@ -249,8 +249,7 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 // A rebuild continues after the work done before an interruption. After its end, the next rebuild
 // starts anew.
 func TestRebuildGoesOnWhereItWas(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	const comments = 80
 	all := make([]comment.Comment, comments)

@@ -54,8 +54,7 @@ func load(t *testing.T, client *dynamodb.Client, table string, comments []commen
 func TestRebuildOfATableNeverCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
-		client := call.NewLocalClient(endpoint)
-		table := newTable(t, client)
+		client, table := newTableAt(t, endpoint)
 		model := commenttest.NewModel()
 		for i, product := range historicProducts {
 			comments := commenttest.Many(r, product, 40>>i)

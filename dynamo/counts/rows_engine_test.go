@@ -32,8 +32,7 @@ func babel(t *testing.T, product string, languages int) []comment.Comment {
 // The counts of each language and all leaderboards are exact, and other products are still counted.
 func TestStatisticsOfManyLanguages(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
-		client := call.NewLocalClient(endpoint)
-		table := newTable(t, client)
+		client, table := newTableAt(t, endpoint)
 		const languages = 3 * comment.MaxLanguageRows
 		comments := babel(t, "babel", languages)
 		comments = append(comments, commenttest.Many(commenttest.Rand(t), "globe", 5)...)
@@ -74,8 +73,7 @@ func checkItemSizes(t *testing.T, client *dynamodb.Client, table string) {
 // Comments of many languages are added, changed and deleted, while readers of the stream come and
 // go. The counts are exact, and a rebuild finds nothing wrong.
 func TestCountsOfManyLanguagesAreExact(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	h := newHistory(r, 120)
 	for i, c := range babel(t, "globe", comment.MaxLanguageRows+20) {

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -52,8 +53,7 @@ func (b *busyTable) TransactWriteItems(_ context.Context, in *dynamodb.TransactW
 		return nil, fmt.Errorf("a transaction has %d items", len(keys))
 	}
 	if !b.begin(keys) {
-		conflict := "TransactionConflict"
-		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &conflict}}}
+		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: new("TransactionConflict")}}}
 	}
 	time.Sleep(10 * time.Millisecond)
 	b.mu.Lock()
@@ -103,9 +103,7 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 			})
 		}
 		began := time.Now()
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, group.Wait())
 		t.Logf("4,000 new products by 4 readers: %d transactions, %d of them in conflict, in %v", table.transactions, table.conflicts, time.Since(began))
 		if 4*table.conflicts > table.transactions {
 			t.Errorf("%d of %d transactions are in conflict", table.conflicts, table.transactions)

@@ -72,7 +72,7 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 		out[layout.AttrHead] = layout.Binary(s.head)
 	}
 	// The positions of the newest comments of single cells are left out if they would take another write unit.
-	room := layout.WriteUnitBytes - layout.SizeOf(out, slices.Collect(maps.Keys(out)))%layout.WriteUnitBytes
+	room := layout.WriteUnitBytes - layout.SizeOf(out, nil)%layout.WriteUnitBytes
 	if encoded := s.newest.Encode(s.stats, room-len(attrNewest)); encoded != nil {
 		out[attrNewest] = layout.Binary(encoded)
 	}

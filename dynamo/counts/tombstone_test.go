@@ -1,6 +1,7 @@
 package counts_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -23,8 +23,7 @@ import (
 // again leaves it deleted, unless the load revives.
 func TestDeletedStaysDeleted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client := call.NewLocalClient(endpoint)
-		table := newTable(t, client)
+		client, table := newTableAt(t, endpoint)
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		first, second := commenttest.Random(commenttest.Rand(t), "p"), commenttest.Random(commenttest.Rand(t), "p")
 		first.Version, first.UpdatedAt, second.Version = 1, nil, 3
@@ -73,11 +72,7 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 		}
 	}
 	output := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key("C#"+c.ID.Position().String(), "C"), ConsistentRead: aws.Bool(true)}))(t)
-	var names []string
-	for name := range output.Item {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(output.Item))
 	if want := []string{"PK", "SK", "e", "m"}; !slices.Equal(names, want) {
 		t.Errorf("what stays has the attributes %v, want %v", names, want)
 	}
@@ -86,8 +81,7 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 // A tombstone in place of a comment counts as a deletion. A comment in place of its tombstone
 // counts as a new comment. A change of the tombstone itself counts as nothing.
 func TestTombstonesAreCounted(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := newTable(t, client)
+	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	counter, there := counts.NewCounter(client, table, counts.CounterOptions{}), image(c)
 	gone := key("C#"+c.ID.Position().String(), "C")

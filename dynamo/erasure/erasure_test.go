@@ -499,7 +499,7 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	misfiled := layout.Key("ERASING", "1")
 	misfiled["id"] = layout.Text(bob.ID)
 	for _, it := range []layout.Item{layout.Key("ERASING", "0"), misfiled} {
-		must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
+		x.put(it)
 	}
 	held := x.traces(bob)
 	server := x.eraser(x.client)
@@ -507,7 +507,7 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	for _, it := range x.items() {
 		if textsIn(it["id"]) == ada.ID {
 			it["ow"], it["bt"], it["sv"] = layout.Text("killed"), layout.Number(1), layout.Number(time.Now().Add(time.Hour).Unix())
-			must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
+			x.put(it)
 		}
 	}
 	var log lockedBuffer
@@ -551,7 +551,7 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 			case r.Text(layout.AttrSK) == layout.CommentSK:
 				it[layout.AttrPK] = layout.Text("COPY OF " + r.Text(layout.AttrPK))
 			}
-			must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it}))(x.t)
+			x.put(it)
 		}
 		if now, found, err := x.eraser(x.client).Status(t.Context(), author); !found || err != nil || now.State != comment.ErasureWaiting {
 			t.Errorf("%s: its state is %v, %v, %v", author.Name, now.State, found, err)

@@ -161,7 +161,7 @@ func TestErasureIsStopped(t *testing.T) {
 		done, _, err := other.Status(t.Context(), author)
 		x.must(err)
 		vote := layout.VoteItem(x.comment(ada).ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: time.Now().UTC()})
-		must.Get(x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: vote}))(x.t)
+		x.put(vote)
 		close(held.goOn)
 		if err := <-ended; comment.KindOf(err) != comment.Conflict {
 			t.Errorf("%s: the process that was stopped ended with %v", author.Name, err)

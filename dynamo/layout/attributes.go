@@ -2,6 +2,8 @@ package layout
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -159,8 +161,12 @@ func ParseNumber(value types.AttributeValue) (n int64, ok bool) {
 	return n, true
 }
 
-// SizeOf returns the size of the named attributes of an item in bytes, names included.
+// SizeOf returns the size of the named attributes of an item in bytes, names included. Without names, it
+// is the size of the whole item.
 func SizeOf(it Item, names []string) int {
+	if names == nil {
+		names = slices.Collect(maps.Keys(it))
+	}
 	size := 0
 	for _, name := range names {
 		if it[name] != nil {

@@ -56,7 +56,7 @@ func WriteUnits(before, after Item, inTransaction bool) Units {
 
 // StoredBytes returns the billed storage of an item in the table and its indexes.
 func StoredBytes(it Item) Units {
-	bytes := Units{InTable: float64(SizeOf(it, slices.Collect(maps.Keys(it))) + overheadBytes)}
+	bytes := Units{InTable: float64(SizeOf(it, nil) + overheadBytes)}
 	for _, index := range definedIndexes {
 		if index.has(it) {
 			bytes[index.name] = float64(SizeOf(it, index.attrs) + overheadBytes)
@@ -127,8 +127,5 @@ func (d defined) writes(before, after Item) float64 {
 
 // unitsOf returns the write units of the named attributes of an item, of all if there are no names.
 func unitsOf(it Item, names []string) float64 {
-	if names == nil {
-		names = slices.Collect(maps.Keys(it))
-	}
 	return math.Ceil(float64(SizeOf(it, names)) / WriteUnitBytes)
 }

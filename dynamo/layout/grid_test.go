@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,11 +21,7 @@ func TestGridReadsBack(t *testing.T) {
 		if stats != nil && rapid.Bool().Draw(t, "shared") {
 			stats[comment.OtherLanguages] = comment.Row{Counts: comment.Counts{1, 2}}
 		}
-		for language, counts := range stats {
-			if counts == (comment.Row{}) {
-				delete(stats, language)
-			}
-		}
+		maps.DeleteFunc(stats, func(_ comment.Language, counts comment.Row) bool { return counts == comment.Row{} })
 		text := GridText(stats)
 		got, err := ParseGrid(text)
 		if diff := cmp.Diff(stats, got, cmpopts.EquateEmpty()); diff != "" || err != nil {

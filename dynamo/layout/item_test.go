@@ -77,10 +77,7 @@ func TestDamagedItems(t *testing.T) {
 	c.Author.Imported = false
 	good := Encode(c)
 	for _, attr := range []string{AttrPK, AttrLanguage, AttrRating, AttrText, AttrWriter, attrAuthorName} {
-		missing, mistyped := Item{}, Item{}
-		for name, value := range good {
-			missing[name], mistyped[name] = value, value
-		}
+		missing, mistyped := maps.Clone(good), maps.Clone(good)
 		delete(missing, attr)
 		mistyped[attr] = &types.AttributeValueMemberBOOL{Value: true}
 		for _, bad := range []Item{missing, mistyped} {
@@ -189,10 +186,9 @@ func TestWhichIndexesACommentIsIn(t *testing.T) {
 // The item of a comment without traits, votes and pictures equals the item from before these
 // existed. Lists index this item.
 func TestItemWithoutTraits(t *testing.T) {
-	title := "Good"
 	c := comment.Comment{
 		ID:        comment.IDOf(comment.PositionAt(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), [10]byte{9})),
-		ProductID: "espresso", Status: comment.Approved, Language: "de", Rating: 5, Title: &title, Text: "It is good.", Version: 1,
+		ProductID: "espresso", Status: comment.Approved, Language: "de", Rating: 5, Title: new("Good"), Text: "It is good.", Version: 1,
 		Author: comment.Author{ID: "42", Name: "Ada"},
 	}
 	got := must.Get(json.Marshal(Encode(c)))(t)
@@ -217,8 +213,7 @@ func moderated(t *rapid.T, r *rand.Rand) comment.Comment {
 	}
 	m := comment.Moderation{Reports: rapid.IntRange(0, 3).Draw(t, "reports")}
 	if c.Status == comment.Rejected {
-		reason := rapid.SampledFrom([]comment.RejectionReason{comment.Spam, comment.OtherReason}).Draw(t, "reason")
-		m.Reason = &reason
+		m.Reason = new(rapid.SampledFrom([]comment.RejectionReason{comment.Spam, comment.OtherReason}).Draw(t, "reason"))
 	}
 	if rapid.Bool().Draw(t, "edit") {
 		edit := commenttest.Random(r, "42")

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -107,23 +108,13 @@ func check(t *rapid.T, bounds *Bounds, model boundsModel, filter comment.Filter,
 	}
 	var right Bounds
 	counts := comment.Stats{}
-	for _, position := range slices.SortedFunc(positionsOf(model), comment.Position.Compare) {
+	for _, position := range slices.SortedFunc(maps.Keys(model), comment.Position.Compare) {
 		cell := model[position]
 		right.Enter(cell, counts[cell.Language].Counts[cell.Rating-1], position)
 		counts.Add(cell, 1)
 	}
 	if cell, found := bounds.Below(right.In(stats), stats); found {
 		t.Fatalf("the bound of %v is reported as too low", cell)
-	}
-}
-
-func positionsOf(model boundsModel) func(yield func(comment.Position) bool) {
-	return func(yield func(comment.Position) bool) {
-		for position := range model {
-			if !yield(position) {
-				return
-			}
-		}
 	}
 }
 

@@ -32,8 +32,7 @@ func (p *pile) next() merge.Batch[int] {
 	batch := merge.Batch[int]{Items: p.items[:size]}
 	p.items = p.items[size:]
 	if p.gap > 0 && len(p.items) > 0 {
-		bound := p.items[0] - p.gap
-		batch.Bound = &bound
+		batch.Bound = new(p.items[0] - p.gap)
 	}
 	batch.Done = len(p.items) == 0 && !p.lateEnd
 	p.lateEnd = p.lateEnd && len(p.items) > 0

@@ -230,12 +230,7 @@ func TestUnitsAndPrice(t *testing.T) {
 }
 
 func TestPageEstimate(t *testing.T) {
-	languages := func(n int) (out []comment.Language) {
-		for i := range n {
-			out = append(out, comment.Language([]byte{'a' + byte(i/26), 'a' + byte(i%26)}))
-		}
-		return out
-	}
+	languages := commenttest.ManyLanguages
 	for _, row := range []struct {
 		why    string
 		size   int

@@ -55,7 +55,6 @@ func TestPlacementHasTheLowestPrice(t *testing.T) {
 // Statistics tell how near the end of the list is, unless they may be wrong.
 func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
 	stats := comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 40}}, comment.OtherLanguages: {Counts: comment.Counts{1}}}
-	day := time.Unix(0, 0)
 	for _, row := range []struct {
 		why             string
 		known           Knowledge
@@ -67,7 +66,7 @@ func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
 		{"counts of the last seconds", Knowledge{Stats: stats, Trusted: true}, comment.Filter{}, 41, 41},
 		{"of one language", Knowledge{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"en"}}, 40, 40},
 		{"a language that shares a row", Knowledge{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"fr"}}, -1, 0},
-		{"counts know no dates", Knowledge{Stats: stats, Trusted: true}, comment.Filter{CreatedAfter: &day}, -1, 0},
+		{"counts know no dates", Knowledge{Stats: stats, Trusted: true}, comment.Filter{CreatedAfter: new(time.Unix(0, 0))}, -1, 0},
 	} {
 		p := Planner{Filter: row.filter, Known: row.known}
 		if p.total() != row.total || p.Total() != row.believed {

@@ -24,17 +24,9 @@ func windowOf(q comment.Query) Window {
 
 func planOf(t *testing.T, q comment.Query) Plan {
 	t.Helper()
-	filter := must.Get(q.Filter.Normalize())(t)
-	q.Product, q.Filter = "42", filter
-	if q.Order == "" {
-		q.Order = comment.NewestFirst
-	}
-	w := windowOf(q)
-	return plannerOf(q, Knowledge{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: StretchOf(q).Want(q.Slice.Size)})
-}
-
-func plannerOf(q comment.Query, known Knowledge) *Planner {
-	return &Planner{Product: q.Product, Filter: q.Filter, Known: known}
+	q.Filter, q.Order = must.Get(q.Filter.Normalize())(t), comment.NewestFirst
+	p := Planner{Product: "42", Filter: q.Filter}
+	return p.Take(Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: StretchOf(q).Want(q.Slice.Size)})
 }
 
 func anyFilter(t *rapid.T) comment.Filter {

@@ -34,8 +34,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 type customer string
 
 func (c customer) Identify(context.Context) (comment.Viewer, error) {
-	id := string(c)
-	return comment.Viewer{CustomerID: &id}, nil
+	return comment.Viewer{CustomerID: new(string(c))}, nil
 }
 
 // history is a test in which customers vote and two processes count, all at once over a bad
@@ -234,9 +233,7 @@ func (h *history) check(id comment.ID, want comment.VoteCounts) {
 func TestVotesOfCommentsThatChange(t *testing.T) {
 	for _, few := range []int{1000, 2} {
 		h := newHistory(t, few)
-		c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-		c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-		must.Get(h.store.Add(t.Context(), c, ""))(t)
+		c := h.voted(0)
 		recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), few)
 		cast := func(names ...string) {
 			for _, name := range names {
@@ -278,13 +275,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 // since counted without slices. The next process counts all slices.
 func TestFirstCountsOfSlices(t *testing.T) {
 	h := newHistory(t, 2)
-	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-	must.Get(h.store.Add(t.Context(), c, ""))(t)
-	for i := range 9 {
-		vote := comment.CastVote{By: fmt.Sprint("customer ", i), Vote: comment.Helpful, At: c.CreatedAt()}
-		must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
-	}
+	c := h.voted(9)
 	var sums layout.VoteSums
 	for slice := range sums.Slices {
 		sums.Slices[slice].Helpful = 5 // more than are read at once
@@ -384,9 +375,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 // A vote that was damaged by hand does not count, and the customer can vote again.
 func TestDamagedVote(t *testing.T) {
 	h := newHistory(t, 2)
-	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
-	must.Get(h.store.Add(t.Context(), c, ""))(t)
+	c := h.voted(0)
 	voter := &auth.Voter{Store: h.store, Authorizer: customer("b")}
 	vote := func(vote comment.Vote) {
 		t.Helper()
@@ -415,10 +404,8 @@ func TestDamagedVote(t *testing.T) {
 // setByHand changes an attribute of a comment directly, as an operator could.
 func (h *history) setByHand(id comment.ID, attr, value string) {
 	h.Helper()
-	if _, err := h.client.UpdateItem(h.Context(), &dynamodb.UpdateItemInput{
+	must.Get(h.client.UpdateItem(h.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(h.table), Key: layout.CommentKey(id), UpdateExpression: aws.String("SET " + attr + " = :v"),
 		ExpressionAttributeValues: layout.Item{":v": layout.Text(value)},
-	}); err != nil {
-		h.Fatal(err)
-	}
+	}))(h)
 }

@@ -3,8 +3,6 @@ package tableexport
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
@@ -64,7 +62,7 @@ func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loade
 			if restore.KindOf(it) != kind {
 				return nil
 			}
-			next, bytes = append(next, it), bytes+layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+			next, bytes = append(next, it), bytes+layout.SizeOf(it, nil)
 			if len(next) < batch && bytes < batchBytes {
 				return nil
 			}

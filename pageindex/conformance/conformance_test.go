@@ -103,8 +103,7 @@ var faults = map[string]broken{
 	}},
 	"equal times are one place": spoiled(func(found *pageindex.Found, _ pageindex.List, _ pageindex.Target, i int) {
 		if after := found.Boundaries[i].After; after != nil {
-			first := comment.FirstAt(after.Time())
-			found.Boundaries[i].After = &first
+			found.Boundaries[i].After = new(comment.FirstAt(after.Time()))
 		}
 	}),
 	"a rank is off by 1": spoiled(func(found *pageindex.Found, _ pageindex.List, target pageindex.Target, i int) {

@@ -153,8 +153,7 @@ func (h *history) truth() *bool {
 	if h.r.IntN(3) > 0 {
 		return nil
 	}
-	wanted := h.r.IntN(2) == 0
-	return &wanted
+	return new(h.r.IntN(2) == 0)
 }
 
 // someOf returns none or a few of some values.

@@ -221,9 +221,7 @@ func TestKilledBuilderIsTakenOver(t *testing.T) {
 			var running sync.WaitGroup
 			running.Go(func() { second.Run(ctx) })
 			time.Sleep(time.Minute + time.Duration(i)*370*time.Millisecond)
-			if err := first.declareGap(ctx, "store", "a test", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, first.declareGap(ctx, "store", "a test", nil))
 			running.Go(func() { _, _ = first.Build(ctx, func(int64) {}) })
 			time.Sleep(time.Duration(1+i*130) * time.Millisecond)
 			killed.dead.Store(true)

@@ -3,7 +3,6 @@ package markers
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -44,15 +43,11 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	for _, write := range in.TransactItems {
 		units := 1.0
 		if write.Put != nil {
-			units = float64((bytesOf(write.Put.Item) + 1023) / 1024)
+			units = float64((layout.SizeOf(write.Put.Item, nil) + 1023) / 1024)
 		}
 		b.add(0, 2*units)
 	}
 	return b.Client.TransactWriteItems(ctx, in, options...)
-}
-
-func bytesOf(item layout.Item) int {
-	return layout.SizeOf(item, slices.Collect(maps.Keys(item)))
 }
 
 func (b *bill) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {

@@ -46,16 +46,11 @@ func benchmarkFolder(b *testing.B, comments int) {
 	}
 	r.Shuffle(comments, func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
 	build := func(b *testing.B) {
-		building, err := s.Build(b.Context())
+		building := must.Get(s.Build(b.Context()))(b)
 		for chunk := range slices.Chunk(entries, 1000) {
-			if err == nil {
-				err = building.Add(b.Context(), chunk)
-			}
+			must.Do(b, building.Add(b.Context(), chunk))
 		}
-		if err == nil {
-			err = building.Finish(b.Context(), "built")
-		}
-		must.Do(b, err)
+		must.Do(b, building.Finish(b.Context(), "built"))
 	}
 	build(b)
 	b.Run("Build", func(b *testing.B) {

@@ -49,10 +49,7 @@ func TestConformanceOfBuckets(t *testing.T) {
 		return conformance.Place{
 			Shared: true,
 			Open: func(t *testing.T) pageindex.Store {
-				var err error
-				if store, err = openAt(t.Context(), &bucket{client(server, http.DefaultTransport, 3), s3test.Bucket, prefix}, small); err != nil {
-					t.Fatal(err)
-				}
+				store = must.Get(openAt(t.Context(), &bucket{client(server, http.DefaultTransport, 3), s3test.Bucket, prefix}, small))(t)
 				return store
 			},
 			Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },

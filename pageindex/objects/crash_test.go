@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,10 +35,7 @@ func TestFlippedBytes(t *testing.T) {
 		}
 	}
 	fill(0, 60)
-	b, err := s.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Build(t.Context()))(t)
 	fill(0, 60)
 	must.Do(t, b.Finish(t.Context(), "complete"))
 	fill(60, changes)
@@ -45,10 +43,7 @@ func TestFlippedBytes(t *testing.T) {
 	must.Do(t, s.Close())
 	noticed := 0
 	for _, path := range allFiles(t, folder) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
 		for i := 0; i < len(data); i += 1 + len(data)/80 {
 			flipped := slices.Clone(data)
 			flipped[i] ^= 1 << (i % 8)
@@ -66,13 +61,11 @@ func TestFlippedBytes(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(folder, rootObject), []byte("nonsense"), 0o600))
 	s = mustOpen(t, folder, quiet)
 	fill(0, 5) // entries applied to a damaged store are kept for the build
-	if b, err = s.Build(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(s.Build(t.Context()))(t)
 	fill(5, changes)
 	must.Do(t, b.Add(t.Context(), []pageindex.Entry{entry(0, comments)}))
 	must.Do(t, b.Finish(t.Context(), "again"))
-	if covers, err := s.Covers(t.Context()); err != nil || covers != "again" || !same(stateOf(t, s), stateAfter(changes, comments)) {
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "again" || !maps.Equal(stateOf(t, s), stateAfter(changes, comments)) {
 		t.Errorf("after the build the store covers %q (%v)", covers, err)
 	}
 }
@@ -90,7 +83,7 @@ func checkDamaged(t *testing.T, folder string, want map[comment.Position]int) bo
 	}
 	found, err := s.Find(t.Context(), list, targets)
 	if err == nil {
-		if found.Counts.Total() != len(want) || !same(stateOf(t, s), want) {
+		if found.Counts.Total() != len(want) || !maps.Equal(stateOf(t, s), want) {
 			t.Fatal("a changed byte was served")
 		}
 		return false
@@ -174,7 +167,7 @@ func TestEndsAnywhere(t *testing.T) {
 	must.Do(t, s.merger.collect(t.Context()))
 	for i, step := range kept {
 		opened := mustOpen(t, step.folder, quiet)
-		if got := stateOf(t, opened); !same(got, step.want) {
+		if got := stateOf(t, opened); !maps.Equal(got, step.want) {
 			t.Errorf("step %d of %d: %d comments, want %d", i+1, len(kept), len(got), len(step.want))
 		}
 		must.Do(t, opened.merger.mergeLeased(t.Context()))
@@ -203,7 +196,7 @@ func TestMergesByItself(t *testing.T) {
 		for s.core.current().state.Len() > 0 {
 			time.Sleep(time.Millisecond) // the test's own timeout ends the wait
 		}
-		if got := stateOf(t, s); !same(got, stateAfter(3, 10)) || len(s.core.current().root.Chunks) != 1 {
+		if got := stateOf(t, s); !maps.Equal(got, stateAfter(3, 10)) || len(s.core.current().root.Chunks) != 1 {
 			t.Errorf("after the merge there are %d comments in %d chunks, want 3 in 1", len(got), len(s.core.current().root.Chunks))
 		}
 	}
@@ -288,10 +281,7 @@ func TestGuardsEnd(t *testing.T) {
 // Whichever file a process has no descriptor for, later entries are accepted, and nothing is lost.
 func TestWithoutDescriptors(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "pages")
-	s, err := OpenFolder(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenFolder(t.Context(), folder))(t)
 	var limit syscall.Rlimit
 	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	n, refused := 0, 0
@@ -331,12 +321,8 @@ func TestWithoutDescriptors(t *testing.T) {
 	if refused == 0 {
 		t.Error("nothing was refused")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = OpenFolder(t.Context(), folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	s = must.Get(OpenFolder(t.Context(), folder))(t)
 	check(t, s, n)
 	must.Do(t, s.Close())
 }
@@ -361,8 +347,7 @@ func TestBuildsThatAreGivenUp(t *testing.T) {
 		builds = append(builds, b)
 	}
 	scratch := func() int {
-		entries := must.Get(os.ReadDir(filepath.Join(folder, scratchFolder)))(t)
-		return len(entries)
+		return len(must.Get(os.ReadDir(filepath.Join(folder, scratchFolder)))(t))
 	}
 	if n := scratch(); n != 1 || len(s.builds) != 1 {
 		t.Errorf("%d builds have files, and %d are remembered", n, len(s.builds))

@@ -232,14 +232,9 @@ func TestDownSlowEmptied(t *testing.T) {
 	s := mustOpenBucket(t, client(server, &http.Transport{}, 1), "", quiet)
 	build := func(n int, covers string) {
 		t.Helper()
-		b, err := s.Build(t.Context())
-		for i := 0; i < n && err == nil; i++ {
-			err = b.Add(t.Context(), []pageindex.Entry{nth(i)})
-		}
-		if err == nil {
-			err = b.Finish(t.Context(), covers)
-		}
-		must.Do(t, err)
+		b := must.Get(s.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), entriesTo(n)))
+		must.Do(t, b.Finish(t.Context(), covers))
 	}
 	build(40, "first")
 	check(t, s, 40)
@@ -305,17 +300,10 @@ func TestDamagedObjects(t *testing.T) {
 		if covers, err := fresh.Covers(t.Context()); covers != "" || err != nil {
 			t.Errorf("%s: a damaged store covers %q (%v)", pattern, covers, err)
 		}
-		b, err := fresh.Build(t.Context())
-		for n := 0; n < 19 && err == nil; n++ {
-			err = b.Add(t.Context(), []pageindex.Entry{nth(n)})
-		}
-		if err == nil {
-			err = fresh.Apply(t.Context(), []pageindex.Entry{nth(19)})
-		}
-		if err == nil {
-			err = b.Finish(t.Context(), "whole")
-		}
-		must.Do(t, err)
+		b := must.Get(fresh.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), entriesTo(19)))
+		must.Do(t, fresh.Apply(t.Context(), []pageindex.Entry{nth(19)}))
+		must.Do(t, b.Finish(t.Context(), "whole"))
 		check(t, fresh, 20)
 		for n := range 20 { // new logs
 			must.Do(t, fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}))
@@ -354,8 +342,7 @@ func TestParse(t *testing.T) {
 func TestOpenByEnvironment(t *testing.T) {
 	server := s3test.Start(t)
 	server.Environment(t)
-	s, err := OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/by/environment")
-	must.Do(t, err)
+	s := must.Get(OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/by/environment"))(t)
 	defer func() { _ = s.Close() }()
 	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
 	check(t, s, 1)

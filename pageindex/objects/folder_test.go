@@ -39,10 +39,7 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 	var store *Store
 	return conformance.Place{
 		Open: func(t *testing.T) pageindex.Store {
-			var err error
-			if store, err = openIn(t.Context(), folder, set); err != nil {
-				t.Fatal(err)
-			}
+			store = must.Get(openIn(t.Context(), folder, set))(t)
 			return store
 		},
 		Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strconv"
@@ -78,7 +79,7 @@ func TestKilled(t *testing.T) {
 		next = writeAndKill(t, folder, next, 1+r.IntN(60), time.Duration(r.IntN(3000))*time.Microsecond)
 		s := must.Get(openIn(t.Context(), folder, quiet))(t)
 		got := stateOf(t, s)
-		if !same(got, stateAfter(next, killComments)) && !same(got, stateAfter(next+1, killComments)) {
+		if !maps.Equal(got, stateAfter(next, killComments)) && !maps.Equal(got, stateAfter(next+1, killComments)) {
 			t.Fatalf("kill %d: %d comments, want those of %d changes or of one more", kill+1, len(got), next)
 		}
 		must.Do(t, s.Close())

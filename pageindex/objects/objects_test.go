@@ -74,30 +74,14 @@ func stateOf(t *testing.T, s *Store) map[comment.Position]int {
 	out := map[comment.Position]int{}
 	for rating := 1; rating <= comment.MaxRating; rating++ {
 		list := pageindex.List{Product: "espresso/1", Filter: comment.Filter{Ratings: []int{rating}}, Order: comment.OldestFirst}
-		found, err := s.Find(t.Context(), list, nil)
-		must.Do(t, err)
+		found := must.Get(s.Find(t.Context(), list, nil))(t)
 		var targets []pageindex.Target
 		for rank := range found.Counts.Total() {
 			targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
 		}
-		if found, err = s.Find(t.Context(), list, targets); err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range found.Boundaries {
+		for _, b := range must.Get(s.Find(t.Context(), list, targets))(t).Boundaries {
 			out[*b.After] = rating
 		}
 	}
 	return out
-}
-
-func same(a, b map[comment.Position]int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for position, rating := range a {
-		if b[position] != rating {
-			return false
-		}
-	}
-	return true
 }

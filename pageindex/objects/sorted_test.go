@@ -23,10 +23,7 @@ import (
 func TestSorted(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, atOnce := range []int{1, 7, 100, sortedAtOnce} {
-		s, err := NewSorted()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSorted())(t)
 		s.sorter.Items = atOnce
 		want := map[string]pageindex.Places{}
 		for range 400 {
@@ -35,12 +32,10 @@ func TestSorted(t *testing.T) {
 				want[c.ProductID] = pageindex.Places{}
 			}
 			want[c.ProductID].Add(c.Cell(), c.ID.Position())
-			if err := s.Add(c.ProductID, c.Cell(), c.ID.Position()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Add(c.ProductID, c.Cell(), c.ID.Position()))
 		}
 		var names []string
-		err = s.Each(func(product string, places pageindex.Places) error {
+		err := s.Each(func(product string, places pageindex.Places) error {
 			names = append(names, product)
 			for cell, positions := range want[product] {
 				slices.SortFunc(positions, comment.Position.Compare)
@@ -82,9 +77,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 	} {
 		s := must.Get(NewSorted())(t)
 		s.sorter.Items = atOnce
-		if err := s.Close(); err != nil { // the folder is gone, as if it had never been
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close()) // the folder is gone, as if it had never been
 		if err := fails(s); err == nil || !strings.HasPrefix(err.Error(), "temporary files cannot be written (") || !strings.HasSuffix(err.Error(), cure) {
 			t.Errorf("%d at once: %v", atOnce, err)
 		}

@@ -403,8 +403,7 @@ func runAndKill(t *testing.T, target string, after int) int {
 	t.Helper()
 	writer := exec.Command(os.Args[0], "-test.run=^TestWriterIsKilled$")
 	writer.Env = append(os.Environ(), victimVariable+"="+target)
-	out, err := writer.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(writer.StdoutPipe())(t)
 	must.Do(t, writer.Start())
 	last := 0
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -443,9 +442,7 @@ func batchOf(batch int) (out []pageindex.Entry) {
 func holds(t *testing.T, s *Store, batch int) bool {
 	t.Helper()
 	filter := comment.Filter{Languages: []comment.Language{commenttest.Languages[batch%4]}}
-	here, err := s.Find(t.Context(), pageindex.List{Product: product, Filter: filter, Order: comment.OldestFirst}, []pageindex.Target{{Rank: perBatch, Exact: true}})
-	must.Do(t, err)
-	whole, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 150, Exact: true}})
-	must.Do(t, err)
+	here := must.Get(s.Find(t.Context(), pageindex.List{Product: product, Filter: filter, Order: comment.OldestFirst}, []pageindex.Target{{Rank: perBatch, Exact: true}}))(t)
+	whole := must.Get(s.Find(t.Context(), all, []pageindex.Target{{Rank: 150, Exact: true}}))(t)
 	return here.Counts.Total() == perBatch && whole.Counts.Total() == perBatch && whole.Boundaries[0].Rank == 150
 }

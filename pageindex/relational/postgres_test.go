@@ -21,7 +21,11 @@ import (
 
 func open(t *testing.T, target, table string) *Store {
 	t.Helper()
-	s := must.Get(OpenPostgres(t.Context(), target, table))(t)
+	return closing(t, must.Get(OpenPostgres(t.Context(), target, table))(t))
+}
+
+// closing closes a store when the test ends.
+func closing(t *testing.T, s *Store) *Store {
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -69,18 +73,13 @@ func TestTablesDoNotMix(t *testing.T) {
 // A user who may not create schemas needs a ready one. Without it, the error has PostgreSQL's code.
 func TestSchemaMadeBefore(t *testing.T) {
 	target := postgrestest.Database(t)
-	admin, err := pgx.Connect(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := must.Get(pgx.Connect(t.Context(), target))(t)
 	defer admin.Close(context.WithoutCancel(t.Context()))
 	clerk := "clerk_" + strings.ToLower(rand.Text()) // roles belong to the server, and the test may run again
-	if _, err := admin.Exec(t.Context(), fmt.Sprintf(`CREATE ROLE %[1]s LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION %[1]s`, clerk)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(admin.Exec(t.Context(), fmt.Sprintf(`CREATE ROLE %[1]s LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION %[1]s`, clerk)))(t)
 	asClerk := strings.Replace(target, "talkback:", clerk+":", 1)
 	checkTotal(t, open(t, asClerk, "comments"), "p", 0)
-	err = open(t, asClerk, "other").Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)})
+	err := open(t, asClerk, "other").Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)})
 	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "SQLSTATE 42501") {
 		t.Errorf("without the right to create a schema, a change ends with %v", err)
 	}

@@ -217,8 +217,7 @@ func sqliteDatabase(t *testing.T) database {
 	address := url.URL{Scheme: "file", Path: file}
 	return database{
 		open: func(t *testing.T) *relational.Store {
-			s, err := relational.OpenSQLite(t.Context(), file)
-			return opened(t, s, err)
+			return must.Get(relational.OpenSQLite(t.Context(), file))(t)
 		},
 		raw: connected(t, "sqlite", address.String()), first: "?",
 	}
@@ -228,17 +227,10 @@ func postgresDatabase(t *testing.T) database {
 	address := postgrestest.Database(t)
 	return database{
 		open: func(t *testing.T) *relational.Store {
-			s, err := relational.OpenPostgres(t.Context(), address, "comments")
-			return opened(t, s, err)
+			return must.Get(relational.OpenPostgres(t.Context(), address, "comments"))(t)
 		},
 		raw: connected(t, "pgx", address), prefix: "talkback_comments.", first: "$", shared: true,
 	}
-}
-
-func opened[S any](t *testing.T, s S, err error) S {
-	t.Helper()
-	must.Do(t, err)
-	return s
 }
 
 func connected(t *testing.T, driver, address string) *sql.DB {

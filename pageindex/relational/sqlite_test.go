@@ -40,13 +40,7 @@ func TestMain(m *testing.M) {
 
 func openFile(t *testing.T, file string) *Store {
 	t.Helper()
-	s := must.Get(OpenSQLite(t.Context(), file))(t)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return closing(t, must.Get(OpenSQLite(t.Context(), file))(t))
 }
 
 const product = "espresso-machine"

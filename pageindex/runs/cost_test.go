@@ -217,8 +217,7 @@ func (p *purse) remove() Change {
 	for p.markers[at].Rating == 0 { // removed before
 		at = p.sorted[p.r.IntN(len(p.sorted))]
 	}
-	cell := p.markers[at]
-	return Change{Position: at, From: &cell}
+	return Change{Position: at, From: new(p.markers[at])}
 }
 
 // BenchmarkCosts reports the cost of a product's index, in capacity units and bytes:
@@ -269,6 +268,5 @@ func BenchmarkCosts(b *testing.B) {
 }
 
 func costDate(day int) *time.Time {
-	at := costBegins.AddDate(0, 0, day).Add(5 * time.Hour)
-	return &at
+	return new(costBegins.AddDate(0, 0, day).Add(5 * time.Hour))
 }

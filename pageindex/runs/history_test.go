@@ -235,8 +235,8 @@ func (w *world) mergeSteps(step func(string) bool) error {
 }
 
 func (w *world) write(m *Merge, step func(string) bool) error {
-	made := func(key Key) bool { return key.Version == m.before.Version }
-	for _, key := range m.Leftover(slices.Collect(filtered(maps.Keys(w.chunks), made))) {
+	others := func(key Key) bool { return key.Version != m.before.Version }
+	for _, key := range m.Leftover(slices.DeleteFunc(slices.Collect(maps.Keys(w.chunks)), others)) {
 		delete(w.chunks, key)
 	}
 	result := m.Result(w.r.Uint32())
@@ -260,16 +260,6 @@ func (w *world) write(m *Merge, step func(string) bool) error {
 	}
 	maps.DeleteFunc(w.log, func(number uint64, _ []byte) bool { return number <= result.Directory.Merged })
 	return nil
-}
-
-func filtered(keys iter.Seq[Key], keep func(Key) bool) iter.Seq[Key] {
-	return func(yield func(Key) bool) {
-		for key := range keys {
-			if keep(key) && !yield(key) {
-				return
-			}
-		}
-	}
 }
 
 // now returns the present state.
@@ -402,12 +392,10 @@ func (w *world) someList() pageindex.List {
 		}
 	}
 	if w.r.IntN(3) == 0 {
-		verified := w.r.IntN(2) == 0
-		list.Filter.Verified = &verified
+		list.Filter.Verified = new(w.r.IntN(2) == 0)
 	}
 	if w.r.IntN(3) == 0 {
-		after := w.somewhere().Time()
-		list.Filter.CreatedAfter = &after
+		list.Filter.CreatedAfter = new(w.somewhere().Time())
 	}
 	if w.r.IntN(3) == 0 {
 		before := w.somewhere().Time().Add(time.Millisecond)

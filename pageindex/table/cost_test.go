@@ -141,8 +141,7 @@ var lists = []listQuery{
 }
 
 func date(year int, month time.Month, day int) *time.Time {
-	at := time.Date(year, month, day, 12, 0, 0, 0, time.UTC)
-	return &at
+	return new(time.Date(year, month, day, 12, 0, 0, 0, time.UTC))
 }
 
 // bill is the cost of lookups: sums and maxima.
@@ -159,9 +158,7 @@ func (c *crowd) jump(t testing.TB, q listQuery, jumps int, exact bool) (b bill) 
 	low, high := q.filter.Range()
 	var list []comment.Position
 	for _, m := range c.markers {
-		if m.Position.Compare(low) >= 0 && m.Position.Compare(high) <= 0 &&
-			(q.filter.Languages == nil || slices.Contains(q.filter.Languages, m.Cell.Language)) &&
-			(q.filter.Ratings == nil || slices.Contains(q.filter.Ratings, m.Cell.Rating)) {
+		if q.filter.AllowsCell(m.Cell) && m.Position.Compare(low) >= 0 && m.Position.Compare(high) <= 0 {
 			list = append(list, m.Position)
 		}
 	}

@@ -69,11 +69,7 @@ func TestUnfinishedIndexIsUnavailable(t *testing.T) {
 	}
 	large, _ := newUnindexed(t, 1500)
 	large.checkUnavailable(t, "rebuild --pages")
-	counter := counts.NewCounter(large.client, large.table, counts.CounterOptions{Pages: noMerge{}, Logger: slog.New(slog.DiscardHandler)})
-	unmerged := countedIndex{Index: large.Index, counter: counter}
-	if err := unmerged.Apply(t.Context(), []pageindex.Entry{large.insert(rand.New(rand.NewPCG(3, 3)))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, large.unmerged().Apply(t.Context(), []pageindex.Entry{large.insert(rand.New(rand.NewPCG(3, 3)))}))
 	merging := counts.NewCounter(large.client, large.table, counts.CounterOptions{Pages: large.Index, Logger: slog.New(slog.DiscardHandler)})
 	large.OnUnsplit(merging.MergePages)
 	large.checkUnavailable(t, "being built")

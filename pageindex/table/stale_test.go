@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -126,10 +127,7 @@ func TestStaleReadsAreNotMixed(t *testing.T) {
 			batch = append(batch, entry)
 		}
 		must.Do(t, c.Apply(t.Context(), batch))
-		next := state{}
-		for p, cell := range now {
-			next[p] = cell
-		}
+		next := maps.Clone(now)
 		for _, entry := range batch {
 			if delete(next, entry.Position); entry.Cell != nil {
 				next[entry.Position] = *entry.Cell
@@ -153,7 +151,6 @@ func TestExactPlacesAreOfOneMoment(t *testing.T) {
 	everything := func(string) bool { return true }
 	markers := func(read string) bool { return strings.Contains(read, "BETWEEN") }
 	at := place(50)
-	since := at.Time()
 	for _, test := range []struct {
 		name   string
 		lags   func(read string) bool
@@ -167,7 +164,7 @@ func TestExactPlacesAreOfOneMoment(t *testing.T) {
 		{name: "rank, all lags", lags: everything, target: pageindex.Target{Rank: 25, Exact: true}},
 		{name: "rank, markers lag", lags: markers, target: pageindex.Target{Rank: 25, Exact: true}, merged: true},
 		// The run of the date is read before the run of the rank.
-		{name: "rank from a date on, all lags", lags: everything, filter: comment.Filter{CreatedAfter: &since}, target: pageindex.Target{Rank: 300, Exact: true}},
+		{name: "rank from a date on, all lags", lags: everything, filter: comment.Filter{CreatedAfter: new(at.Time())}, target: pageindex.Target{Rank: 300, Exact: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCounted(t, dynamotest.Dynoxide(t))
