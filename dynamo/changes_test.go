@@ -94,7 +94,6 @@ func (l *lagging) UpdateItem(_ context.Context, in *dynamodb.UpdateItemInput, _ 
 	return &dynamodb.UpdateItemOutput{}, err
 }
 
-// PutItem implements client.
 func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	c, err := layout.Decode(in.Item)
 	l.put(c)
@@ -132,7 +131,6 @@ func (l *lagging) Find(ctx context.Context, list pageindex.List, targets []pagei
 	return index.Find(ctx, list, targets)
 }
 
-// Query implements client.
 func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

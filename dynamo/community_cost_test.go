@@ -19,7 +19,7 @@ import (
 // for a comment of average length. Without moderation, an add costs its item, its entries in the
 // four lists, and one unit for its author's index.
 func TestCostOfModeration(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	meter := &dynamotest.Meter{}
 	client = call.Observed(client, meter)
 	store := NewStore(client, table, Options{})
@@ -125,7 +125,7 @@ func TestCostOfModeration(t *testing.T) {
 // What votes cost in write units. A batch of votes, however large, is counted by one write of the
 // comment: its item, its entries in four lists, and its place among the helpful ones.
 func TestCostOfVotes(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	meter := &dynamotest.Meter{}
 	client = call.Observed(client, meter)
 	store := NewStore(client, table, Options{})

@@ -181,17 +181,14 @@ func TestWhatErrorsMean(t *testing.T) {
 				if told != row.kind || lost != row.lost || strings.Contains(comment.MessageOf(err), "secret") {
 					t.Errorf("%s at %s: kind %d, outcome unknown: %v (%v); want kind %d: %s", row.code, use, told, lost, err, row.kind, row.why)
 				}
-				if repeated := table.calls > 1; repeated != (row.again && madeAgain(use)) {
+				// A loader repeats its call only after it has read again.
+				if repeated := table.calls > 1; repeated != (row.again && use != "PutItem of a load") {
 					t.Errorf("%s at %s: %d calls; want it made again: %v: %s", row.code, use, table.calls, row.again, row.why)
 				}
 			})
 		}
 	}
 }
-
-// madeAgain reports whether a use retries its call itself. A loader instead retries after it has
-// read again.
-func madeAgain(use string) bool { return use != "PutItem of a load" }
 
 func reasons(codes ...string) string {
 	list := make([]string, len(codes))

@@ -28,7 +28,7 @@ import (
 // filledTable creates a table that holds comments.
 func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
 	t.Helper()
-	client, table := newTable(t, endpoint)
+	client, table := dynamo.NewTable(t, endpoint)
 	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), comments))(t)
 	return client, table
 }

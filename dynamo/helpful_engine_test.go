@@ -31,7 +31,7 @@ type crowd struct {
 // back moves to the comments without votes.
 func TestMostHelpfulFollowsVotes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := dynamo.NewTable(t, endpoint)
 		known := planner.Knowledge{}
 		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: votes.NewRecounter(client, table, 1)}
 		c.store = dynamo.NewStore(client, table, dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})

@@ -27,7 +27,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := dynamo.NewTable(t, endpoint)
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 1)), "p", 260)
 		checkLoad(t, dynamo.NewLoader(client, table, 0), comments[:130], dynamo.LoadCounts{Written: 130})
 		setText(t, client, table, comments[7].ID, "edited")
@@ -56,7 +56,7 @@ func TestLoad(t *testing.T) {
 // A load with Update replaces comments that still are as an earlier import wrote them, and leaves
 // those that were changed here.
 func TestLoadUpdates(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	rows := []struct {
 		why   string
@@ -119,7 +119,7 @@ func TestLoadUpdates(t *testing.T) {
 // of its bytes.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := dynamo.NewTable(t, endpoint)
 		comments := commenttest.Many(rand.New(rand.NewPCG(2, 2)), "p", 30)
 		for i := range comments {
 			comments[i].Text = strings.Repeat("<", comment.MaxTextBytes)
@@ -413,7 +413,7 @@ func TestLoadMakesFewCalls(t *testing.T) {
 // was then deleted or edited.
 func TestLateWriteOfALoad(t *testing.T) {
 	for _, revive := range []bool{false, true} {
-		client, table := newTable(t, dynamotest.Dynoxide(t))
+		client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 2)
 		if revive {
@@ -443,7 +443,7 @@ func TestLateWriteOfALoad(t *testing.T) {
 // revives comments.
 func TestReviveAndDelete(t *testing.T) {
 	for _, deletedBefore := range []bool{false, true} {
-		client, table := newTable(t, dynamotest.Dynoxide(t))
+		client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 		store := dynamo.NewStore(client, table, dynamo.Options{})
 		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 1)
 		if deletedBefore {

@@ -99,7 +99,6 @@ func TestRanksThatAreNotAnswered(t *testing.T) {
 // fetchable is a table whose comments can also be fetched by ID.
 type fetchable struct{ warehouse }
 
-// BatchGetItem implements client.
 func (f *fetchable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	var found []layout.Item
 	for _, key := range in.RequestItems["comments"].Keys {

@@ -41,7 +41,7 @@ func pending(t *testing.T, product string) comment.Comment {
 // one entry in the audit, however often its answer was lost, and the entries lead from the first
 // state to the last. A comment is in the queue exactly while it waits.
 func TestDecisionsThroughFaults(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for round := range 20 {
 		c := pending(t, fmt.Sprint("p", round))
@@ -103,7 +103,7 @@ func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInp
 // that the edit was written.
 func TestEditThatWasDecidedAbout(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		c := pending(t, "p")
 		store := NewStore(client, table, Options{})
 		must.Get(store.Add(t.Context(), c, ""))(t)
@@ -176,7 +176,7 @@ func TestDecisionIsMadeOnce(t *testing.T) {
 // decidable returns a store with an approved comment.
 func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 	t.Helper()
-	client, table := newTable(t, endpoint)
+	client, table := NewTable(t, endpoint)
 	store, c := NewStore(client, table, Options{}), pending(t, "p")
 	c.Status, c.Moderation = comment.Approved, nil
 	must.Get(store.Add(t.Context(), c, ""))(t)
@@ -187,7 +187,7 @@ func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 // The comment that waits longest comes first.
 func TestQueue(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		r, store := commenttest.Rand(t), NewStore(client, table, Options{})
 		var waiting []comment.Comment
 		for i := range 60 {
@@ -264,7 +264,7 @@ func (c customer) Identify(context.Context) (comment.Viewer, error) {
 // success. The comment counts each of them once. It has one place in the queue once reports reach
 // the threshold.
 func TestReportsThroughFaults(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for reporters := range 5 {
 		c := commenttest.Random(r, "p")
@@ -313,7 +313,7 @@ func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) 
 // reported meanwhile, the report is a conflict and writes nothing.
 func TestReportOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
 		before := commenttest.Random(commenttest.Rand(t), "p")
 		before.Version, before.UpdatedAt = 1, nil
@@ -353,7 +353,7 @@ func reportedTwice(c comment.Comment) comment.Comment {
 // Comments, decisions and reports that were damaged by hand, so that no answer can hold them, are
 // reported and left out. Moderators see the others.
 func TestDamagedRecords(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	damaged := 0
 	store := NewStore(client, table, Options{Improper: func(layout.Improper) { damaged++ }})
 	c, spam, never := pending(t, "p"), comment.Spam, comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))

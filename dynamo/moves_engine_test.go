@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -38,19 +37,13 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 	return b.HTTPClient.Do(request)
 }
 
-// rareEnds returns counts with hardly any comment of one or five stars, so that pages of these are
-// read from their partitions.
-func rareEnds(comment.Query) planner.Knowledge {
-	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
-}
-
 // A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
 // page of these two ratings.
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds})
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: dynamo.RareEnds})
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
@@ -89,9 +82,9 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 // of the page is then one of the page before, and it has its text too.
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds, PageNumbers: noIndex{}})
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: dynamo.RareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
@@ -125,8 +118,8 @@ type noIndex struct{ pageindex.Index }
 // A comment that was edited and then deleted is looked up by ID. The plan includes the cost of the
 // lookup, though it finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
-	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: rareEnds})
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
+	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: dynamo.RareEnds})
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating, before.Version = 1, 1
 	after := before

@@ -25,8 +25,8 @@ import (
 
 var oneEach = Options{OnePerCustomer: true}
 
-// newTable returns a client, and the name of an empty table.
-func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
+// NewTable returns a client, and the name of an empty table.
+func NewTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	must.Do(t, CreateTable(t.Context(), client, table))
@@ -83,7 +83,7 @@ func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
 // customer can write another, even if the delete ended half-way.
 func TestOneCommentForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		r := commenttest.Rand(t)
 		store, careless := NewStore(client, table, oneEach), NewStore(client, table, Options{})
 		first := byAda(r, "p", "first")
@@ -149,7 +149,7 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 // Sending one of them again gives the same comment.
 func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		r, before, store := commenttest.Rand(t), NewStore(client, table, Options{}), NewStore(client, table, oneEach)
 		for _, product := range []string{"a", "b", "c"} {
 			must.Get(before.Add(t.Context(), byAda(r, product, "from before"), ""))(t)
@@ -174,7 +174,7 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 
 // Whichever fault its calls meet, an add reports success, and the customer has one comment.
 func TestOnlyAddThroughFaults(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for i, fault := range faulttest.Kinds {
 		for _, gone := range []bool{false, true} { // the item of a deleted comment is left
@@ -226,7 +226,7 @@ func (b *beforeSecondTry) TransactWriteItems(ctx context.Context, in *dynamodb.T
 // writes another. The add reports success, and its comment stays deleted.
 func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 		for _, another := range []bool{false, true} {
 			c, want := byAda(r, fmt.Sprint(another), "words"), 0
@@ -253,7 +253,7 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 // about the product, and every refusal names a comment that was written. In the end the customer
 // can delete and write again.
 func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for round := range commenttest.Times(6, 60) {
 		product := fmt.Sprint("p", round)
@@ -290,7 +290,7 @@ func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 // An add reads the keys of the customer's earlier comments, and each of these comments, up to a
 // hundred.
 func TestOnlyAddReads(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, store := commenttest.Rand(t), NewStore(client, table, oneEach)
 	written := 0
 	for _, row := range []struct {
@@ -314,7 +314,7 @@ func TestOnlyAddReads(t *testing.T) {
 // The item is in no index and reveals neither the customer, nor the product, nor any words. A
 // delete removes it, even beside a comment that was damaged by hand.
 func TestItemOfOneForEachCustomer(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	store, c := NewStore(client, table, oneEach), byAda(commenttest.Rand(t), "a product", "some words")
 	it := store.putOne(c, comment.CustomerProduct{Customer: "ada", Product: "a product"}, "").Item
 	if got := dynamotest.IndexAttributes(layout.Definition("t"), it); len(got) > 0 {

@@ -17,7 +17,7 @@ import (
 // Whatever happens to one of its answers, a page is complete and has each comment once.
 func TestPagesThroughEveryFault(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	model := commenttest.NewModel()
 	for range 40 {
 		c := commenttest.Nasty(r, "42")

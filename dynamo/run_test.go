@@ -45,7 +45,6 @@ type readOnly struct {
 	*fakeQuerier
 }
 
-// Query implements client.
 func (r readOnly) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	return r.fakeQuerier.Query(ctx, in, options...)
 }
@@ -63,9 +62,9 @@ func planFor(ratings ...int) planner.Plan {
 	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: windowOf(q), Purpose: comment.ReadPage, Want: 21})
 }
 
-// rareEnds returns counts with hardly any comment of one or five stars, so that pages of these are
+// RareEnds returns counts with hardly any comment of one or five stars, so that pages of these are
 // read from their partitions.
-func rareEnds(comment.Query) planner.Knowledge {
+func RareEnds(comment.Query) planner.Knowledge {
 	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
 }
 
@@ -127,7 +126,7 @@ func TestTextIsOfTheVersionShown(t *testing.T) {
 		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 			return &dynamodb.QueryOutput{Items: []layout.Item{layout.Encode(versions[partitionKey(in)])}}, nil
 		}}
-		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{Knowledge: rareEnds})
+		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{Knowledge: RareEnds})
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
 		})

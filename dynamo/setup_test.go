@@ -18,14 +18,6 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// newTable returns a client, and the name of an empty table.
-func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
-	t.Helper()
-	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-	return client, table
-}
-
 func TestTableIsMadeAndRecognized(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -58,7 +50,7 @@ func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 // Processes that start together are throttled, and start all the same. A process that reaches no
 // table, or something that is not DynamoDB, fails at once.
 func TestTableIsCheckedThoughThrottled(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		fault  faulttest.Fault
 		fails  int // number of calls that meet the fault

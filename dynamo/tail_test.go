@@ -119,13 +119,11 @@ func tailBesideLateWrites(t *testing.T, behind time.Duration) {
 // hanging is a client whose writes get no answer.
 type hanging struct{ *dynamodb.Client }
 
-// PutItem hangs.
 func (hanging) PutItem(ctx context.Context, _ *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-// TransactWriteItems hangs.
 func (hanging) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()

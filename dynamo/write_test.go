@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -30,7 +31,7 @@ import (
 // After that it is not, even if its item still exists.
 func TestKeysExpire(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		r, start := commenttest.Rand(t), time.Now()
 		first := commenttest.Random(r, "p")
 		first.Version, first.UpdatedAt = 1, nil
@@ -59,7 +60,7 @@ func TestKeysExpire(t *testing.T) {
 // The account of an operation counts the comments that it writes, so that its duration is compared
 // with other writes.
 func TestWritesAreAccountedFor(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	store, account := NewStore(client, table, Options{}), usage.NewPool(1).Open(1)
 	ctx := usage.With(t.Context(), account)
 	c := commenttest.Random(commenttest.Rand(t), "p")
@@ -186,7 +187,7 @@ func TestKeysAreInNoIndex(t *testing.T) {
 // gets a true answer: the version of the reply is the number of successes, plus some of the calls
 // whose outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
 func TestRepliesBesideEditsThroughFaults(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for range 4 {
 		c := commenttest.Random(r, "p")
@@ -256,7 +257,7 @@ func editOften(t *testing.T, healthy, store *Store, id comment.ID) {
 // nor removes a reply that its writer has not read.
 func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := newTable(t, endpoint)
+		client, table := NewTable(t, endpoint)
 		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
 		first := &comment.Reply{Text: "first", Name: "Shop", CreatedAt: at, Version: 1}
 		second := &comment.Reply{Text: "second", Name: "Shop", CreatedAt: at, UpdatedAt: &at, Version: 2}
@@ -292,7 +293,7 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 				t.Errorf("%s: %v", row.why, err)
 			}
 			now, err := store.Comment(t.Context(), c.ID)
-			if err != nil || !sameReply(now.Reply, row.there) {
+			if err != nil || !cmp.Equal(row.there, now.Reply) {
 				t.Errorf("%s: %v, %v is there, want %v", row.why, err, now.Reply, row.there)
 			}
 		}
@@ -307,13 +308,9 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	})
 }
 
-func sameReply(a, b *comment.Reply) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Text == b.Text && a.Version == b.Version && a.CreatedAt.Equal(b.CreatedAt)
-}
-
 // A writer whose answers are lost recognizes its own reply, its edits and its deletion.
 func TestReplyWhoseAnswerIsLost(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	lossy, _ := faulttest.Under(client, func(call int) faulttest.Fault {
 		return []faulttest.Fault{faulttest.None, faulttest.AnswerLost}[call%2]
 	})
@@ -349,7 +346,7 @@ func (b *between) Do(r *http.Request) (*http.Response, error) {
 // DynamoDB may perform a call twice. If another change comes in between, it refuses the second one,
 // but the first had its effect.
 func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
-	client, table := newTable(t, dynamotest.Dynoxide(t))
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	healthy, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
 	for what, change := range map[string]func(store *Store, c comment.Comment, text string) error{
 		"a reply": func(store *Store, c comment.Comment, text string) error {

@@ -28,7 +28,6 @@ type onlyQueries struct {
 	queries boards
 }
 
-// Query implements readerClient.
 func (o onlyQueries) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	return o.queries(ctx, in)
 }

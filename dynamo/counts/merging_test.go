@@ -19,7 +19,6 @@ type slowMerger struct {
 	err               error
 }
 
-// Merge waits.
 func (s *slowMerger) Merge(context.Context, string) error {
 	s.note(1)
 	time.Sleep(time.Second)

@@ -85,7 +85,6 @@ func (m *memoryTable) bill(pk, sk string, before, after layout.Item, times float
 	}
 }
 
-// BatchGetItem implements the SDK's client.
 func (m *memoryTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +107,6 @@ func (m *memoryTable) get(key layout.Item) layout.Item {
 	return nil
 }
 
-// Query implements the SDK's client.
 func (m *memoryTable) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +149,6 @@ func sortRange(condition string, values map[string]string) (from, to string) {
 	return values[":from"], values[":to"]
 }
 
-// TransactWriteItems implements the SDK's client.
 func (m *memoryTable) TransactWriteItems(_ context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,7 +163,6 @@ func (m *memoryTable) TransactWriteItems(_ context.Context, in *dynamodb.Transac
 	return &dynamodb.TransactWriteItemsOutput{}, nil
 }
 
-// TransactGetItems implements the SDK's client.
 func (m *memoryTable) TransactGetItems(_ context.Context, in *dynamodb.TransactGetItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -177,7 +173,6 @@ func (m *memoryTable) TransactGetItems(_ context.Context, in *dynamodb.TransactG
 	return out, nil
 }
 
-// BatchWriteItem implements the SDK's client.
 func (m *memoryTable) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -193,7 +188,6 @@ func (m *memoryTable) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteI
 	return &dynamodb.BatchWriteItemOutput{}, nil
 }
 
-// PutItem implements the SDK's client.
 func (m *memoryTable) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,7 +195,6 @@ func (m *memoryTable) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ..
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-// DeleteItem implements the SDK's client.
 func (m *memoryTable) DeleteItem(_ context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -247,8 +247,7 @@ func TestErasureCost(t *testing.T) {
 func TestStatusIsCharged(t *testing.T) {
 	x := newTable(t)
 	e := x.eraser(x.client)
-	_, err := e.Start(t.Context(), ada)
-	x.must(err)
+	must.Get(e.Start(t.Context(), ada))(t)
 	for author, units := range map[comment.Author]float64{ada: 1, {ID: "bo", Name: "Bo"}: 2} {
 		operation := usage.NewPool(1).Open(1)
 		_, _, err := e.Status(usage.With(t.Context(), operation), author)

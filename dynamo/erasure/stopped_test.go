@@ -87,11 +87,10 @@ func TestImportIsStopped(t *testing.T) {
 			loader := restore.NewLoader(client, x.name, 0)
 			loader.Marks = erasure.HastenPuts(erasure.NewMarks(x.client, x.name))
 			own := x.comment(ada)
-			_, err := loader.Load(t.Context(), []layout.Item{
+			must.Get(loader.Load(t.Context(), []layout.Item{
 				layout.Encode(own), layout.VoteItem(other.ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: now}),
 				layout.ReportItem(other.ID, "0f", comment.Report{By: ada.ID, Reason: "SPAM", At: now}),
-			})
-			x.must(err)
+			}))(x.t)
 			must.Get(loader.Load(t.Context(), []layout.Item{layout.ReportItem(own.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: now, Note: "Of " + ada.Name})}))(x.t)
 			if keys := x.traces(ada); len(keys) > 0 {
 				t.Errorf("puts of a restore that %s bring back %v", how, keys)

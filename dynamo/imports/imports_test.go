@@ -135,12 +135,9 @@ func TestUndo(t *testing.T) {
 	}
 	// An import that was undone and runs again has written what it writes now.
 	x.load("pots.csv", plain(t, "kettle", 3))
-	_, err := registry.Undo(t.Context(), "pots.csv", func(imports.Undone) {})
-	x.must(err)
+	must.Get(registry.Undo(t.Context(), "pots.csv", func(imports.Undone) {}))(x)
 	x.load("pots.csv", plain(t, "kettle", 2))
-	again, err := registry.Find(t.Context(), "pots.csv")
-	x.must(err)
-	if again.Written != 2 {
+	if again := must.Get(registry.Find(t.Context(), "pots.csv"))(x); again.Written != 2 {
 		t.Errorf("the list has %d comments of an import of 2", again.Written)
 	}
 	if _, err := registry.Undo(t.Context(), "third.csv", nil); comment.KindOf(err) != comment.NotFound {
@@ -244,8 +241,7 @@ func TestImportsOfACopy(t *testing.T) {
 				t.Errorf("beside %v: %v", row.before, err)
 			}
 		}
-		begun, err := registry.Begin(t.Context(), "later")
-		to.must(err)
+		begun := must.Get(registry.Begin(t.Context(), "later"))(to)
 		if want := int64(max(3, len(row.before)+1)); row.fits && begun.Number() != want {
 			t.Errorf("beside %v, the next import has the number %d, want %d", row.before, begun.Number(), want)
 		}

@@ -29,7 +29,6 @@ type memory struct {
 
 func sortKey(it layout.Item) string { return it["SK"].(*types.AttributeValueMemberS).Value }
 
-// Query implements outbox.Client.
 func (m *memory) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +53,6 @@ func (m *memory) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dy
 	return out, nil
 }
 
-// PutItem implements outbox.Client.
 func (m *memory) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,22 +2,22 @@ package conformance
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 )
 
-func inMemory(store pageindex.Store) func(t *testing.T) Place {
-	return func(*testing.T) Place {
-		return Place{Shared: true, Open: func(*testing.T) pageindex.Store { return store }}
-	}
+func inMemory(store pageindex.Store) Place {
+	return Place{Shared: true, Open: func(*testing.T) pageindex.Store { return store }}
 }
 
 func TestModelConforms(t *testing.T) {
-	Run(t, func(t *testing.T) Place { return inMemory(NewModel())(t) })
+	Run(t, func(*testing.T) Place { return inMemory(NewModel()) })
 }
 
 // broken are stores with one fault each. The zero value has none.
@@ -136,7 +136,7 @@ var faults = map[string]broken{
 		return found, err
 	}},
 	"a build hides the old content": {begin: func(m *Model) { m.held = comments{} }},
-	"a build keeps the old content": {begin: func(m *Model) { m.build.held.apply(valuesOf(m.held)) }},
+	"a build keeps the old content": {begin: func(m *Model) { m.build.held.apply(slices.Collect(maps.Values(m.held))) }},
 	"a build misses applied entries": {apply: func(m *Model, entries []pageindex.Entry) error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -151,21 +151,14 @@ var faults = map[string]broken{
 	}},
 }
 
-func valuesOf(held comments) (out []pageindex.Entry) {
-	for _, entry := range held {
-		out = append(out, entry)
-	}
-	return out
-}
-
 // The suite fails for every fault. It runs in another process, so that its failures do not fail
 // this test.
 func TestFaultsAreFound(t *testing.T) {
 	if fault := os.Getenv("CONFORMANCE_FAULT"); fault != "" {
-		Run(t, func(t *testing.T) Place {
+		Run(t, func(*testing.T) Place {
 			store := faults[fault]
 			store.Model = NewModel()
-			return inMemory(store)(t)
+			return inMemory(store)
 		})
 		return
 	}
