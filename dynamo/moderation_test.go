@@ -85,20 +85,6 @@ func TestDecisionsThroughFaults(t *testing.T) {
 	}
 }
 
-// beforeRetry calls a hook before the second update.
-type beforeRetry struct {
-	client
-	hook    func()
-	updates int
-}
-
-func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if b.updates++; b.updates == 2 {
-		b.hook()
-	}
-	return b.client.UpdateItem(ctx, in, options...)
-}
-
 // The answer of an edit is lost, and a moderator decides before it is sent again. The author learns
 // that the edit was written.
 func TestEditThatWasDecidedAbout(t *testing.T) {
@@ -110,7 +96,11 @@ func TestEditThatWasDecidedAbout(t *testing.T) {
 		faulty, _ := faulttest.Under(client, faulttest.Nth(1, faulttest.AnswerLost))
 		edited, at := c, c.CreatedAt()
 		edited.Text, edited.Version, edited.UpdatedAt = "edited", 2, &at
-		retrying := NewStore(&beforeRetry{client: faulty, hook: func() {
+		updates := 0
+		retrying := NewStore(faulttest.Before(faulty, "UpdateItem", func() {
+			if updates++; updates != 2 {
+				return
+			}
 			now, err := store.Comment(t.Context(), c.ID)
 			if err != nil || now.Version != 2 {
 				t.Errorf("version %d, %v", now.Version, err)
@@ -120,9 +110,9 @@ func TestEditThatWasDecidedAbout(t *testing.T) {
 			if err := store.Decide(t.Context(), now, shown, comment.Decision{CommentID: c.ID, Position: comment.FirstAt(at), From: now.Status, Version: 2}); err != nil {
 				t.Error(err)
 			}
-		}}, table, Options{})
-		if err := retrying.Replace(t.Context(), c, edited); err != nil {
-			t.Errorf("the edit was written, and answered with %v", err)
+		}), table, Options{})
+		if err := retrying.Replace(t.Context(), c, edited); err != nil || updates != 2 {
+			t.Errorf("the edit was written, and answered with %v after %d tries", err, updates)
 		}
 	})
 }

@@ -3,47 +3,25 @@ package dynamo_test
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex"
 )
-
-// between is a network that runs a hook before each Query, one at a time.
-type between struct {
-	dynamodb.HTTPClient
-	mu   sync.Mutex
-	then func()
-}
-
-// Do implements dynamodb.HTTPClient.
-func (b *between) Do(request *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(request.Header.Get("X-Amz-Target"), ".Query") {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.then()
-	}
-	return b.HTTPClient.Do(request)
-}
 
 // A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
 // page of these two ratings.
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
-	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: dynamo.RareEnds})
+	meanwhile := func() {}
+	store := dynamo.NewStore(faulttest.Before(client, "Query", func() { meanwhile() }), table, dynamo.Options{Knowledge: dynamo.RareEnds})
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
@@ -52,7 +30,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	model := commenttest.NewModel(comments...)
 	q := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst}
 	toggled := comments[r.IntN(len(comments))]
-	network.then = func() { toggled = toggle(t, r, store, toggled) }
+	meanwhile = func() { toggled = toggle(t, r, store, toggled) }
 	lookups, extra := 0, 0.0
 	const pages = 60
 	for range pages {
@@ -83,8 +61,8 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
-	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: dynamo.RareEnds, PageNumbers: noIndex{}})
+	meanwhile := func() {}
+	store := dynamo.NewStore(faulttest.Before(client, "Query", func() { meanwhile() }), table, dynamo.Options{Knowledge: dynamo.RareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
@@ -93,7 +71,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 		must.Get(store.Add(t.Context(), comments[i], ""))(t)
 	}
 	newest := slices.MaxFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
-	network.then = func() { newest = toggle(t, r, store, newest) }
+	meanwhile = func() { newest = toggle(t, r, store, newest) }
 	lookups := 0
 	for range 40 {
 		page, err := store.Comments(t.Context(), comment.Query{

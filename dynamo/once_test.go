@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -208,20 +207,6 @@ func onWrites(fault faulttest.Fault) func(int) faulttest.Fault {
 	}
 }
 
-// beforeSecondTry calls a hook before the second transaction.
-type beforeSecondTry struct {
-	client
-	hook  func()
-	tries int
-}
-
-func (b *beforeSecondTry) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	if b.tries++; b.tries == 2 {
-		b.hook()
-	}
-	return b.client.TransactWriteItems(ctx, in, options...)
-}
-
 // The answer of an add is lost. Before the retry, the comment is deleted, and perhaps the customer
 // writes another. The add reports success, and its comment stays deleted.
 func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
@@ -229,18 +214,21 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 		client, table := NewTable(t, endpoint)
 		r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 		for _, another := range []bool{false, true} {
-			c, want := byAda(r, fmt.Sprint(another), "words"), 0
+			c, want, tries := byAda(r, fmt.Sprint(another), "words"), 0, 0
 			faulty, _ := faulttest.Under(client, faulttest.Nth(2, faulttest.AnswerLost)) // the first call reads
-			hooked := &beforeSecondTry{client: faulty, hook: func() {
+			hooked := faulttest.Before(faulty, "TransactWriteItems", func() {
+				if tries++; tries != 2 {
+					return
+				}
 				err := healthy.Delete(t.Context(), c)
 				if another {
 					_, added := healthy.Add(t.Context(), byAda(r, c.ProductID, "others"), "")
 					err, want = errors.Join(err, added), 1
 				}
 				must.Do(t, err)
-			}}
-			if got, err := NewStore(hooked, table, oneEach).Add(t.Context(), c, ""); err != nil || got.ID != c.ID || hooked.tries != 2 {
-				t.Errorf("another written: %v: %s, %v after %d tries", another, got.ID, err, hooked.tries)
+			})
+			if got, err := NewStore(hooked, table, oneEach).Add(t.Context(), c, ""); err != nil || got.ID != c.ID || tries != 2 {
+				t.Errorf("another written: %v: %s, %v after %d tries", another, got.ID, err, tries)
 			}
 			if ids := existing(t, healthy, c.ProductID); len(ids) != want {
 				t.Errorf("another written: %v: %v are there", another, ids)

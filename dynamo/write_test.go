@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -329,20 +327,6 @@ func TestReplyWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// between makes the calls of a client. It runs a function before the second one.
-type between struct {
-	faulttest.HTTPClient
-	calls int
-	then  func()
-}
-
-func (b *between) Do(r *http.Request) (*http.Response, error) {
-	if b.calls++; b.calls == 2 {
-		b.then()
-	}
-	return b.HTTPClient.Do(r)
-}
-
 // DynamoDB may perform a call twice. If another change comes in between, it refuses the second one,
 // but the first had its effect.
 func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
@@ -365,10 +349,14 @@ func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
 		c := commenttest.Random(commenttest.Rand(t), "p")
 		c.Version, c.UpdatedAt, c.Reply = 1, nil, nil
 		must.Get(healthy.Add(t.Context(), c, ""))(t)
-		another := func() { must.Do(t, change(healthy, must.Get(healthy.Comment(t.Context(), c.ID))(t), "another")) }
-		under := &between{HTTPClient: client.Options().HTTPClient, then: another}
-		store := NewStore(call.Over(client, faulttest.Over(under, faulttest.Nth(1, faulttest.Twice))), table, Options{})
-		if err := change(store, c, "ours"); comment.KindOf(err) != comment.Unavailable {
+		performed := 0
+		busy := faulttest.Before(client, "UpdateItem", func() {
+			if performed++; performed == 2 {
+				must.Do(t, change(healthy, must.Get(healthy.Comment(t.Context(), c.ID))(t), "another"))
+			}
+		})
+		faulty, _ := faulttest.Under(busy, faulttest.Nth(1, faulttest.Twice))
+		if err := change(NewStore(faulty, table, Options{}), c, "ours"); comment.KindOf(err) != comment.Unavailable {
 			t.Errorf("%s, and another: %v, want that the outcome is unknown", what, err)
 		}
 	}

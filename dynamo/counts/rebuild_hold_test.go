@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -152,36 +153,14 @@ func TestHoldLeftBehind(t *testing.T) {
 	}
 }
 
-// between is a client before whose first transaction or scan, or after whose first look at a comment
-// and its marker, something else happens.
-type between struct {
+// looking is a client after whose first look at a comment and its marker something else happens.
+type looking struct {
 	*dynamodb.Client
-	transaction, look func()
-	scan              func()
-	mu                sync.Mutex // guards scan
+	then func()
 }
 
-func (b *between) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	b.mu.Lock()
-	once(&b.scan)
-	b.mu.Unlock()
-	return b.Client.Scan(ctx, in, o...)
-}
-
-func once(do *func()) {
-	if now := *do; now != nil {
-		*do = nil
-		now()
-	}
-}
-
-func (b *between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	once(&b.transaction)
-	return b.Client.TransactWriteItems(ctx, in, o...)
-}
-
-func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out, err := b.Client.BatchGetItem(ctx, in, o...)
+func (l *looking) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := l.Client.BatchGetItem(ctx, in, o...)
 	comments, markers := false, false
 	for _, wanted := range in.RequestItems {
 		for _, key := range wanted.Keys {
@@ -190,8 +169,9 @@ func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInp
 			markers = markers || strings.HasPrefix(partition, layout.ProductPKPrefix)
 		}
 	}
-	if comments && markers {
-		once(&b.look)
+	if then := l.then; comments && markers && then != nil {
+		l.then = nil
+		then()
 	}
 	return out, err
 }
@@ -204,10 +184,16 @@ func TestHeldProductIsLeftAlone(t *testing.T) {
 		hold := func() {
 			v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", time.Now().Add(time.Hour).UnixMilli())))
 		}
-		other := &between{Client: client, transaction: hold}
+		counted := false
+		other := faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() {
+			if counted = true; !readBefore {
+				t.Error("a product that is held is counted")
+				return
+			}
+			hold()
+		}))
 		if !readBefore {
 			hold()
-			other.transaction = func() { t.Error("a product that is held is counted") }
 		}
 		counter := counts.NewCounter(other, v.table, counts.CounterOptions{Patience: time.Millisecond})
 		record := stream.Record{Position: "1", New: image(commenttest.Random(commenttest.Rand(t), "p"))}
@@ -217,7 +203,7 @@ func TestHeldProductIsLeftAlone(t *testing.T) {
 			if err := counter.Handle(t.Context(), []stream.Record{record}); !errors.As(err, &failed) || comment.KindOf(failed[0]) != comment.Throttled {
 				t.Fatalf("read before: %v: %v", readBefore, err)
 			}
-			tried = other.transaction == nil || strings.Contains(failed[0].Error(), "counted anew")
+			tried = counted || strings.Contains(failed[0].Error(), "counted anew")
 		}
 		if _, held := v.get("P#p", "S")["h"]; !held || !tried {
 			t.Errorf("read before: %v: the hold is there: %v, and told: %v", readBefore, held, tried)
@@ -233,7 +219,7 @@ func TestCommentChangesAfterALook(t *testing.T) {
 	load(t, client, table, []comment.Comment{before})
 	after := before
 	after.Version, after.Rating = before.Version+1, before.Rating%comment.MaxRating+1
-	changing := &between{Client: client, look: func() {
+	changing := &looking{Client: client, then: func() {
 		if err := dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after); err != nil {
 			t.Error(err)
 		}
@@ -243,8 +229,8 @@ func TestCommentChangesAfterALook(t *testing.T) {
 		}
 	}}
 	_, err := counts.Hasten(counts.NewRebuilder(changing, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
-	if err != nil || changing.look != nil {
-		t.Errorf("the rebuild ends with %v; not looked: %v", err, changing.look != nil)
+	if err != nil || changing.then != nil {
+		t.Errorf("the rebuild ends with %v; not looked: %v", err, changing.then != nil)
 	}
 	checkCounted(t, client, table, []string{"p"}, commenttest.NewModel(after))
 	verify(t, client, table)
@@ -271,11 +257,11 @@ func TestNumberOfChangesComesBack(t *testing.T) {
 		}
 		handle(other, first...)
 		record := stream.Record{Position: "2", New: image(c[1])}
-		late := counts.NewCounter(&between{Client: client, transaction: func() {
+		late := counts.NewCounter(faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() {
 			handle(other, record, stream.Record{Position: "1", New: image(c[2])})
 			v.delete("P#p", "S")
 			rebuild(t, client, v.table)
-		}}, v.table, counts.CounterOptions{})
+		})), v.table, counts.CounterOptions{})
 		handle(late, record)
 		verify(t, client, v.table)
 		if t.Failed() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -223,7 +225,7 @@ func TestCountingWhileShardsChange(t *testing.T) {
 			records = append(records, add(fmt.Sprint("p", i), comment.MaxRating))
 		}
 		must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), before))
-		counting := &between{Client: client, transaction: func() { reshard(t, client, table, 16) }}
+		counting := faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() { reshard(t, client, table, 16) }))
 		must.Do(t, counts.NewCounter(counting, table, counts.CounterOptions{}).Handle(t.Context(), records))
 		load(t, client, table, all)
 		verify(t, client, table)
@@ -246,13 +248,18 @@ func reshard(t *testing.T, client *dynamodb.Client, table string, shards int) {
 func TestTakenOverRebuildMovesNothing(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v, _ := damaged(t, client)
-	late := &between{Client: client, scan: func() {
+	late := faulttest.Before(client, "Scan", sync.OnceFunc(func() {
 		v.delete("STATISTICS", "REBUILD")
 		reshard(t, client, v.table, 16)
-	}}
+	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	late.transaction = func() { late.transaction = func() { late.transaction = cancel } } // at the third
+	transactions := 0
+	late = faulttest.Before(late, "TransactWriteItems", func() {
+		if transactions++; transactions == 3 {
+			cancel()
+		}
+	})
 	rebuilder := counts.HastenButForHeartbeats(counts.NewRebuilder(late, v.table, counts.RebuildOptions{Calls: 1}))
 	if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err == nil {
 		t.Error("it ends as if it were alone")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,31 +16,9 @@ import (
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
-
-// overtaken is a client before whose first write of a kind something else happens.
-type overtaken struct {
-	*dynamodb.Client
-	beforePut, beforeUpdate func()
-}
-
-func (o *overtaken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	once(&o.beforePut)
-	return o.Client.PutItem(ctx, in, options...)
-}
-
-func (o *overtaken) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	once(&o.beforeUpdate)
-	return o.Client.UpdateItem(ctx, in, options...)
-}
-
-func once(do *func()) {
-	if now := *do; now != nil {
-		*do = nil
-		now()
-	}
-}
 
 // voted adds a comment with a number of helpful votes that nobody has counted.
 func (h *history) voted(n int) comment.Comment {
@@ -72,13 +51,13 @@ func (h *history) items(c comment.Comment) int {
 func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
 	h := newHistory(t, 1000)
 	c := h.voted(1)
-	client := &overtaken{Client: h.client, beforeUpdate: func() {
+	client := faulttest.Before(h.client, "UpdateItem", sync.OnceFunc(func() {
 		cast := comment.CastVote{By: "customer 0", Vote: comment.Helpful, At: c.CreatedAt()}
 		if err := h.store.SetVote(t.Context(), c.ID, cast, comment.CastVote{By: cast.By, Vote: comment.NoVote, At: cast.At}); err != nil {
 			t.Error(err)
 		}
 		h.recount(h.client, c, 1000)
-	}}
+	}))
 	h.recount(client, c, 1000)
 	h.check(c.ID, comment.VoteCounts{})
 }
@@ -88,7 +67,7 @@ func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
 func TestSumsStoredAfterTheDeletion(t *testing.T) {
 	h := newHistory(t, 2)
 	c := h.voted(3)
-	client := &overtaken{Client: h.client, beforePut: func() {
+	client := faulttest.Before(h.client, "PutItem", sync.OnceFunc(func() {
 		if err := h.store.Delete(t.Context(), c); err != nil {
 			t.Error(err)
 		}
@@ -96,7 +75,7 @@ func TestSumsStoredAfterTheDeletion(t *testing.T) {
 		if n := h.items(c); n != 1 {
 			t.Errorf("the other process left %d items", n)
 		}
-	}}
+	}))
 	h.recount(client, c, 2)
 	if n := h.items(c); n != 1 {
 		t.Errorf("%d items are left of the comment", n)
@@ -187,7 +166,7 @@ func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
 			t.Error(failed)
 		}
 	}
-	handle(&overtaken{Client: h.client, beforePut: func() { handle(h.client, records[1]) }}, records[0])
+	handle(faulttest.Before(h.client, "PutItem", sync.OnceFunc(func() { handle(h.client, records[1]) })), records[0])
 	h.check(c.ID, want)
 }
 

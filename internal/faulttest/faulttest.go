@@ -35,6 +35,31 @@ func Over(under HTTPClient, faults func(call int) Fault) *Network {
 	return &Network{under: under, faults: faults}
 }
 
+// Before returns a client that does something ahead of each call of an operation, retries included.
+// It makes these calls one at a time.
+func Before(client *dynamodb.Client, operation string, do func()) *dynamodb.Client {
+	first := &preceded{HTTPClient: client.Options().HTTPClient, target: "." + operation, do: do}
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = first })
+}
+
+// preceded does something ahead of the calls of an operation.
+type preceded struct {
+	HTTPClient
+	target string // the end of the header that names the operation
+	mu     sync.Mutex
+	do     func()
+}
+
+// Do implements HTTPClient.
+func (p *preceded) Do(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.Header.Get("X-Amz-Target"), p.target) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.do()
+	}
+	return p.HTTPClient.Do(request)
+}
+
 // Nth makes only the n-th call fail.
 func Nth(n int, fault Fault) func(call int) Fault {
 	return func(call int) Fault {
