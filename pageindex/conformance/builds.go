@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -20,19 +19,27 @@ func build(t *testing.T, store pageindex.Store, entries []pageindex.Entry, cover
 
 func begin(t *testing.T, store pageindex.Store) pageindex.Build {
 	t.Helper()
-	return must.Get(store.Build(t.Context()))(t)
+	b, err := store.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func add(t *testing.T, b pageindex.Build, entries []pageindex.Entry) {
 	t.Helper()
 	for chunk := range slices.Chunk(entries, 70) {
-		must.Do(t, b.Add(t.Context(), chunk))
+		if err := b.Add(t.Context(), chunk); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 func finish(t *testing.T, b pageindex.Build, covers string) {
 	t.Helper()
-	must.Do(t, b.Finish(t.Context(), covers))
+	if err := b.Finish(t.Context(), covers); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func checkCovers(t *testing.T, store pageindex.Store, want string) {
@@ -193,7 +200,9 @@ func testUnfinishedBuild(t *testing.T, h *history, p Place) {
 	build(t, store, right, "complete")
 	want.apply(right)
 	add(t, begin(t, store), wrong)
-	must.Do(t, store.Close())
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
 	store = p.open(t)
 	apply(t, store, want, h.many(products[2], 20))
 	h.checkAll(t, store, want, 1)

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -54,7 +53,9 @@ func (p Place) second(t *testing.T, first pageindex.Store) pageindex.Store {
 // apply applies entries to a store and to the expected content.
 func apply(t *testing.T, store pageindex.Store, want comments, entries []pageindex.Entry) {
 	t.Helper()
-	must.Do(t, store.Apply(t.Context(), entries))
+	if err := store.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
 	want.apply(entries)
 }
 
