@@ -280,7 +280,8 @@ func aboutFrom(filter comment.Filter, sortKey string) comment.Filter {
 	if err != nil {
 		panic(err)
 	}
-	filter.CreatedAfter = new(position.Time().Add(-time.Second))
+	from := position.Time().Add(-time.Second)
+	filter.CreatedAfter = &from
 	return filter
 }
 

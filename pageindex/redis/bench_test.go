@@ -49,8 +49,9 @@ func fill(b *testing.B, s *Store, r *rand.Rand, size int) {
 // random returns comment number n, a minute after the one before.
 func random(r *rand.Rand, n int) pageindex.Entry {
 	c := commenttest.Random(r, product)
+	cell := c.Cell()
 	at := commenttest.Epoch.Add(time.Duration(n) * time.Minute)
-	return pageindex.Entry{Product: product, Position: comment.PositionAt(at, [10]byte{1: byte(r.Uint32()), 9: byte(r.Uint32())}), Cell: new(c.Cell()), Follows: follow(n)}
+	return pageindex.Entry{Product: product, Position: comment.PositionAt(at, [10]byte{1: byte(r.Uint32()), 9: byte(r.Uint32())}), Cell: &cell, Follows: follow(n)}
 }
 
 func memory(b *testing.B, s *Store) int {
