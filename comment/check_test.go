@@ -106,17 +106,13 @@ func TestNamesThatShowNothing(t *testing.T) {
 		"\u2800": false, "\ufe0f": false, "\U000e0061": false, // no dots, no glyph
 		"a": true, " \u200bя": true, "\u200f\u05d0": true, "김": true, "👩\u200d🌾": true, "\u2801": true,
 	} {
-		problems := comment.Reply{Text: "x", Name: name}.Problems()
-		if got := len(problems) == 0; got != shows {
-			t.Errorf("the name %+q: %v", name, problems)
-		}
-		problems = comment.Reply{Text: name, Name: "x"}.Problems()
-		if got := len(problems) == 0; got != shows {
-			t.Errorf("the reply %+q: %v", name, problems)
-		}
-		_, problems = comment.Draft{ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: name}}.Comment(comment.Position{})
-		if got := len(problems) == 0; got != shows {
-			t.Errorf("the author %+q: %v", name, problems)
+		_, ofAuthor := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: name}}.Comment(comment.Position{})
+		for what, problems := range map[string][]comment.Problem{
+			"name": comment.Reply{Text: "x", Name: name}.Problems(), "reply": comment.Reply{Text: name, Name: "x"}.Problems(), "author": ofAuthor,
+		} {
+			if got := len(problems) == 0; got != shows {
+				t.Errorf("the %s %+q: %v", what, name, problems)
+			}
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (s *Store) change(ctx context.Context, p generationProduct, entries []pagei
 	}
 	for cell, lowest := range c.lowest {
 		state := c.after.cells[cell]
-		state.stamped, state.last, err = stampsBelow(state, s.perChunk, lowest, func(chunk int) ([]comment.Position, error) { return s.stamps(ctx, p, cell, chunk, nil) })
+		state.stamped, state.last, err = s.stampsBelow(state, lowest, func(chunk int) ([]comment.Position, error) { return s.stamps(ctx, p, cell, chunk, nil) })
 		if err != nil {
 			return err
 		}

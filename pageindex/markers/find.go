@@ -192,7 +192,7 @@ func (l *attempt) stamp(ctx context.Context, cell, n int) (comment.Position, err
 // between it and the position.
 func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int, error) {
 	c := l.cells[cell]
-	n, last, err := stampsBelow(c, l.store.perChunk, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
+	n, last, err := l.store.stampsBelow(c, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
 	if err != nil {
 		return 0, err
 	}

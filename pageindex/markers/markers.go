@@ -86,19 +86,19 @@ func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, ch
 
 // stampsBelow returns how many valid stamps of a cell are below a position, and the last of them.
 // read reads a chunk of stamps.
-func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int) ([]comment.Position, error)) (int, comment.Position, error) {
+func (s *Store) stampsBelow(c state, at comment.Position, read func(chunk int) ([]comment.Position, error)) (int, comment.Position, error) {
 	if c.stamped == 0 || c.last.Compare(at) < 0 {
 		return c.stamped, c.last, nil
 	}
 	// All stamps of the chunks before low are below the position, none of those from high on are.
-	low, high, last := 0, (c.stamped+perChunk-1)/perChunk, comment.Position{}
+	low, high, last := 0, s.chunksFor(c.stamped), comment.Position{}
 	for low < high {
 		middle := (low + high) / 2
 		stamps, err := read(middle)
 		if err != nil {
 			return 0, last, err
 		}
-		stamps = stamps[:min(len(stamps), c.stamped-middle*perChunk)]
+		stamps = stamps[:min(len(stamps), c.stamped-middle*s.perChunk)]
 		n, _ := slices.BinarySearchFunc(stamps, at, comment.Position.Compare)
 		if n > 0 {
 			last = stamps[n-1]
@@ -107,12 +107,12 @@ func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int
 		case n == 0:
 			high = middle
 		case n < len(stamps):
-			return middle*perChunk + n, last, nil
+			return middle*s.perChunk + n, last, nil
 		default:
 			low = middle + 1
 		}
 	}
-	return low * perChunk, last, nil
+	return low * s.perChunk, last, nil
 }
 
 // members returns comments of a cell from one position to another, both inclusive. It returns the
