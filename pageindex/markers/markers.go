@@ -84,6 +84,9 @@ func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, ch
 	return decodeStamps(in), err
 }
 
+// chunksFor returns how many chunks a number of stamps takes.
+func (s *Store) chunksFor(stamps int) int { return (stamps + s.perChunk - 1) / s.perChunk }
+
 // stampsBelow returns how many valid stamps of a cell are below a position, and the last of them.
 // read reads a chunk of stamps.
 func (s *Store) stampsBelow(c state, at comment.Position, read func(chunk int) ([]comment.Position, error)) (int, comment.Position, error) {

@@ -44,9 +44,6 @@ func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 	return nil
 }
 
-// chunksFor returns how many chunks a number of stamps takes.
-func (s *Store) chunksFor(stamps int) int { return (stamps + s.perChunk - 1) / s.perChunk }
-
 // stampSome writes the next stamps of a cell, as many as one transaction takes.
 func (s *Store) stampSome(ctx context.Context, p generationProduct, before header, cell string) error {
 	after := before.clone()
