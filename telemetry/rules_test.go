@@ -2,7 +2,6 @@ package telemetry_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,11 +15,10 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
-
-var update = flag.Bool("update", false, "write the table of docs/operate/metrics.md as it is now")
 
 // shown is a metric as Prometheus shows it: its labels with the values that these can have, nil for
 // any.
@@ -244,17 +242,11 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	document := string(read(t, "docs/operate/metrics.md"))
 	before, rest, found := strings.Cut(document, tableStart)
-	was, after, ended := strings.Cut(rest, tableEnd)
+	_, after, ended := strings.Cut(rest, tableEnd)
 	if !found || !ended {
 		t.Fatal("docs/operate/metrics.md has no table of metrics")
 	}
-	if *update {
-		must.Do(t, os.WriteFile("../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644))
-		return
-	}
-	if was != table.String() {
-		t.Errorf("docs/operate/metrics.md is old; go test ./telemetry -run Documented -update writes:\n%s", table.String())
-	}
+	goldentest.Compare(t, "../docs/operate/metrics.md", before+tableStart+table.String()+tableEnd+after)
 }
 
 // nameOf returns the name by which Prometheus knows an instrument.

@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -9,12 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
-
-var update = flag.Bool("update", false, "write the picture of the packages as they are now")
 
 const (
 	picturePath  = "../../docs/design/packages.md"
@@ -27,18 +23,12 @@ const (
 func TestPictureOfPackages(t *testing.T) {
 	raw := must.Get(os.ReadFile(picturePath))(t)
 	before, rest, found := strings.Cut(string(raw), pictureStart)
-	was, after, closed := strings.Cut(rest, pictureEnd)
+	_, after, closed := strings.Cut(rest, pictureEnd)
 	if !found || !closed {
 		t.Fatalf("%s has no picture", picturePath)
 	}
 	is := pictureOf(foldersOf(shippedImports(t)))
-	if *update {
-		must.Do(t, os.WriteFile(picturePath, []byte(before+pictureStart+is+pictureEnd+after), 0o644))
-		return
-	}
-	if diff := cmp.Diff(was, is); diff != "" {
-		t.Errorf("the picture in docs/design/packages.md is old; go test ./internal/arch -run Picture -update draws it anew (-was +is):\n%s", diff)
-	}
+	goldentest.Compare(t, picturePath, before+pictureStart+is+pictureEnd+after)
 }
 
 // shippedImports are the imports of ours among the packages of the two programs.

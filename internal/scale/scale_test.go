@@ -10,10 +10,8 @@ package scale_test
 import (
 	"bytes"
 	"encoding/csv"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,13 +20,12 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/cost"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
-
-var update = flag.Bool("update", false, "write docs/scale.csv")
 
 // The shop: 10^9 comments, 10^5 views a second, and a product with a hundredth of all.
 const (
@@ -211,15 +208,7 @@ func TestScale(t *testing.T) {
 		known[row[0]] = row[1]
 	}
 	writer.Flush()
-	const name = "../../docs/scale.csv"
-	if *update {
-		if err := os.WriteFile(name, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if stored, err := os.ReadFile(name); err != nil || !bytes.Equal(stored, out.Bytes()) {
-		t.Errorf("docs/scale.csv is old (%v): go test ./internal/scale -update writes it", err)
-	}
+	goldentest.Compare(t, "../../docs/scale.csv", out.Bytes())
 	used := 0
 	for _, row := range doctest.Read(t, "docs/scale.md").Table("figure") {
 		want, is := known[row["figure"]]
