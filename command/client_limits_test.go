@@ -15,6 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -23,7 +24,7 @@ import (
 // running is the program that serves within this process.
 type running struct {
 	address string
-	said    *transcript
+	said    *commenttest.Transcript
 	stop    func() // the end of the test does it otherwise
 }
 
@@ -39,7 +40,7 @@ func serving(t *testing.T, arguments ...string) running {
 func begun(t *testing.T, answers string, arguments ...string) running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	said, ended, status := &transcript{}, make(chan struct{}), 0
+	said, ended, status := &commenttest.Transcript{}, make(chan struct{}), 0
 	go func() {
 		defer close(ended)
 		status = command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})

@@ -38,28 +38,8 @@ func kills() int {
 type counter struct {
 	t       *testing.T
 	process *exec.Cmd
-	said    transcript
+	said    commenttest.Transcript
 	group   sync.WaitGroup
-}
-
-// transcript is the output of a process so far. It is safe for concurrent use.
-type transcript struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (t *transcript) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.Write(p)
-}
-
-// String implements fmt.Stringer.
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
 }
 
 // startCounter runs `talkback stream`, with page numbers in the given place. Its leases are short, so that others soon

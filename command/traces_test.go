@@ -14,9 +14,9 @@ import (
 	"github.com/talkback/talkback/internal/otlptest"
 )
 
-// lines returns the JSON lines with a message.
-func (t *transcript) lines(message string) (found []map[string]any) {
-	for text := range strings.Lines(t.String()) {
+// lines returns the JSON lines of the log with a message.
+func (r running) lines(message string) (found []map[string]any) {
+	for text := range strings.Lines(r.said.String()) {
 		var line map[string]any
 		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == message {
 			found = append(found, line)
@@ -38,7 +38,7 @@ func startObserved(t *testing.T, flags ...string) *observed {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	o.running = begun(t, `"talkback answers"`, append(append(onTable(t), "--listen", "127.0.0.1:0", "--log-format", "json"), flags...)...)
-	o.address = "http://" + o.said.lines("talkback answers")[0]["address"].(string)
+	o.address = "http://" + o.lines("talkback answers")[0]["address"].(string)
 	return o
 }
 
@@ -130,13 +130,13 @@ func TestTraces(t *testing.T) {
 	o.stop() // sends the remaining spans
 	for id, plan := range traces {
 		checkTrace(t, o.receiver.Spans(id), plan)
-		if lines := slices.DeleteFunc(o.said.lines("request"), func(line map[string]any) bool { return line["trace"] != id }); len(lines) != 1 ||
+		if lines := slices.DeleteFunc(o.lines("request"), func(line map[string]any) bool { return line["trace"] != id }); len(lines) != 1 ||
 			lines[0]["calls"].(float64) < float64(plan.Queries) || lines[0]["name"] != "Planned" {
 			t.Errorf("the plan is %+v, and the log has %v", plan, lines)
 		}
 	}
 	checkLinks(t, o.receiver.Spans(""))
-	if slow := o.said.lines("an operation was slow"); len(slow) < 10 || !strings.Contains(fmt.Sprint(slow[0]["plan"]), `up to 4 comments of product "globe", newest first`) {
+	if slow := o.lines("an operation was slow"); len(slow) < 10 || !strings.Contains(fmt.Sprint(slow[0]["plan"]), `up to 4 comments of product "globe", newest first`) {
 		t.Errorf("slow operations: %v", slow)
 	}
 	for _, secret := range []string{plantedText, plantedName, plantedEmail, plantedKey, moderatorToken, "Wilhelmine", "geändert"} {

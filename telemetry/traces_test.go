@@ -1,7 +1,6 @@
 package telemetry_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -11,10 +10,10 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/telemetry"
@@ -103,27 +102,8 @@ func TestUnreadableVariables(t *testing.T) {
 	}
 }
 
-// lockedLog is a log that is read while it may be written.
-type lockedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // start begins to trace to an endpoint.
-func start(t *testing.T, endpoint string, log *lockedLog) *telemetry.Traces {
+func start(t *testing.T, endpoint string, log *commenttest.Transcript) *telemetry.Traces {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
 	traces, err := telemetry.StartTraces(t.Context(), "v1.2.3", os.LookupEnv, slog.New(slog.NewTextHandler(log, nil)))
@@ -160,7 +140,7 @@ func TestSampling(t *testing.T) {
 				t.Setenv("OTEL_TRACES_SAMPLER_ARG", row.argument)
 			}
 			receiver := otlptest.Start(t)
-			traces := start(t, receiver.URL, &lockedLog{})
+			traces := start(t, receiver.URL, &commenttest.Transcript{})
 			header := http.Header{}
 			if row.parent != "" {
 				header["Traceparent"], header["Tracestate"] = []string{row.parent}, []string{row.state}
@@ -201,7 +181,7 @@ func TestEndpointInTrouble(t *testing.T) {
 	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "200")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2048") // all that waits
 	for why, endpoint := range map[string]string{"refuses": "http://" + closed.Addr().String(), "hangs": hangs.URL} {
-		var log lockedLog
+		var log commenttest.Transcript
 		traces := start(t, endpoint, &log)
 		tracer := traces.Tracer()
 		before := heap()
@@ -237,7 +217,7 @@ func endpoint(t *testing.T, answer string) (address string) {
 
 // Of an endpoint that answers with a long page, little is in the log.
 func TestEndpointWithALongPage(t *testing.T) {
-	var log lockedLog
+	var log commenttest.Transcript
 	traces := start(t, endpoint(t, "HTTP/1.1 400 No\r\nContent-Length: 1048576\r\n\r\n"+strings.Repeat("page", 1<<18)), &log)
 	metrics := must.Get(telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	request(t.Context(), traces.Tracer())

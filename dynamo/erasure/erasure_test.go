@@ -1,7 +1,6 @@
 package erasure_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -430,24 +429,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a log that can be read while it is written.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // A server carries out requested erasures, including those that a killed process left, and its log
 // names no author.
 func TestServe(t *testing.T) {
@@ -460,7 +441,7 @@ func TestServe(t *testing.T) {
 	if again, err := x.eraser(x.client).Start(t.Context(), ada); err != nil || !again.RequestedAt.Equal(asked.RequestedAt) {
 		t.Errorf("asked for again, it is %+v, %v", again, err)
 	}
-	var log lockedBuffer
+	var log commenttest.Transcript
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	server := x.eraser(x.client)
@@ -509,7 +490,7 @@ func TestServeBesideADamagedItem(t *testing.T) {
 			x.put(it)
 		}
 	}
-	var log lockedBuffer
+	var log commenttest.Transcript
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })

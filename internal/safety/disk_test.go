@@ -80,7 +80,7 @@ func (d disk) remount(flags uintptr) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	d := mount(t)
-	s := &site{t: t, log: &text{}}
+	s := &site{t: t, log: &commenttest.Transcript{}}
 	address, stop := s.start("--data", d.data(), "--engine", dynamotest.DynoxideBinary(t))
 	load := workload.New(address, commenttest.Rand(t).Uint64N(1e6))
 	load.Rest = 5 * time.Millisecond
@@ -138,7 +138,7 @@ func audit(t *testing.T, load *workload.Workload) {
 // startsOr starts the server. If it does not start, it says so in one line, which has the cure.
 func (d disk) startsOr(room int64, cure string) {
 	d.t.Helper()
-	var said text
+	var said commenttest.Transcript
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()
 	go func() { // a server that starts is stopped

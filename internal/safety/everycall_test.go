@@ -106,7 +106,7 @@ func export(t *testing.T, r *rand.Rand, comments int) (file string) {
 // filled makes a table with comments that are counted, and returns its name.
 func filled(t *testing.T, r *rand.Rand) *site {
 	t.Helper()
-	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &text{}}
+	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &commenttest.Transcript{}}
 	must.Do(t, s.talkback(t.Context(), s.direct, "import", "--restore", "--create-table", export(t, r, 300)))
 	return s
 }
@@ -264,7 +264,7 @@ func (s *site) runs(t *testing.T, c useCase, endpoint string, r *rand.Rand) func
 
 // prints runs a command and returns what it prints.
 func (s *site) prints(ctx context.Context, endpoint string, arguments ...string) (string, error) {
-	var out, said text
+	var out, said commenttest.Transcript
 	status := talkbackTo(ctx, &out, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
 	if status != 0 {
 		return out.String(), errors.New(said.String())

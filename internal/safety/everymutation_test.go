@@ -128,7 +128,7 @@ func (m *mutations) send(address string, w mutation, input map[string]any) (id, 
 func TestEveryCallOfEveryMutation(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)
-	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &text{}}
+	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &commenttest.Transcript{}}
 	m := &mutations{site: s, random: r, there: said{}}
 	m.healthy, _ = m.start("--endpoint", m.direct, "--table", m.table, "--create-table")
 	endpoint, way, network := trapped(t)

@@ -39,7 +39,7 @@ type site struct {
 	direct  string // and without it
 	table   string
 	url     string // of the server
-	log     *text
+	log     *commenttest.Transcript
 }
 
 // open starts a server.
@@ -47,32 +47,12 @@ func open(t *testing.T) *site {
 	t.Helper()
 	direct := dynamotest.Dynoxide(t)
 	address := must.Get(url.Parse(direct))(t)
-	s := &site{t: t, network: episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}), direct: direct, table: dynamotest.TableName(t), log: &text{}}
+	s := &site{t: t, network: episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}), direct: direct, table: dynamotest.TableName(t), log: &commenttest.Transcript{}}
 	proxy := httptest.NewServer(s.network.To(address))
 	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); s.network.Settle() })
 	s.engine = proxy.URL
 	s.url = s.serve("--create-table")
 	return s
-}
-
-// text is what was logged. It is safe for concurrent use.
-type text struct {
-	mu    sync.Mutex
-	lines bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (t *text) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.lines.Write(p)
-}
-
-// String implements fmt.Stringer.
-func (t *text) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.lines.String()
 }
 
 var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
@@ -120,7 +100,7 @@ func (s *site) start(arguments ...string) (address string, stop func()) {
 
 // talkback runs another command on the same table.
 func (s *site) talkback(ctx context.Context, endpoint string, arguments ...string) error {
-	var said text
+	var said commenttest.Transcript
 	status := talkback(ctx, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
 	if status != 0 {
 		return fmt.Errorf("talkback %s ended with status %d: %s", arguments[0], status, &said)
@@ -129,7 +109,7 @@ func (s *site) talkback(ctx context.Context, endpoint string, arguments ...strin
 }
 
 // talkback runs a command and returns its exit status.
-func talkback(ctx context.Context, said *text, arguments ...string) int {
+func talkback(ctx context.Context, said *commenttest.Transcript, arguments ...string) int {
 	return talkbackTo(ctx, said, said, arguments...)
 }
 

@@ -16,13 +16,14 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
 // A damaged hook is logged once, and another hook gets its events.
 func TestDamagedHookStopsNoOther(t *testing.T) {
-	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+	tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
 	item := layout.HookKey("damaged")
 	item[layout.AttrHook] = layout.Text("ada@shop.example")
 	must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
@@ -43,7 +44,7 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 func TestDamagedProgressBeginsAnew(t *testing.T) {
 	for name, value := range map[string]types.AttributeValue{"no JSON": layout.Text("ada@shop.example"), "no text": layout.Number(7)} {
 		t.Run(name, func(t *testing.T) {
-			tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+			tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
 			h := tab.add(receiver.URL)
 			item := layout.HookProgressKey(h.ID)
 			item[layout.AttrHook] = value
@@ -60,7 +61,7 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 
 // Unreadable events are logged once, and the hook gets the events after them.
 func TestDamagedEventsStopNoOthers(t *testing.T) {
-	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+	tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
 	tab.add(receiver.URL)
 	ends := must.Get(tab.out.Ends(t.Context()))(t)
 	for lane, end := range ends {
@@ -82,7 +83,7 @@ func TestDamagedEventsStopNoOthers(t *testing.T) {
 func TestExpiredEventsStopNoOthers(t *testing.T) {
 	for name, expired := range map[string][3]bool{"the oldest": {true, true}, "later ones first": {false, true}} {
 		t.Run(name, func(t *testing.T) {
-			tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+			tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
 			h := tab.add(receiver.URL)
 			before, want, gone := h.Begin, map[string][]string{}, []layout.Item{}
 			for _, expires := range expired {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/webhooks"
 )
@@ -41,7 +42,7 @@ func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 	tab.deliver(tab.client)
 	want := tab.edit(1, 1, time.Now())
 	tab.await("the first process delivers", func() bool { return r.has(want) })
-	second, logged := &items{Client: tab.client}, &said{}
+	second, logged := &items{Client: tab.client}, &commenttest.Transcript{}
 	tab.deliver(second, func(o *webhooks.Options) {
 		o.Logger, o.Heartbeat = slog.New(slog.NewTextHandler(logged, nil)), time.Second // the first process is alive
 	})
@@ -56,7 +57,7 @@ func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 // If the stream lost changes, the log says that events of a hook may be missing. Later events
 // arrive, and the log says nothing else, even as the process ends.
 func TestHookOfALossyStream(t *testing.T) {
-	tab, logged := newTable(t), &said{}
+	tab, logged := newTable(t), &commenttest.Transcript{}
 	r := newReceiver(t, nil)
 	h := tab.add(r.URL)
 	stop := tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(logged, nil)) })
@@ -96,7 +97,7 @@ func (l *lanes) Query(ctx context.Context, input *dynamodb.QueryInput, options .
 
 // While the events of a hook cannot be read, the log says so once. Then they are delivered.
 func TestUnreadEventsAreLoggedOnce(t *testing.T) {
-	tab, logged := newTable(t), &said{}
+	tab, logged := newTable(t), &commenttest.Transcript{}
 	r, client := newReceiver(t, nil), &lanes{Client: tab.client}
 	tab.add(r.URL)
 	want := tab.edit(1, 1, time.Now())

@@ -328,7 +328,7 @@ func TestSecretIsElsewhere(t *testing.T) {
 	tab, receiver := newTable(t), newReceiver(t, nil)
 	h := tab.add(receiver.URL)
 	want := tab.edit(2, 3, time.Now())
-	var said said
+	var said commenttest.Transcript
 	var seen atomic.Pointer[[]webhooks.State]
 	var rounds, delivered atomic.Int64
 	tab.deliver(tab.client, func(o *webhooks.Options) {
@@ -354,24 +354,6 @@ func TestSecretIsElsewhere(t *testing.T) {
 	if strings.Count(text, "is left to other processes") != 1 || strings.Count(text, "SECRET is not set") != 1 || delivered.Load() == 0 {
 		t.Errorf("logged:\n%s%d deliveries are heard of", text, delivered.Load())
 	}
-}
-
-// said is the log of a process.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // Each reason why a delivery is refused names the cure, and leaves out the query of the address.
