@@ -51,7 +51,7 @@ func draftOf(product string) map[string]any {
 
 const (
 	drafted = ` en-US 4 "Pours well" "No drips.\nNice." u1 Ada version 1 edited false`
-	revised = ` de 4 "" "No drips.\nNice." u1 Ada version 2 edited true`
+	revised = ` de 2 "" "No drips.\nNice." u1 Ada version 2 edited true`
 )
 
 func added(product string) []string { return []string{product + drafted} }
@@ -165,7 +165,7 @@ var attempts = []attempt{
 		name: "edit", field: "editComment", input: "EditCommentInput",
 		done: func(product string) []string { return []string{product + revised} },
 		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "language": "de", "title": nil}
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "rating": 2, "language": "de", "title": nil}
 		},
 	},
 	{

@@ -172,16 +172,11 @@ func (s *site) data(t *testing.T, query, spoiled string) string {
 	}
 }
 
+// ask sends a query, and returns the answer's data and the codes of its errors.
 func (s *site) ask(t *testing.T, query string) (data string, codes []string) {
 	t.Helper()
-	return asks(t, s.url, map[string]any{"query": query})
-}
-
-// asks sends a request to a server, and returns the answer's data and the codes of its errors.
-func asks(t *testing.T, address string, request map[string]any) (data string, codes []string) {
-	t.Helper()
-	body := must.Get(json.Marshal(request))(t)
-	response := must.Get(http.Post(address+"/graphql", "application/json", bytes.NewReader(body)))(t)
+	body := must.Get(json.Marshal(map[string]any{"query": query}))(t)
+	response := must.Get(http.Post(s.url+"/graphql", "application/json", bytes.NewReader(body)))(t)
 	defer response.Body.Close()
 	var answer struct {
 		Data   json.RawMessage
