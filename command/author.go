@@ -146,13 +146,8 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 		return err
 	})
 	progress.End()
-	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("the erasure was interrupted; a server goes on with it, or run it again: it continues where it stopped")
-	case comment.KindOf(err) == comment.Conflict:
-		return errors.New(comment.MessageOf(err))
-	case err != nil:
-		return fmt.Errorf("the erasure stopped (%w); a server goes on with it, or run it again: it continues where it stopped", err)
+	if err != nil {
+		return stopped(err, "the erasure", "a server goes on with it, or run it again: it continues where it stopped")
 	}
 	report := output.English.Sprintf("%d comments erased, with %d held edits, %d replies, %d decisions about them, %d reports of them and %d keys; "+
 		"and %d reports of other comments and %d votes about them, for %.0f read and %.0f write units",
@@ -160,8 +155,7 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are erased by --imported"
 	}
-	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(report))
-	return err
+	return printFolded(term.Out, report+"\n")
 }
 
 // newEraser makes an eraser for the table of a session, on behalf of a command.

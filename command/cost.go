@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,9 +46,7 @@ func (c *Cost) Run(ctx context.Context, term Terminal) error {
 		return err
 	}
 	if c.JSON {
-		encoder := json.NewEncoder(term.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(bills)
+		return printJSON(term.Out, bills)
 	}
 	text := ""
 	if screen := output.ScreenOf(term.Out); len(bills) == 1 {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,10 +67,8 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	if asked.Err() != nil { // what was not checked is no finding
 		return errors.New("the checks were interrupted; run it again")
 	}
-	encoder := json.NewEncoder(term.Out)
-	encoder.SetIndent("", "  ")
 	if c.JSON {
-		err = encoder.Encode(all)
+		err = printJSON(term.Out, all)
 	} else {
 		_, err = io.WriteString(term.Out, findingsText(all, output.ScreenOf(term.Out)))
 	}

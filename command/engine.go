@@ -279,9 +279,6 @@ func (s *Session) watchItems(ctx context.Context, term Terminal, work func(ctx c
 	if err != nil {
 		return 0, err
 	}
-	if about == 0 { // or the engine does not count
-		about = -1
-	}
 	progress := output.NewProgress(term.Err, about, "items")
 	err = s.watch(ctx, func(ctx context.Context) error {
 		return work(ctx, func(items int64) { progress.Show(int(items), items) })

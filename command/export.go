@@ -135,14 +135,11 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 	return report, e.out.Keep(ctx)
 }
 
-// comments returns the comments to export, and an estimate of their number, -1 if unknown.
+// comments returns the comments to export, and an estimate of their number, 0 if unknown.
 func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
 	if c.Product != "" {
-		return scanner.OfProduct(ctx, c.Product), -1, nil
+		return scanner.OfProduct(ctx, c.Product), 0, nil
 	}
 	about, _, err := scanner.Estimate(ctx)
-	if about == 0 { // or the engine does not count
-		about = -1
-	}
 	return scanner.All(ctx), about, err
 }

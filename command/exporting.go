@@ -65,8 +65,7 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 		var failed *output.Error
 		switch {
 		case err == nil:
-			_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
-			return errors.Join(err, printLeftOut(term.Err, e.improper))
+			return errors.Join(printFolded(term.Err, report+"\n"), printLeftOut(term.Err, e.improper))
 		case comment.KindOf(err) == comment.NotFound, errors.As(err, new(*usageError)):
 			return err
 		case errors.As(err, &failed):
@@ -84,7 +83,7 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if _, err := io.WriteString(said, output.ScreenOf(said).Fold(improperText(items))); err != nil {
+	if err := printFolded(said, improperText(items)); err != nil {
 		return err
 	}
 	return errors.New(output.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))

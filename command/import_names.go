@@ -25,7 +25,7 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 	if err != nil || len(damaged) == 0 {
 		return err
 	}
-	if _, err := io.WriteString(term.Err, output.ScreenOf(term.Err).Fold(improperText(damaged))); err != nil {
+	if err := printFolded(term.Err, improperText(damaged)); err != nil {
 		return err
 	}
 	return errors.New(output.English.Sprintf("%d imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back", len(damaged)))
@@ -64,7 +64,7 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 		return err
 	}
 	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
-	if _, err := fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text+price)); err != nil {
+	if err := printFolded(term.Err, text+price+"\n"); err != nil {
 		return err
 	}
 	if !yes && asks(term) {
@@ -85,8 +85,7 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 	if err != nil {
 		return fmt.Errorf("%s, and then it stopped: %w. Run it again: it goes on where it stopped", undoneText(done), err)
 	}
-	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(undoneText(done)))
-	return err
+	return printFolded(term.Out, undoneText(done)+"\n")
 }
 
 // undoneText describes what became of the comments of an import.

@@ -35,7 +35,7 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 	}
 	text := output.English.Sprintf("Table %s as it was at %s: %d comments, %d deleted ones, %d votes, reports and other items; %d items are counted anew",
 		output.Printable(export.Table), export.Time.Format(time.RFC3339), check.Comments, check.Deleted, check.Beside, check.Derived)
-	if _, err := fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text)); err != nil {
+	if err := printFolded(term.Out, text+"\n"); err != nil {
 		return err
 	}
 	if c.replace && check.Comments == 0 {
@@ -49,8 +49,7 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 	if err != nil || len(check.Improper) == 0 {
 		return err
 	}
-	_, err = fmt.Fprint(term.Err, output.ScreenOf(term.Err).Fold(improperText(check.Improper)))
-	return errors.Join(err, errors.New(output.English.Sprintf("%d items are invalid, as they were when they were exported: repair or delete them by the keys above", len(check.Improper))))
+	return errors.Join(printFolded(term.Err, improperText(check.Improper)), errors.New(output.English.Sprintf("%d items are invalid, as they were when they were exported: repair or delete them by the keys above", len(check.Improper))))
 }
 
 // write writes the items of an export, and waits until they are counted.
@@ -91,8 +90,7 @@ func (c tableRestore) write(ctx context.Context, session *Session, export *table
 	if waited > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}
-	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))
-	return err
+	return printFolded(term.Out, text+"\n")
 }
 
 // restorer returns a loader that writes items unchanged.
@@ -111,6 +109,5 @@ func removeOthers(ctx context.Context, loader *restore.Loader, term Terminal) er
 	if err != nil || removed == 0 {
 		return err
 	}
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(output.English.Sprintf("%d items that the copy lacks are removed", removed)))
-	return err
+	return printFolded(term.Err, output.English.Sprintf("%d items that the copy lacks are removed\n", removed))
 }

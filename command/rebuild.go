@@ -58,21 +58,15 @@ func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, t
 		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { show(p.Items) })
 		return err
 	})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("the rebuild was interrupted; run it again: it continues where it stopped")
-	case comment.KindOf(err) == comment.Conflict:
-		return errors.New(comment.MessageOf(err))
-	case err != nil:
-		return fmt.Errorf("the rebuild stopped (%w); run it again: it continues where it stopped", err)
+	if err != nil {
+		return stopped(err, "the rebuild", "run it again: it continues where it stopped")
 	}
 	return printRebuilt(term.Out, result, took)
 }
 
 // printRebuilt prints what was repaired. Its error says what could not be repaired.
 func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
-	text := improperText(result.Improper) + rebuildSummary(result, took) + "\n"
-	if _, err := io.WriteString(out, output.ScreenOf(out).Fold(text)); err != nil {
+	if err := printFolded(out, improperText(result.Improper)+rebuildSummary(result, took)+"\n"); err != nil {
 		return err
 	}
 	err := improperError(result.Improper)
@@ -115,7 +109,5 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case err != nil:
 		return fmt.Errorf("building the page index stopped (%w); run it again", pages.explain(err))
 	}
-	text := output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(pages.target.Name), entries, took.Seconds())
-	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))
-	return err
+	return printFolded(term.Out, output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s\n", output.Printable(pages.target.Name), entries, took.Seconds()))
 }

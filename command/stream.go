@@ -148,5 +148,5 @@ func printBacklog(out io.Writer, done string, b counting.Backlog) {
 	if !b.Rebuilding {
 		text = fmt.Sprintf("the last %s are still to be counted", lagText(b.Behind))
 	}
-	_, _ = fmt.Fprintln(out, output.ScreenOf(out).Fold(done+"; "+text+"."))
+	_ = printFolded(out, done+"; "+text+".\n")
 }

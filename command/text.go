@@ -1,8 +1,11 @@
 package command
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -10,6 +13,19 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/output"
 )
+
+// printFolded prints a text, whose lines are folded where the output is a terminal.
+func printFolded(out io.Writer, text string) error {
+	_, err := io.WriteString(out, output.ScreenOf(out).Fold(text))
+	return err
+}
+
+// printJSON prints a value as indented JSON.
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
 
 // timeText formats a time, in UTC.
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
@@ -42,6 +58,18 @@ func improperError(items []layout.Improper) error {
 		return nil
 	}
 	return errors.New(output.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
+}
+
+// stopped explains why work on the whole table ended before its end; again says how to go on. A
+// conflict with another process explains itself.
+func stopped(err error, work, again string) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s was interrupted; %s", work, again)
+	case comment.KindOf(err) == comment.Conflict:
+		return errors.New(comment.MessageOf(err))
+	}
+	return fmt.Errorf("%s stopped (%w); %s", work, err, again)
 }
 
 // lagText formats a lag: as 1.5 s below a minute, else in whole seconds.

@@ -71,11 +71,8 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 		found, err = counts.NewVerifier(session.Client, session.Table, options).Run(ctx, func(items int) { show(int64(items)) })
 		return err
 	})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("the verification was interrupted; run it again")
-	case err != nil:
-		return fmt.Errorf("the verification stopped (%w); run it again", err)
+	if err != nil {
+		return stopped(err, "the verification", "run it again")
 	}
 	err = printVerified(term.Out, found, took)
 	on, unknown := dynamo.DropsExpired(ctx, session.Client, session.Table)
@@ -210,12 +207,10 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	verifier := &pagesVerifier{index: pages.whileLate(), store: pages.store, scanner: scanner, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("the verification was interrupted; run it again")
-	case comment.KindOf(err) == comment.Unavailable:
+	case comment.KindOf(err) == comment.Unavailable && !errors.Is(err, context.Canceled):
 		return pages.explain(err)
 	case err != nil:
-		return fmt.Errorf("the verification stopped (%w); run it again", err)
+		return stopped(err, "the verification", "run it again")
 	}
 	screen := output.ScreenOf(term.Out)
 	var text strings.Builder

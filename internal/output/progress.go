@@ -29,13 +29,13 @@ type Progress struct {
 	start   time.Time
 
 	mu   sync.Mutex
-	size int64         // of all the work; -1 if unknown
+	size int64         // of all the work; 0 or less if unknown
 	next time.Time     // when to print or draw next
 	took time.Duration // until End; 0 before
 }
 
 // NewProgress starts the clock of some work. The size is that of the whole work in any unit, such
-// as the bytes of a file, and -1 if unknown. what is the unit of completed work, such as "rows".
+// as the bytes of a file, and 0 or less if unknown. what is the unit of completed work, such as "rows".
 func NewProgress(out io.Writer, size int64, what string) *Progress {
 	start := time.Now()
 	p := &Progress{out: out, size: size, what: what, start: start, next: start.Add(lineEvery)}

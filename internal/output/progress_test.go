@@ -21,6 +21,7 @@ func TestProgressLines(t *testing.T) {
 		{"a file", 100_000, "12,000 rows, 2,000 rows/s, 20 %, 24s left\n30,000 rows, 2,500 rows/s, 48 %, 13s left\n"},
 		{"a table of which the size was a guess", 25_000, "12,000 rows, 2,000 rows/s, 80 %, 1s left\n30,000 rows, 2,500 rows/s\n"},
 		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
+		{"a table whose engine does not count", 0, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
