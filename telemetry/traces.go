@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// flushTimeout bounds the sending of remaining spans.
+// flushTimeout bounds the sending of remaining spans at the end.
 const flushTimeout = 5 * time.Second
 
 // Bounds of one span. Ours stay below them.
@@ -70,14 +70,11 @@ func (t *Traces) Tracer() *spans.Tracer {
 	return spans.NewTracer(t.provider)
 }
 
-// Flush sends the spans that have ended. Call it before a process is frozen.
+// Flush sends the spans that have ended, until the context ends.
 func (t *Traces) Flush(ctx context.Context) {
-	if t == nil {
-		return
+	if t != nil {
+		_ = t.provider.ForceFlush(ctx) // what fails is logged already
 	}
-	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
-	defer cancel()
-	_ = t.provider.ForceFlush(ctx) // what fails is logged already
 }
 
 // Stop sends the remaining spans, for a few seconds at most, and ends.
