@@ -80,11 +80,6 @@ func (*damaged) Comment(context.Context, comment.ID) (comment.Comment, error) {
 	return comment.Comment{}, comment.ErrImproper
 }
 
-// as is an authenticated sender.
-type as comment.Viewer
-
-func (v as) Identify(context.Context) (comment.Viewer, error) { return comment.Viewer(v), nil }
-
 // Only moderators delete an item that names no author, with a subject or without.
 func TestWhoDeletesAnImproperComment(t *testing.T) {
 	ada := "ada"
@@ -100,7 +95,7 @@ func TestWhoDeletesAnImproperComment(t *testing.T) {
 		{comment.Viewer{Open: true}, 1},
 	} {
 		there := &damaged{}
-		w := auth.Writer{Store: there, Authorizer: as(row.viewer)}
+		w := auth.Writer{Store: there, Authorizer: sender(row.viewer)}
 		_, _, err := w.Delete(t.Context(), string(comment.IDOf(comment.FirstAt(written))), nil)
 		if there.writes != row.writes || (err == nil) != (row.writes == 1) {
 			t.Errorf("%+v: %d writes, %v; want %d", row.viewer, there.writes, err, row.writes)

@@ -150,7 +150,7 @@ var own = map[string]struct {
 	"internal/safety":        {nil, "its tests start the program and speak to it as clients do"},
 	"internal/streamtest":    {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/otlptest":      {nil, "it receives what anyone sends"},
-	"internal/doctest":       {nil, "documents are read as a stranger reads them: as text"},
+	"internal/doctest":       {[]string{"internal/provisiontest"}, "documents are read as a stranger reads them: as text"},
 	"internal/docsite":       {nil, "documents are text; its tests visit what is made of them"},
 	"internal/schematest":    {[]string{"internal/doctest"}, "it reads a file"},
 	"internal/browsertest":   {[]string{"internal/provisiontest"}, "a browser sees what a person sees"},

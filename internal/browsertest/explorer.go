@@ -3,21 +3,12 @@ package browsertest
 import (
 	"context"
 	"fmt"
-	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// RunExample opens the explorer of the server at baseURL, chooses the example of that title in the
-// Examples pane, and presses the run button. It returns the answer, which is JSON, once it is on
-// screen.
-func RunExample(t testing.TB, ctx context.Context, baseURL, title string) (answer string) {
-	t.Helper()
-	Visit(t, ctx, baseURL+"/playground", Example(title, &answer))
-	return answer
-}
-
-// Example is the part of [RunExample] that begins when the explorer is open: choose, press, read.
+// Example chooses the example of a title in the Examples pane of the explorer, which is open, and
+// presses the run button. It reads the answer, which is JSON, once it is on screen.
 func Example(title string, answer *string) chromedp.Action {
 	choice := fmt.Sprintf(`//button[strong[text()=%q]]`, title)
 	actions := chromedp.Tasks{

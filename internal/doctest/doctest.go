@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // Document is a Markdown file.
@@ -37,14 +39,11 @@ type Block struct {
 // Root is the root of the repository.
 func Root(t testing.TB) string {
 	t.Helper()
-	folder, err := os.Getwd()
-	for ; err == nil && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
-		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
-			return folder
-		}
+	root, err := provisiontest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no folder above has a go.mod: %v", err)
-	return ""
+	return root
 }
 
 // All returns every document, in the order in which a newcomer reads them: README.md, the guides,
