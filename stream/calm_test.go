@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -16,11 +15,17 @@ import (
 // alone runs one process without faults in a simulated world. It calls during after 10 s of
 // simulated time.
 func alone(t *testing.T, during func(t *testing.T, w *world, c *Consumer)) {
+	aloneWith(t, func(*process, *Consumer) {}, during)
+}
+
+// aloneWith is alone with a consumer that is changed before it runs.
+func aloneWith(t *testing.T, change func(*process, *Consumer), during func(t *testing.T, w *world, c *Consumer)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(0)
 		w.faulty = false
-		p := &process{world: w, name: "alone", calls: map[string]int{}}
-		c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler)}
+		p := w.process("alone")
+		c := p.consumer()
+		change(p, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- c.Run(ctx) }()
@@ -204,16 +209,9 @@ func (r *refusing) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
 // A busy table that refuses heartbeats gets no more of them afterwards: their key leads to the shard
 // as before. Meanwhile a shard at rest is read once a second.
 func TestHeartbeatsThatAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(0)
-		w.faulty = false
-		p := &process{world: w, name: "alone", calls: map[string]int{}}
-		r := &refusing{process: p}
-		c := &Consumer{Source: p, Leases: r, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler)}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- c.Run(ctx) }()
-		time.Sleep(time.Minute)
+	r := &refusing{}
+	aloneWith(t, func(p *process, c *Consumer) { r.process, c.Leases = p, r }, func(t *testing.T, w *world, c *Consumer) {
+		time.Sleep(50 * time.Second)
 		r.refuses.Store(true)
 		if _, reads := w.tally(func() { time.Sleep(time.Minute) }); reads > 80 {
 			t.Errorf("in a minute %d reads", reads)
@@ -226,10 +224,6 @@ func TestHeartbeatsThatAreRefused(t *testing.T) {
 		}
 		if lag, known := c.Status()[0].Lag(time.Now()); !known || lag > longestLag {
 			t.Errorf("it lags by %s (known: %v)", lag, known)
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -253,6 +254,21 @@ type process struct {
 	dead  bool
 	// iterators are the iterators that the process has opened.
 	iterators []simIterator
+}
+
+func (w *world) process(name string) *process {
+	return &process{world: w, name: name, calls: map[string]int{}}
+}
+
+// consumer returns the consumer of a process, whose random waits depend on the seed.
+func (p *process) consumer() *Consumer {
+	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: p.name}
+	c.random = func(below time.Duration) time.Duration {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return time.Duration(p.draw("random", int(below)))
+	}
+	return c
 }
 
 var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of the test"}

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -213,9 +212,9 @@ func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(0)
 		w.faulty = false
-		p := &process{world: w, name: "alone", calls: map[string]int{}}
-		h, observed := &holding{process: p}, &received{}
-		c := &Consumer{Source: p, Leases: p, Journal: p, Handler: h, Observer: observed, Logger: slog.New(slog.DiscardHandler)}
+		p := w.process("alone")
+		h, observed, c := &holding{process: p}, &received{}, p.consumer()
+		c.Handler, c.Observer = h, observed
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- c.Run(ctx) }()

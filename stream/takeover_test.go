@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,8 +33,9 @@ func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		start := func(name string, by time.Duration) (*process, *Consumer) {
-			p := &process{world: w, name: name, calls: map[string]int{}}
-			c := &Consumer{Source: p, Leases: ahead{p, by}, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: name}
+			p := w.process(name)
+			c := p.consumer()
+			c.Leases = ahead{p, by}
 			running.Go(func() { _ = c.Run(ctx) })
 			return p, c
 		}
@@ -80,14 +80,8 @@ func TestKilledReaderIsTakenOver(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			var running sync.WaitGroup
 			start := func(name string) *process {
-				p := &process{world: w, name: name, calls: map[string]int{}}
-				c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: name}
-				c.random = func(below time.Duration) time.Duration {
-					w.mu.Lock()
-					defer w.mu.Unlock()
-					return time.Duration(p.draw("random", int(below)))
-				}
-				running.Go(func() { _ = c.Run(ctx) })
+				p := w.process(name)
+				running.Go(func() { _ = p.consumer().Run(ctx) })
 				return p
 			}
 			first := start("first")

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -92,13 +91,9 @@ type place struct {
 
 func (s *simulation) start(i int) {
 	s.starts++
-	p := &process{world: s.world, name: fmt.Sprint("process ", s.starts), calls: map[string]int{}}
-	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: p.name, Poll: 500 * time.Millisecond}
-	c.random = func(d time.Duration) time.Duration {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return time.Duration(p.draw("random", int(d)))
-	}
+	p := s.process(fmt.Sprint("process ", s.starts))
+	c := p.consumer()
+	c.Poll = 500 * time.Millisecond
 	ctx, cancel := context.WithCancel(s.t.Context())
 	done := make(chan error, 1)
 	s.places[i] = &place{process: p, consumer: c, cancel: cancel, done: done}
@@ -195,7 +190,7 @@ func (s *simulation) steal() {
 
 // rebuild counts everything, which takes a while.
 func (s *simulation) rebuild() {
-	p := &process{world: s.world, name: "rebuild", calls: map[string]int{}}
+	p := s.process("rebuild")
 	var state State
 	for err := error(errFault); err != nil; {
 		state, err = p.State(s.t.Context())
