@@ -18,7 +18,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -320,27 +319,6 @@ func TestBadNetwork(t *testing.T) {
 	}
 	stopSecond()
 	h.wantAll(t, written)
-}
-
-// Counts match the comments when the consumer and the counter work together.
-func TestCounting(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, r := newBench(t, endpoint), commenttest.Rand(t)
-		c := b.consumer(counts.NewCounter(b.client, b.table, counts.CounterOptions{}))
-		stop := b.run(c)
-		store, want := dynamo.NewStore(b.client, b.table, dynamo.Options{}), 30
-		for range want {
-			added := commenttest.Random(r, "p")
-			added.Version, added.UpdatedAt = 1, nil
-			must.Get(store.Add(t.Context(), added, ""))(t)
-		}
-		b.drain(c)
-		stop()
-		stats, _, err := store.StatsOf(t.Context(), []string{"p"})
-		if got := stats["p"].Counts(comment.Filter{}).Total(); got != want || err != nil {
-			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
-		}
-	})
 }
 
 // A shard whose lease was damaged by hand is read on. A damaged checkpoint is a gap, and the shard
