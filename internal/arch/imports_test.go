@@ -120,7 +120,7 @@ var own = map[string]struct {
 	"internal/reviewfile":    {[]string{"comment", "internal/fetch"}, "a file becomes comments; where these go is not its concern"},
 	"internal/counting":      {[]string{"comment", "dynamo/counts", "internal/task", "stream"}, "when to count is decided of what leases say; only how much a rebuild did is the table's word"},
 	"internal/tableexport":   {[]string{"dynamo/layout", "dynamo/restore", "internal/output"}, "a copy becomes items; the loader that writes them is handed in"},
-	"internal/importer":      {[]string{"comment", "dynamo", "dynamo/call", "dynamo/layout", "dynamo/restore", "internal/output", "internal/reviewfile", "internal/task"}, "rows become comments; the loader that writes them is handed in"},
+	"internal/importer":      {[]string{"comment", "dynamo", "dynamo/call", "dynamo/layout", "dynamo/restore", "internal/engine/child", "internal/output", "internal/reviewfile", "internal/task"}, "rows become comments; the loader that writes them is handed in"},
 	"internal/output":        {[]string{"internal/output", "internal/task"}, "a file is written without knowing what is in it"},
 	"telemetry/spans":        {nil, "spans have the same names wherever they are made"},
 	"internal/doctor":        {[]string{"dynamo", "dynamo/call", "dynamo/layout", "internal/engine", "stream"}, "what is checked of a table does not depend on how findings are printed"},

@@ -3,10 +3,10 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
+
+	"github.com/talkback/talkback/internal/engine/child"
 )
 
 // binaryName is the name of the engine's program.
@@ -41,12 +41,7 @@ func findBinary(given string) (string, error) {
 		}
 		return path, nil
 	}
-	if self, err := os.Executable(); err == nil { // make puts the engine next to it
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), binaryName)); err == nil {
-			return path, nil
-		}
-	}
-	path, err := exec.LookPath(binaryName)
+	path, err := child.Find(binaryName) // make puts the engine next to this program
 	if err != nil {
 		return "", missing(runtime.GOOS + "/" + runtime.GOARCH)
 	}

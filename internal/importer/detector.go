@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/engine/child"
 )
 
 // languagesProgram is the name of the program that detects languages.
@@ -34,9 +33,9 @@ type Detector struct {
 // StartDetector starts the program, which chooses among languages: tags separated by commas, or
 // "all".
 func StartDetector(ctx context.Context, among string) (*Detector, error) {
-	path, err := findDetector()
+	path, err := child.Find(languagesProgram)
 	if err != nil {
-		return nil, err
+		return nil, ErrNoDetector
 	}
 	d := &Detector{process: exec.CommandContext(ctx, path, among)}
 	d.process.Env = []string{} // secrets stay with us
@@ -56,20 +55,6 @@ func StartDetector(ctx context.Context, among string) (*Detector, error) {
 		return nil, err // it does not support these languages
 	}
 	return d, nil
-}
-
-// findDetector returns the program next to this one, or the one on PATH.
-func findDetector() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), languagesProgram)); err == nil {
-			return path, nil
-		}
-	}
-	path, err := exec.LookPath(languagesProgram)
-	if err != nil {
-		return "", ErrNoDetector
-	}
-	return path, nil
 }
 
 // maxText is how many bytes of a text are sent to the program. It examines fewer, and limits the

@@ -27,6 +27,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -174,6 +175,16 @@ func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) err
 		case <-ticker.C:
 		}
 	}
+}
+
+// Find returns the path of a program: the one beside this program, else the one on PATH.
+func Find(name string) (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+			return path, nil
+		}
+	}
+	return exec.LookPath(name)
 }
 
 // FreePort returns a port of an address of this machine on which no process listens at the moment.
