@@ -96,8 +96,7 @@ func (s running) ask(t *testing.T, token, from, query string) (out limitedReply)
 		Extensions struct{ Cost json.RawMessage }
 	}
 	if err := json.Unmarshal([]byte(got.body), &parsed); err == nil && parsed.Extensions.Cost != nil {
-		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
-		must.Do(t, err)
+		must.Do(t, json.Unmarshal(parsed.Extensions.Cost, &out.cost))
 	}
 	out.status, out.body = got.status, got.body
 	out.limit, out.retryAfter = got.header.Get("RateLimit"), got.header.Get("Retry-After")

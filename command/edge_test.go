@@ -49,8 +49,7 @@ var asItIs = &http.Transport{DisableCompression: true}
 // fetch sends a GET, or another method, with headers such as "Accept: text/html"; it skips empty ones.
 func fetch(t testing.TB, method, address string, headers ...string) sent {
 	t.Helper()
-	got := must.Get(send(t.Context(), asItIs, method, address, "", headers...))(t)
-	return got
+	return must.Get(send(t.Context(), asItIs, method, address, "", headers...))(t)
 }
 
 // asking returns the address of a query.

@@ -130,8 +130,7 @@ func nasty(r *rand.Rand, count int) []comment.Comment {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(filepath.Clean(path)))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Clean(path)))(t))
 }
 
 // sortedLines returns the lines of a file, sorted.
@@ -233,8 +232,7 @@ func TestExportOfAllStates(t *testing.T) {
 // lineOf returns the line of a comment in an export.
 func lineOf(t *testing.T, c comment.Comment, form func([]byte, comment.Comment) ([]byte, error)) string {
 	t.Helper()
-	line := must.Get(form(nil, c))(t)
-	return string(line)
+	return string(must.Get(form(nil, c))(t))
 }
 
 // formsOf returns how many texts are stored uncompressed, and how many compressed.

@@ -18,8 +18,7 @@ import (
 // policyOf returns a policy of moderation by its name.
 func policyOf(t testing.TB, name string) moderation.Policy {
 	t.Helper()
-	policy := must.Get(moderation.Open(name, ""))(t)
-	return policy
+	return must.Get(moderation.Open(name, ""))(t)
 }
 
 // moderated starts a service that holds every comment.

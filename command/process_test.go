@@ -176,8 +176,7 @@ func engineOf(t *testing.T, folder string) int {
 		text, err := os.ReadFile(filepath.Clean(path))
 		arguments := strings.Split(string(text), "\x00")
 		if err == nil && strings.HasSuffix(arguments[0], "dynoxide") && strings.Contains(string(text), "\x00"+folder+"/") {
-			pid := must.Get(strconv.Atoi(filepath.Base(filepath.Dir(path))))(t)
-			return pid
+			return must.Get(strconv.Atoi(filepath.Base(filepath.Dir(path))))(t)
 		}
 	}
 	t.Fatal("no engine runs")

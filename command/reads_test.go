@@ -223,8 +223,7 @@ func anyTruth(r *rand.Rand) *bool {
 
 func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 	t.Helper()
-	normalized := must.Get(filter.Normalize())(t)
-	return normalized
+	return must.Get(filter.Normalize())(t)
 }
 
 // Small pages of a list in which most comments share their second.

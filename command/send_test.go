@@ -46,8 +46,7 @@ func send(ctx context.Context, client http.RoundTripper, method, address, body s
 // post sends the body of an operation, and returns the answer, which there must be.
 func post(tb testing.TB, address, body string, headers ...string) sent {
 	tb.Helper()
-	got := must.Get(send(context.Background(), http.DefaultTransport, http.MethodPost, address+"/graphql", body, headers...))(tb)
-	return got
+	return must.Get(send(context.Background(), http.DefaultTransport, http.MethodPost, address+"/graphql", body, headers...))(tb)
 }
 
 // operation is the body of a request.

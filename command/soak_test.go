@@ -239,6 +239,5 @@ func (s *soak) number(pattern *regexp.Regexp, text string) int {
 	if match == nil {
 		s.t.Fatalf("no %s in %s", pattern, strings.TrimSpace(text[:min(len(text), 500)]))
 	}
-	n := must.Get(strconv.Atoi(match[1]))(s.t)
-	return n
+	return must.Get(strconv.Atoi(match[1]))(s.t)
 }

@@ -37,8 +37,7 @@ func tokenOf(t testing.TB, author string, ends time.Duration) string {
 // signed returns a signed token with claims.
 func signed(t testing.TB, claims jwt.MapClaims) string {
 	t.Helper()
-	text := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret)))(t)
-	return text
+	return must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret)))(t)
 }
 
 // guarded is the service with tokens configured.
@@ -193,8 +192,7 @@ func sendRaw(t *testing.T, address, text string) string {
 	conn := must.Get(net.Dial("tcp", address))(t)
 	defer conn.Close()
 	must.Get(io.WriteString(conn, text))(t)
-	got := must.Get(io.ReadAll(conn))(t)
-	return string(got)
+	return string(must.Get(io.ReadAll(conn))(t))
 }
 
 // Any variable that is empty, or only spaces, keeps the server from starting. Usually the intended value was not found,

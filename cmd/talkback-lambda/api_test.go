@@ -59,8 +59,7 @@ func get(t *testing.T, address string) string {
 	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	body := must.Get(io.ReadAll(response.Body))(t)
-	return string(body)
+	return string(must.Get(io.ReadAll(response.Body))(t))
 }
 
 func TestFunctionName(t *testing.T) {

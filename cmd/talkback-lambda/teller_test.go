@@ -37,8 +37,7 @@ func telling(t *testing.T, endpoint string) invoke {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := dynamotest.TableName(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-	f := must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t)
-	return f
+	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t)
 }
 
 // What an invocation did is sent when it returns, since the process may stand still from then on.

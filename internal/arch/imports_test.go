@@ -29,8 +29,7 @@ func (p pkg) local() string {
 // packages returns the packages of this module, listed once for all tests.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	all := must.Get(listOnce())(t)
-	return all
+	return must.Get(listOnce())(t)
 }
 
 var listOnce = sync.OnceValues(func() ([]pkg, error) {

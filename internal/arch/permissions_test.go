@@ -97,8 +97,7 @@ func compareGrants(t *testing.T, want map[string]bool, function string) {
 // read returns the text of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile(path))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // between returns the text between two marks.

@@ -245,8 +245,7 @@ func eachFile(t *testing.T, look func(path string, read func() string)) {
 	t.Helper()
 	root := os.DirFS("../..")
 	read := func(path string) string {
-		text := must.Get(fs.ReadFile(root, path))(t)
-		return string(text)
+		return string(must.Get(fs.ReadFile(root, path))(t))
 	}
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -45,6 +45,5 @@ func TestTypesOfOtherSystems(t *testing.T) {
 
 func load(t *testing.T, config goload.Config, patterns ...string) []*goload.Package {
 	t.Helper()
-	packages := must.Get(goload.Load(&config, patterns...))(t)
-	return packages
+	return must.Get(goload.Load(&config, patterns...))(t)
 }

@@ -44,8 +44,7 @@ func (p *program) connect(tb testing.TB) *connection {
 func (c *connection) send(tb testing.TB, body []byte) []byte {
 	tb.Helper()
 	must.Do(tb, c.begin(body))
-	answer := must.Get(c.end())(tb)
-	return answer
+	return must.Get(c.end())(tb)
 }
 
 // begin sends a request in one write, as a client with few requests does.

@@ -19,8 +19,7 @@ type usage struct {
 // usedNow returns what the process has used until now.
 func usedNow(tb testing.TB) usage {
 	tb.Helper()
-	now := must.Get(used())(tb)
-	return now
+	return must.Get(used())(tb)
 }
 
 // used is what the process has used until now.

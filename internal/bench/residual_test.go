@@ -65,8 +65,7 @@ func (s sieve) sufficient(b *testing.B) *int32 {
 // page is a page as a server sends it.
 func (s sieve) page(b *testing.B) []byte {
 	comments := must.Get(bareDecodeAll(s.read(b)[:pageSize]))(b)
-	answer := must.Get(json.Marshal(comments))(b)
-	return answer
+	return must.Get(json.Marshal(comments))(b)
 }
 
 // bareDecodeAll reads comments from items.

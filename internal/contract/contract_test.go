@@ -57,8 +57,7 @@ func TestNothingBreaksSinceTheRelease(t *testing.T) {
 // schema returns the schema as it is now.
 func schema(t *testing.T) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile("../../schema.graphqls"))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile("../../schema.graphqls"))(t))
 }
 
 // installed returns a folder with the linters and their settings. Without them, the test is left out.

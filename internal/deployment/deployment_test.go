@@ -329,13 +329,11 @@ func program(t *testing.T, name, suite string) (path string) {
 
 func moduleRoot(t *testing.T) string {
 	t.Helper()
-	root := must.Get(provisiontest.ModuleRoot())(t)
-	return root
+	return must.Get(provisiontest.ModuleRoot())(t)
 }
 
 // read returns a file of infra.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text := must.Get(os.ReadFile(filepath.Join(moduleRoot(t), "infra", name)))(t)
-	return text
+	return must.Get(os.ReadFile(filepath.Join(moduleRoot(t), "infra", name)))(t)
 }

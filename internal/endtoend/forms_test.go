@@ -415,8 +415,7 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
 	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--jwt-algorithm", "HS256")
 	token := func(customer string, until time.Duration) string {
-		signed := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": customer, "exp": time.Now().Add(until).Unix()}).SignedString([]byte(secret)))(t)
-		return signed
+		return must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": customer, "exp": time.Now().Add(until).Unix()}).SignedString([]byte(secret)))(t)
 	}
 	b := newTab(t, browser)
 	as := func(token string) {

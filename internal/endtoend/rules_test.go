@@ -50,8 +50,7 @@ func get(t *testing.T, address string) []byte {
 	t.Helper()
 	response := must.Get(http.Get(address))(t)
 	defer response.Body.Close()
-	body := must.Get(io.ReadAll(response.Body))(t)
-	return body
+	return must.Get(io.ReadAll(response.Body))(t)
 }
 
 // Every page is accessible, light and dark, both initially and after a reader's actions, and fits

@@ -260,6 +260,5 @@ func run(t *testing.T, folder, name string, arguments ...string) string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile(name))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile(name))(t))
 }

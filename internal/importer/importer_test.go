@@ -212,8 +212,7 @@ func TestRejects(t *testing.T) {
 	}
 	write(input, rows(25, func(i int) bool { return i == 2 }))
 	open := func() *Input {
-		in := must.Get(Open(t.Context(), input, reviewfile.Options{}, nil))(t)
-		return in
+		return must.Get(Open(t.Context(), input, reviewfile.Options{}, nil))(t)
 	}
 	in := open()
 	if _, err := NewRejects(output.Standard, true, in); !errors.Is(err, ErrRejectsOnStandardOutput) {

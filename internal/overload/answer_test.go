@@ -231,8 +231,7 @@ func lasts(path string) bool { return path == "/last" || path == "/closing" }
 // dialed returns a connection to a test server.
 func dialed(t *testing.T, server *httptest.Server) net.Conn {
 	t.Helper()
-	connection := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
-	return connection
+	return must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 }
 
 // exchanged returns all bytes of a server's answer to a request.
@@ -243,8 +242,7 @@ func exchanged(t *testing.T, handler http.Handler, path string) []byte {
 	connection := dialed(t, server)
 	defer connection.Close()
 	must.Get(fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\nGET /gone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path))(t)
-	all := must.Get(io.ReadAll(connection))(t)
-	return all
+	return must.Get(io.ReadAll(connection))(t)
 }
 
 // An answer ends where net/http says it does, in however many pieces it arrives.
@@ -281,8 +279,7 @@ func afterFirst(t *testing.T, all []byte) []byte {
 			break
 		}
 	}
-	after := must.Get(io.ReadAll(from))(t)
-	return after
+	return must.Get(io.ReadAll(from))(t)
 }
 
 // An answer that is cut or malformed is an error.

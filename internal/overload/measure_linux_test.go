@@ -361,8 +361,7 @@ func (s *server) used(t *testing.T) time.Duration {
 	fields := strings.Fields(after) // from the third on: see proc(5)
 	var ticks int
 	for _, field := range fields[11:13] {
-		n := must.Get(strconv.Atoi(field))(t)
-		ticks += n
+		ticks += must.Get(strconv.Atoi(field))(t)
 	}
 	return time.Duration(ticks) * tick
 }

@@ -376,8 +376,7 @@ func checkReport(t *testing.T, rows []row) {
 // run.
 func TestDocumentedFigures(t *testing.T) {
 	documented := func(extension string) []byte {
-		content := must.Get(os.ReadFile("../../docs/page-stores" + extension))(t)
-		return content
+		return must.Get(os.ReadFile("../../docs/page-stores" + extension))(t)
 	}
 	rows := rowsOf(t, documented(".csv"))
 	if document := documented(".md"); !bytes.Equal(withTables(t, document, rows), document) {

@@ -184,8 +184,7 @@ func (h hostility) product(t *rapid.T) *Product {
 	if h.seed == 1 {
 		comments = commenttest.Voted(r, comments)
 	}
-	p := must.Get(NewProduct(t.Context(), comments))(t)
-	return p
+	return must.Get(NewProduct(t.Context(), comments))(t)
 }
 
 // manyTongues are a hundred languages without English.

@@ -80,8 +80,7 @@ func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 
 func answered(t *testing.T, store *dynamo.Store, q comment.Query) comment.Page {
 	t.Helper()
-	page := must.Get(store.Comments(context.Background(), q))(t)
-	return page
+	return must.Get(store.Comments(context.Background(), q))(t)
 }
 
 func (s *tally) add(plan comment.QueryPlan) {

@@ -40,8 +40,7 @@ func made(t *testing.T, program string) map[string][]byte {
 
 func moduleRoot(t *testing.T) string {
 	t.Helper()
-	root := must.Get(provisiontest.ModuleRoot())(t)
-	return root
+	return must.Get(provisiontest.ModuleRoot())(t)
 }
 
 // madeOf returns the same of the module in a folder. What is compiled for it goes to a cache of its own,
