@@ -83,8 +83,7 @@ func (everyone) Identify(context.Context) (comment.Viewer, error) {
 type nobody struct{}
 
 func (nobody) Identify(context.Context) (comment.Viewer, error) {
-	reason := comment.WritingOff
-	return comment.Viewer{CannotWriteReason: &reason}, comment.Errorf(comment.Forbidden, "no")
+	return comment.Viewer{CannotWriteReason: new(comment.WritingOff)}, comment.Errorf(comment.Forbidden, "no")
 }
 
 var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -72,9 +73,7 @@ func runBruno(t *testing.T, s *server) {
 	for _, path := range files {
 		file := readIfThere(t, path)
 		variables := brunoBlock(file, "body:graphql:vars")
-		if variables == "" {
-			variables = "null"
-		}
+		variables = cmp.Or(variables, "null")
 		answer := s.askWith(brunoBlock(file, "body:graphql"), variables)
 		var parsed struct{ Data, Errors json.RawMessage }
 		if err := json.Unmarshal(answer, &parsed); err != nil || parsed.Data == nil || parsed.Errors != nil {

@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -112,9 +113,7 @@ func TestDamagedHooks(t *testing.T) {
 	id := strings.Fields(added)[1]
 	put := func(key, attributes layout.Item) {
 		t.Helper()
-		for name, value := range attributes {
-			key[name] = value
-		}
+		maps.Copy(key, attributes)
 		must.Get(a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: key}))(t)
 	}
 	const address = "ada@shop.example"

@@ -60,8 +60,7 @@ func added(product string) []string { return []string{product + drafted} }
 type shopCustomer struct{}
 
 func (shopCustomer) Identify(context.Context) (comment.Viewer, error) {
-	id := "u9"
-	return comment.Viewer{CustomerID: &id, Roles: comment.Shop | comment.Moderator | comment.Merchant}, nil
+	return comment.Viewer{CustomerID: new("u9"), Roles: comment.Shop | comment.Moderator | comment.Merchant}, nil
 }
 
 // waiting adds a comment that waits for a moderator, and returns its id.
@@ -78,8 +77,7 @@ func (a *api) waiting(product string) string {
 type customerOf string
 
 func (c customerOf) Identify(context.Context) (comment.Viewer, error) {
-	id := string(c)
-	return comment.Viewer{CustomerID: &id}, nil
+	return comment.Viewer{CustomerID: new(string(c))}, nil
 }
 
 // stands returns what the table has for a product: the listed comments, and replies, states, decisions and reports.

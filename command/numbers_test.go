@@ -98,8 +98,7 @@ func index(t *testing.T, comments ...comment.Comment) *conformance.Model {
 }
 
 func entryOf(c comment.Comment) pageindex.Entry {
-	cell := c.Cell()
-	return pageindex.Entry{Product: c.ProductID, Position: c.ID.Position(), Cell: &cell, Follows: "1"}
+	return pageindex.Entry{Product: c.ProductID, Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"}
 }
 
 func (a *api) numbered(variables map[string]any) numbered {

@@ -43,8 +43,7 @@ func showing(c comment.Comment) shown {
 		ID: string(c.ID), Rating: c.Rating, Language: string(c.Language), Title: c.Title, Text: c.Text,
 		UpdatedAt: c.UpdatedAt, Version: c.Version,
 	}
-	created := c.CreatedAt()
-	s.Product.ID, s.Author.ID, s.Author.Name, s.CreatedAt = c.ProductID, c.Author.GlobalID(), c.Author.Name, &created
+	s.Product.ID, s.Author.ID, s.Author.Name, s.CreatedAt = c.ProductID, c.Author.GlobalID(), c.Author.Name, new(c.CreatedAt())
 	return s
 }
 

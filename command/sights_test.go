@@ -31,8 +31,7 @@ func waits(c *comment.Comment) {
 }
 
 func rejected(c *comment.Comment) {
-	offensive := comment.Offensive
-	c.Status, c.Moderation = comment.Rejected, &comment.Moderation{Reason: &offensive}
+	c.Status, c.Moderation = comment.Rejected, &comment.Moderation{Reason: new(comment.Offensive)}
 }
 
 func hasHeldEdit(c *comment.Comment) {

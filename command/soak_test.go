@@ -153,8 +153,7 @@ func (s *soak) sample(do func()) {
 	s.t.Helper()
 	do()
 	if s.first == nil {
-		now := s.held()
-		s.first = &now
+		s.first = new(s.held())
 	}
 }
 

@@ -88,8 +88,7 @@ func statsOf(comments []comment.Comment) statsShown {
 		shown.Ratings = append(shown.Ratings, row)
 	}
 	if len(comments) > 0 {
-		average := float64(stars) / float64(len(comments))
-		shown.Average = &average
+		shown.Average = new(float64(stars) / float64(len(comments)))
 	}
 	return shown
 }

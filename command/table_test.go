@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -135,9 +134,7 @@ func everything(t testing.TB, client *dynamodb.Client, table, product string) []
 
 func keptOf(item map[string]types.AttributeValue, product string) kept {
 	version := text(item, "v")
-	if version == "" {
-		version = strconv.Itoa(1)
-	}
+	version = cmp.Or(version, "1")
 	return kept{
 		id: text(item, "PK"), product: product, language: text(item, "l"), rating: text(item, "r"),
 		title: text(item, "h"), text: text(item, "t"), author: strings.TrimPrefix(text(item, "U"), "c"), authorName: text(item, "n"),

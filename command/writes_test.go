@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -51,9 +52,7 @@ func draft() map[string]any {
 }
 
 func with(input map[string]any, changes map[string]any) map[string]any {
-	for name, value := range changes {
-		input[name] = value
-	}
+	maps.Copy(input, changes)
 	return input
 }
 

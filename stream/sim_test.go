@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -239,11 +240,7 @@ func (w *world) processedUpTo() (time.Time, bool) {
 	if w.state.Label == "" {
 		return time.Time{}, false
 	}
-	var leases []Lease
-	for _, lease := range w.leases {
-		leases = append(leases, lease)
-	}
-	return ProcessedUpTo(leases)
+	return ProcessedUpTo(slices.Collect(maps.Values(w.leases)))
 }
 
 // process is a process's view of the world. Calls of a dead process have no effect.
@@ -400,9 +397,7 @@ func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, er
 // List lists leases.
 func (p *process) List(ctx context.Context, _ string) (leases []Lease, err error) {
 	err = p.call(ctx, "leases", func() error {
-		for _, lease := range p.leases {
-			leases = append(leases, lease)
-		}
+		leases = slices.AppendSeq(leases, maps.Values(p.leases))
 		slices.SortFunc(leases, func(a, b Lease) int { return len(a.Shard) - len(b.Shard) })
 		return nil
 	})

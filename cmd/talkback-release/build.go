@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"debug/buildinfo"
 	"fmt"
 	"log"
@@ -80,10 +81,7 @@ func (r *release) sameVersion(b build) error {
 	if version == "" || version == "(devel)" {
 		version = "0.0.0-devel"
 	}
-	if r.version == "" {
-		r.version = version
-	}
-	if version != r.version {
+	if r.version = cmp.Or(r.version, version); version != r.version {
 		return fmt.Errorf("%s has version %s, but the other programs have %s", b.path, version, r.version)
 	}
 	return nil

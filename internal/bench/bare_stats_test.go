@@ -77,7 +77,6 @@ func bareCount(grid string) (bareStats, error) {
 			stars += (i + 1) * n
 		}
 	}
-	average := float64(stars) / float64(out.Total)
-	out.Average = &average
+	out.Average = new(float64(stars) / float64(out.Total))
 	return out, nil
 }

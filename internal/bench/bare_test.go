@@ -247,8 +247,7 @@ func bareDecode(item bareItem) (bareComment, error) {
 		CreatedAt: ulid.Time(id.Time()).UTC(),
 	}
 	if item["h"] != nil {
-		title := bareText(item["h"])
-		c.Title = &title
+		c.Title = new(bareText(item["h"]))
 	}
 	return c, nil
 }

@@ -183,8 +183,7 @@ func numbered(t *testing.T, product string) *conformance.Model {
 	t.Helper()
 	index := conformance.NewModel()
 	for _, c := range written(product) {
-		cell := c.Cell()
-		entry := pageindex.Entry{Product: product, Position: c.ID.Position(), Cell: &cell, Follows: "1"}
+		entry := pageindex.Entry{Product: product, Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"}
 		must.Do(t, index.Apply(t.Context(), []pageindex.Entry{entry}))
 	}
 	return index

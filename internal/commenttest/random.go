@@ -36,8 +36,7 @@ func Random(r *rand.Rand, product string) comment.Comment {
 		c.Title = new(fmt.Sprint("title ", r.IntN(1000)))
 	}
 	if r.IntN(5) == 0 {
-		updated := created.Add(time.Duration(r.IntN(1e6)) * time.Millisecond)
-		c.UpdatedAt, c.Version = &updated, 2
+		c.UpdatedAt, c.Version = new(created.Add(time.Duration(r.IntN(1e6))*time.Millisecond)), 2
 	}
 	c.Verified = r.IntN(3) == 0
 	for range max(0, r.IntN(comment.MaxMedia*3)-2*comment.MaxMedia) { // most have none

@@ -242,8 +242,7 @@ func TestMeasured(t *testing.T) {
 	if want := Hours*10_000 - 2.5e6; err != nil || !like(line(t, b, "reading the stream").Units, want) || line(t, b, "else").Units != Hours {
 		t.Errorf("%v (%v), want %v reads of the stream", b.Lines, err, want)
 	}
-	w := busy()
-	if b, err := OfMeasured(m, &w, listPrices); err != nil || b.Dollars < 24 {
+	if b, err := OfMeasured(m, new(busy()), listPrices); err != nil || b.Dollars < 24 {
 		t.Errorf("with two servers: %v dollars (%v)", b.Dollars, err)
 	}
 	for _, units := range []float64{0, -1, math.NaN(), math.Inf(1)} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,9 +69,7 @@ func (s *simTable) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...
 func (s *simTable) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	err := s.change(ctx, in.Key, aws.ToString(in.ConditionExpression), in.ExpressionAttributeValues, func(was layout.Item) layout.Item {
 		it := layout.Item{}
-		for name, value := range was {
-			it[name] = value
-		}
+		maps.Copy(it, was)
 		set, remove, _ := strings.Cut(aws.ToString(in.UpdateExpression), " REMOVE ")
 		for term := range strings.SplitSeq(strings.TrimPrefix(set, "SET "), ", ") {
 			name, value, _ := strings.Cut(term, " = ")

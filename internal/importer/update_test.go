@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -52,14 +53,7 @@ func TestUpdating(t *testing.T) {
 				c.Reply = &comment.Reply{Text: "Thanks.", Name: "Shop", CreatedAt: at, Version: 1}
 			}, func(*comment.Comment) {}},
 	} {
-		has := func(f reviewfile.Field) bool {
-			for _, field := range test.fields {
-				if f == field {
-					return true
-				}
-			}
-			return false
-		}
+		has := func(f reviewfile.Field) bool { return slices.Contains(test.fields, f) }
 		row, want := row, changed
 		test.row(&row)
 		test.want(&want)

@@ -147,8 +147,7 @@ func entriesOf(comments []comment.Comment) []pageindex.Entry {
 	sorted := slices.SortedFunc(slices.Values(comments), func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
 	entries := make([]pageindex.Entry, len(comments))
 	for i, c := range sorted {
-		cell := c.Cell()
-		entries[i] = pageindex.Entry{Product: c.ProductID, Position: c.ID.Position(), Cell: &cell, Follows: follows(i)}
+		entries[i] = pageindex.Entry{Product: c.ProductID, Position: c.ID.Position(), Cell: new(c.Cell()), Follows: follows(i)}
 	}
 	return entries
 }

@@ -53,8 +53,7 @@ func (p *Product) index(t rapid.TB) *conformance.Model {
 	model := conformance.NewModel()
 	var entries []pageindex.Entry
 	for _, c := range p.comments {
-		cell := c.Cell()
-		entries = append(entries, pageindex.Entry{Product: generatedProduct, Position: c.ID.Position(), Cell: &cell, Follows: "1"})
+		entries = append(entries, pageindex.Entry{Product: generatedProduct, Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"})
 	}
 	must.Do(t, model.Apply(context.Background(), entries))
 	return model

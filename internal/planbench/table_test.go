@@ -111,8 +111,7 @@ func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 	}
 	var from *comment.Position
 	if r.IntN(2) == 0 {
-		at := comments[r.IntN(len(comments))].ID.Position()
-		from = &at
+		from = new(comments[r.IntN(len(comments))].ID.Position())
 	}
 	in := plainInput(partition, "42", filter, from, 1+r.IntN(60))
 	in.ScanIndexForward = aws.Bool(r.IntN(2) == 0)
