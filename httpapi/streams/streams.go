@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -98,8 +99,9 @@ func FormOf(header http.Header) *Form {
 	for _, list := range header.Values("Accept") {
 		for part := range strings.SplitSeq(list, ",") {
 			name, parameters, err := mime.ParseMediaType(part)
+			q, missing := strconv.ParseFloat(parameters["q"], 64)
 			switch {
-			case err != nil || parameters["q"] == "0":
+			case err != nil || q == 0 && missing == nil:
 			case name == "multipart/mixed" && parameters["subscriptionspec"] != "":
 				return &multipart
 			case name == "text/event-stream":

@@ -117,7 +117,8 @@ func TestFormOf(t *testing.T) {
 		"*/*":              "",
 		"application/json": "",
 		"multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json": "",
-		"text/event-stream;q=0": "",
+		"text/event-stream;q=0":     "",
+		"text/event-stream;q=0.000": "",
 		"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed": "text/event-stream; charset=utf-8",
 		`multipart/mixed;boundary="graphql";subscriptionSpec=1.0, text/event-stream`:                                        `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
 	} {
