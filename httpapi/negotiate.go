@@ -2,8 +2,8 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
+
+	"github.com/talkback/talkback/internal/edge"
 )
 
 // The two types of answers in GraphQL over HTTP. Their statuses differ: see [respond].
@@ -35,53 +35,10 @@ func negotiated(next http.Handler) http.Handler {
 // one that accepts neither type: it may still be able to read the answer, which serves it better
 // than a 406. RFC 9110, 12.5.1, allows this.
 func answerType(accept []string) string {
-	graphQL, named := weight(accept, graphQLType)
-	plain, _ := weight(accept, jsonType)
+	graphQL, named := edge.Weight(accept, graphQLType)
+	plain, _ := edge.Weight(accept, jsonType)
 	if graphQL > 0 && (named && graphQL >= plain || plain == 0) {
 		return graphQLType
 	}
 	return jsonType
-}
-
-// exact is the rank of a media range that names a type itself.
-const exact = 3
-
-// weight returns the weight of a type, from 0 to 1, by the most specific of the media ranges in
-// some lists. It also reports whether that range names the type itself. Malformed ranges are
-// skipped.
-func weight(lists []string, offered string) (q float64, named bool) {
-	offered, _, _ = strings.Cut(offered, ";")
-	specific := 0
-	for _, list := range lists {
-		for mediaRange := range strings.SplitSeq(list, ",") {
-			name, parameters, _ := strings.Cut(mediaRange, ";")
-			rank := 0 // how closely the range matches the type, 0 for no match
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case offered:
-				rank = exact
-			case "application/*":
-				rank = 2
-			case "*/*":
-				rank = 1
-			}
-			if rank > specific {
-				specific, q = rank, quality(parameters)
-			}
-		}
-	}
-	return q, specific == exact
-}
-
-// quality returns the weight in the parameters of a range, 1 if there is none or it is malformed.
-func quality(parameters string) float64 {
-	for parameter := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(parameter, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "q") {
-			continue
-		}
-		if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && q >= 0 && q <= 1 {
-			return q
-		}
-	}
-	return 1
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/live"
 )
@@ -31,9 +32,9 @@ var (
 // onlyEvents reports whether a client accepts server-sent events and no JSON.
 func onlyEvents(header http.Header) bool {
 	accept := header.Values("Accept")
-	events, named := weight(accept, streams.Events.ContentType)
-	plain, _ := weight(accept, jsonType)
-	graphQL, _ := weight(accept, graphQLType)
+	events, named := edge.Weight(accept, streams.Events.ContentType)
+	plain, _ := edge.Weight(accept, jsonType)
+	graphQL, _ := edge.Weight(accept, graphQLType)
 	return named && events > 0 && plain == 0 && graphQL == 0
 }
 

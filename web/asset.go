@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/talkback/talkback/internal/edge"
@@ -138,30 +137,12 @@ func writePolicies(header http.Header, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, or by "*" when the
-// name is absent, and not with a weight of zero.
+// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, by its old name, or by
+// "*" when the name is absent.
 func acceptsGzip(acceptEncoding []string) bool {
-	accepted := false
-	for coding := range strings.SplitSeq(strings.Join(acceptEncoding, ","), ",") {
-		name, parameters, _ := strings.Cut(coding, ";")
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case "gzip", "x-gzip":
-			return wanted(parameters)
-		case "*":
-			accepted = wanted(parameters)
-		}
-	}
-	return accepted
-}
-
-// wanted reports whether the parameters of a coding, such as "q=0.5", give it a weight above zero.
-func wanted(parameters string) bool {
-	weight, found := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(parameters, " ", "")), "q=")
-	if !found {
-		return true
-	}
-	q, err := strconv.ParseFloat(weight, 64)
-	return err == nil && q > 0
+	q, _ := edge.Weight(acceptEncoding, "gzip")
+	old, named := edge.Weight(acceptEncoding, "x-gzip")
+	return q > 0 || named && old > 0
 }
 
 const (

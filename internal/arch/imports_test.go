@@ -123,7 +123,7 @@ var own = map[string]struct {
 	"internal/output":        {[]string{"internal/output", "internal/task"}, "a file is written without knowing what is in it"},
 	"telemetry/spans":        {nil, "spans have the same names wherever they are made"},
 	"internal/doctor":        {[]string{"dynamo", "dynamo/call", "dynamo/layout", "internal/engine", "stream"}, "what is checked of a table does not depend on how findings are printed"},
-	"internal/edge":          {nil, "the API and the pages let caches share answers by the same rule"},
+	"internal/edge":          {nil, "the API and the pages let caches share answers, and read what clients accept, by the same rules"},
 	"internal/task":          {nil, "a panic is caught and a wait ends in one way in every package"},
 	"internal/sample":        {[]string{"comment"}, "likewise"},
 	"internal/contract":      {nil, "linters read the schema, and nothing of the program"},

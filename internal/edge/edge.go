@@ -1,5 +1,5 @@
 // Package edge decides which answers shared caches such as CDNs may keep, the tags by which they
-// are purged, and which answers a client has already.
+// are purged, which answers a client has already, and how much it wants a type or a coding.
 package edge
 
 import (
