@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -46,8 +45,7 @@ func (r *Resolver) entity(ctx context.Context, representation map[string]any) (c
 	switch name {
 	case "Product", "Comment":
 	case "Author":
-		_, err := entityResolver{r}.FindAuthorByID(ctx, "")
-		return nil, err
+		return nil, comment.Errorf(comment.BadInput, "an author is not found by its id, for each comment has a name of its own: ask for the author of a comment")
 	default:
 		return nil, comment.Errorf(comment.BadInput, `a representation needs the __typename "Product" or "Comment"`)
 	}
@@ -61,39 +59,12 @@ func (r *Resolver) entity(ctx context.Context, representation map[string]any) (c
 	return node(r.commentByID(ctx, id))
 }
 
-// key returns an id of a representation. Whole numbers are ids too, as anywhere in GraphQL.
+// key returns an id of a representation. Whole numbers in the text are ids too, as anywhere in
+// GraphQL; those of variables are strings by now.
 func key(id any) (text string, ok bool) {
-	switch id := id.(type) {
-	case string:
-		return id, true
-	case json.Number: // of a variable
-		_, err := id.Int64()
-		return id.String(), err == nil
-	case int64: // of the text
-		return strconv.FormatInt(id, 10), true
+	if number, whole := id.(int64); whole {
+		return strconv.FormatInt(number, 10), true
 	}
-	return "", false
-}
-
-// entityResolver finds single entities.
-type entityResolver struct{ *Resolver }
-
-// FindProductByID returns the product of an id.
-func (entityResolver) FindProductByID(_ context.Context, id string) (*comment.Product, error) {
-	return productByID(id)
-}
-
-// FindCommentByID returns the comment of an id, nil if there is none.
-func (r entityResolver) FindCommentByID(ctx context.Context, id string) (*comment.Comment, error) {
-	return r.commentByID(ctx, id)
-}
-
-// FindAuthorByID returns an error: an author's name is a part of each comment.
-func (entityResolver) FindAuthorByID(context.Context, string) (*comment.Author, error) {
-	return nil, comment.Errorf(comment.BadInput, "an author is not found by its id, for each comment has a name of its own: ask for the author of a comment")
-}
-
-// FindAuthorByCustomerID returns the same error.
-func (r entityResolver) FindAuthorByCustomerID(ctx context.Context, _ *string) (*comment.Author, error) {
-	return r.FindAuthorByID(ctx, "")
+	text, ok = id.(string)
+	return text, ok
 }

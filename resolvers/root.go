@@ -35,8 +35,8 @@ func (r *Resolver) Moderation() graph.ModerationResolver { return moderationReso
 // Votes returns the resolver of the type Votes.
 func (r *Resolver) Votes() graph.VotesResolver { return votesResolver{r} }
 
-// Entity returns the resolver of entities of a federation.
-func (r *Resolver) Entity() graph.EntityResolver { return entityResolver{r} }
+// Entity returns no resolver: Subgraph answers the field that would call it.
+func (r *Resolver) Entity() graph.EntityResolver { return nil }
 
 // Mutation returns the resolver of the type Mutation.
 func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

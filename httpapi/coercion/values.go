@@ -3,6 +3,7 @@ package coercion
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -82,7 +83,7 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 		return unless(ok, condition, value)
 	case anything:
 		keys, ok := value.(map[string]any)
-		return unless(ok, withIDs(keys), value)
+		return unless(ok, withID(keys), value)
 	}
 	// The value of a custom scalar, which checks it. Only anything takes an object, and none takes a
 	// list.
@@ -105,20 +106,15 @@ func unless(ok bool, read, value any) (any, wrong) {
 // anything is the scalar of Apollo Federation for representations, which are objects.
 const anything = "_Any"
 
-// withIDs returns a representation with its whole numbers as the digits of an ID: -0 becomes 0, and
-// 100.0 becomes 100. The type does not say which keys are IDs, so other numbers stay as they are.
-func withIDs(keys map[string]any) map[string]any {
-	written := make(map[string]any, len(keys))
-	for key, value := range keys {
-		written[key] = value
-		if _, isNumber := value.(json.Number); !isNumber {
-			continue
-		}
-		if digits, problem := id(value); problem == "" {
-			written[key] = json.Number(digits.(string))
-		}
+// withID returns a representation whose id, if that is a whole number, is a string like any ID.
+func withID(keys map[string]any) map[string]any {
+	text, problem := id(keys["id"])
+	if problem != "" { // the field reports it
+		return keys
 	}
-	return written
+	keys = maps.Clone(keys)
+	keys["id"] = text
+	return keys
 }
 
 // integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
