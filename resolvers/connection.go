@@ -24,8 +24,7 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if err != nil {
 		return nil, err
 	}
-	total := counts.Total()
-	return &total, nil
+	return new(counts.Total()), nil
 }
 
 // Stats returns how many comments the whole list has, by rating.
@@ -120,10 +119,7 @@ func numbersOf(ctx context.Context, connection *graph.CommentConnection) (commen
 
 // PageCursors returns cursors of other pages.
 func (connectionResolver) PageCursors(_ context.Context, connection *graph.CommentConnection, around *int) (*graph.PageCursors, error) {
-	reach := comment.DefaultAround
-	if around != nil {
-		reach = *around
-	}
+	reach := *cmp.Or(around, new(comment.DefaultAround))
 	if reach < 0 || reach > comment.MaxAround {
 		return nil, comment.Errorf(comment.BadInput, "around is 0 to %d, not %d: it is how many pages to list on either side", comment.MaxAround, reach)
 	}

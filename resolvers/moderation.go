@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -32,15 +33,9 @@ func (r queryResolver) Moderation(ctx context.Context) (*comment.ModeratorView, 
 
 // Queue returns a page of the comments that wait.
 func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView, first *int, after *string, filter *comment.QueueFilter) (*graph.QueueConnection, error) {
-	q := comment.QueueQuery{First: comment.DefaultPageSize}
-	if first != nil {
-		q.First = *first
-	}
+	q := comment.QueueQuery{First: *cmp.Or(first, new(comment.DefaultPageSize)), Filter: *cmp.Or(filter, new(comment.QueueFilter))}
 	if q.First < 1 || q.First > comment.MaxQueuePage {
 		return nil, comment.Errorf(comment.BadInput, "a page of the queue has 1 to %d comments, not %d", comment.MaxQueuePage, q.First)
-	}
-	if filter != nil {
-		q.Filter = *filter
 	}
 	if product := q.Filter.ProductID; product != nil {
 		if err := comment.CheckProductID(*product); err != nil {
@@ -154,13 +149,13 @@ func (r mutationResolver) WithdrawComment(ctx context.Context, input graph.Withd
 
 // ApproveComment shows a comment, or puts an edit that waits in its place.
 func (r mutationResolver) ApproveComment(ctx context.Context, input graph.ApproveCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: text(input.Note.Value())})
+	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return moderated(ctx, c, problems, err)
 }
 
 // RejectComment takes a comment from all lists, or drops an edit that waits.
 func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: text(input.Note.Value())})
+	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return moderated(ctx, c, problems, err)
 }
 
@@ -179,7 +174,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
 		group.Go(func() error {
-			c, problems, err := r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())})
+			c, problems, err := r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: *cmp.Or(d.Note.Value(), new(string))})
 			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{

@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/talkback/talkback/comment"
@@ -58,10 +59,7 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteC
 
 // ReplyToComment writes the shop's reply to a comment.
 func (r mutationResolver) ReplyToComment(ctx context.Context, input graph.ReplyToCommentInput) (*graph.ReplyToCommentPayload, error) {
-	reply := comment.ReplyDraft{CommentID: input.ID, Text: input.Text, Name: input.Name.Value()}
-	if version := input.Version.Value(); version != nil {
-		reply.Version = *version
-	}
+	reply := comment.ReplyDraft{CommentID: input.ID, Version: *cmp.Or(input.Version.Value(), new(int)), Text: input.Text, Name: input.Name.Value()}
 	replied, problems, err := r.Replier.Reply(ctx, reply)
 	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: graph.Pointers(problems)}, err
 }
@@ -74,7 +72,7 @@ func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteRep
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: text(input.Note.Value())})
+	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return &graph.ReportCommentPayload{UserErrors: graph.Pointers(problems)}, err
 }
 
@@ -112,11 +110,4 @@ func written(ctx context.Context, c comment.Comment, problems []comment.Problem)
 	loaders.Forget(ctx)
 	expectStats(ctx, c.ProductID)
 	return &c
-}
-
-func text(note *string) string {
-	if note == nil {
-		return ""
-	}
-	return *note
 }

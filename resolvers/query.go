@@ -81,11 +81,7 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 	if size < 1 || size > comment.MaxLeaders {
 		return nil, comment.Errorf(comment.BadInput, "a leaderboard has 1 to %d products, not %d", comment.MaxLeaders, size)
 	}
-	var in comment.Language
-	if language != nil {
-		in = *language
-	}
-	leaders, err := r.Comments.Leaders(ctx, in, size)
+	leaders, err := r.Comments.Leaders(ctx, *cmp.Or(language, new(comment.Language)), size)
 	if err != nil {
 		return nil, err
 	}

@@ -97,15 +97,15 @@ func (l Limits) CheckQuery(text string) *gqlerror.Error {
 // read from the table.
 func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	operation.DisableIntrospection = g.NoIntrospection
-	if g.NoIntrospection {
-		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
-			return err
-		}
-	}
 	if err := checkConditions(operation); err != nil {
 		return err
 	}
 	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
+	if g.NoIntrospection {
+		if err := checkIntrospection(read.Fields); err != nil {
+			return err
+		}
+	}
 	cost.fields(read.Fields, place{times: 1, products: 1})
 	if operation.Operation.Operation == ast.Subscription {
 		if err := checkSubscription(read.Fields); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
 // averages returns the average lengths of the lists in introspection. The longest list of each kind
@@ -51,24 +53,12 @@ func asksSchema(field *ast.Field) bool {
 	return field.Name == "__schema" || field.Name == "__type" || field.Name == "_service"
 }
 
-// checkIntrospection refuses introspection.
-func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
-	for _, selection := range set {
-		var err *gqlerror.Error
-		switch s := selection.(type) {
-		case *ast.Field:
-			if asksSchema(s) {
-				err = gqlerror.ErrorPosf(s.Position, "this server does not answer %s: its schema is in its repository, in schema.graphqls", s.Name)
-				errcode.Set(err, string(IntrospectionIsOff))
-			}
-		case *ast.InlineFragment:
-			err = checkIntrospection(s.SelectionSet)
-		case *ast.FragmentSpread:
-			if s.Definition != nil { // set by validation, which refused cycles
-				err = checkIntrospection(s.Definition.SelectionSet)
-			}
-		}
-		if err != nil {
+// checkIntrospection refuses introspection among the root fields of an operation.
+func checkIntrospection(fields []lookahead.Field) *gqlerror.Error {
+	for i := range fields {
+		if f := fields[i].Field; asksSchema(f) {
+			err := gqlerror.ErrorPosf(f.Position, "this server does not answer %s: its schema is in its repository, in schema.graphqls", f.Name)
+			errcode.Set(err, string(IntrospectionIsOff))
 			return err
 		}
 	}
