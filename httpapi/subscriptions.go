@@ -146,11 +146,8 @@ func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 	if response == nil {
 		return streams.Answer{Errors: mustJSON(gqlerror.List{errBroken})}, false
 	}
-	out := streams.Answer{Data: bytes.Clone(response.Data)} // gqlgen uses the buffer again
-	if len(response.Errors) > 0 {
-		out.Errors = mustJSON(response.Errors)
-	}
-	return out, out.Errors == nil
+	response.Data = bytes.Clone(response.Data) // gqlgen uses the buffer again
+	return answerOf(response), len(response.Errors) == 0
 }
 
 // endBy ends a stream with an error.

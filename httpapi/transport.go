@@ -68,9 +68,7 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case t.Subscriptions != nil && onlyEvents(r.Header): // the answer is one event, and the end
 		w.Header().Set("Content-Type", streams.Events.ContentType)
-		_, _ = io.WriteString(w, "event: next\ndata: ") // a client that went away needs no answer
-		write(w, response)
-		_, _ = io.WriteString(w, "\n\n"+streams.Complete)
+		_ = answerOf(response).WriteBetween(w, "event: next\ndata: ", "\n\n"+streams.Complete)
 		return
 	}
 	if r.Method == http.MethodGet && len(response.Errors) == 0 {
@@ -226,23 +224,20 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 	return ast.Query
 }
 
-// write writes a response. Its data is JSON already, and by far the largest part, so it is not
-// encoded again. The data is absent, not null, when the operation was refused before it ran.
+// write writes a response.
 func write(w io.Writer, response *graphql.Response) {
-	separator := "{"
-	add := func(name string, value []byte) {
-		_, _ = io.WriteString(w, separator+`"`+name+`":`) // a client that went away needs no answer
-		_, _ = w.Write(value)
-		separator = ","
-	}
+	_ = answerOf(response).WriteBetween(w, "", "") // a client that went away needs no answer
+}
+
+// answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it
+// is not encoded again. The data is absent, not null, when the operation was refused before it ran.
+func answerOf(response *graphql.Response) streams.Answer {
+	answer := streams.Answer{Data: response.Data}
 	if len(response.Errors) > 0 {
-		add("errors", mustJSON(response.Errors))
-	}
-	if response.Data != nil {
-		add("data", response.Data)
+		answer.Errors = mustJSON(response.Errors)
 	}
 	if len(response.Extensions) > 0 {
-		add("extensions", mustJSON(response.Extensions))
+		answer.Extensions = mustJSON(response.Extensions)
 	}
-	_, _ = io.WriteString(w, "}")
+	return answer
 }

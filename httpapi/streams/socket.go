@@ -376,7 +376,7 @@ func (s *Socket) next(id string, a Answer) bool {
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.writeTo(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}"), w.Close())
+		return errors.Join(a.WriteBetween(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}"), w.Close())
 	})
 }
 

@@ -27,14 +27,15 @@ type Source interface {
 	Close()
 }
 
-// Answer is an answer in parts: its "data" and "errors" in JSON, empty if absent, and the position after its event.
+// Answer is an answer in parts: its members in JSON, empty if absent. An event has the position after it in place of
+// extensions.
 type Answer struct {
-	Data, Errors []byte
-	Position     string
+	Data, Errors, Extensions []byte
+	Position                 string
 }
 
-// writeTo writes the answer in JSON between two texts. It does not copy the answer.
-func (a Answer) writeTo(w io.Writer, before, after string) error {
+// WriteBetween writes the answer in JSON between two texts. It does not copy the answer.
+func (a Answer) WriteBetween(w io.Writer, before, after string) error {
 	parts, separator := net.Buffers{[]byte(before)}, "{"
 	add := func(name string, value []byte) {
 		if len(value) > 0 {
@@ -45,8 +46,9 @@ func (a Answer) writeTo(w io.Writer, before, after string) error {
 	add("errors", a.Errors)
 	add("data", a.Data)
 	if a.Position != "" {
-		add("extensions", []byte(`{"position":"`+a.Position+`"}`))
+		a.Extensions = []byte(`{"position":"` + a.Position + `"}`)
 	}
+	add("extensions", a.Extensions)
 	parts = append(parts, []byte("}"+after))
 	_, err := parts.WriteTo(w)
 	return err
@@ -165,7 +167,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		return control.Flush()
 	}
 	send := func(a Answer) error {
-		return write(func() error { return a.writeTo(w, f.before(a), f.after) })
+		return write(func() error { return a.WriteBetween(w, f.before(a), f.after) })
 	}
 	text := func(s string) error {
 		return write(func() error { _, err := io.WriteString(w, s); return err })
