@@ -55,32 +55,13 @@ func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[
 		case given && value == nil && definition.Type.NonNull:
 			r.fail("Variable %q of non-null type %q must not be null.", "$"+definition.Variable, definition.Type.String())
 		case given:
-			values[definition.Variable] = r.read(definition.Type, value, nil)
+			values[definition.Variable] = r.read(definition.Type, value, ast.Path{ast.PathName(definition.Variable)})
 		}
 	}
 	if len(r.errors) > 0 {
 		return nil, r.errors
 	}
 	return values, nil
-}
-
-// path is the path to a value inside a variable, from its end; nil is the variable itself. It
-// becomes a string for errors only.
-type path struct {
-	before *path
-	field  string
-	index  int // of a list, when there is no field
-}
-
-// String returns a path such as ".author.id" or "[3]".
-func (p *path) String() string {
-	switch {
-	case p == nil:
-		return ""
-	case p.field != "":
-		return p.before.String() + "." + p.field
-	}
-	return p.before.String() + "[" + strconv.Itoa(p.index) + "]"
 }
 
 // reader coerces the variables of one operation.
@@ -90,8 +71,8 @@ type reader struct {
 	errors   gqlerror.List
 }
 
-// read coerces a value of a type. After an error the result has no meaning.
-func (r *reader) read(t *ast.Type, value any, at *path) any {
+// read coerces a value of a type, at a path that begins with the variable. After an error the result has no meaning.
+func (r *reader) read(t *ast.Type, value any, at ast.Path) any {
 	switch {
 	case len(r.errors) >= maxErrors:
 		return nil
@@ -107,7 +88,7 @@ func (r *reader) read(t *ast.Type, value any, at *path) any {
 		}
 		out := make([]any, len(elements))
 		for i, element := range elements {
-			out[i] = r.read(t.Elem, element, &path{before: at, index: i})
+			out[i] = r.read(t.Elem, element, append(slices.Clip(at), ast.PathIndex(i)))
 		}
 		return out
 	}
@@ -123,7 +104,7 @@ func (r *reader) read(t *ast.Type, value any, at *path) any {
 }
 
 // readObject coerces an input object. gqlgen adds the defaults of its fields later.
-func (r *reader) readObject(definition *ast.Definition, value any, at *path) any {
+func (r *reader) readObject(definition *ast.Definition, value any, at ast.Path) any {
 	object, ok := value.(map[string]any)
 	if !ok {
 		r.failAt(at, value, "expected type %q to be an object, not %s", definition.Name, kindOf(value))
@@ -134,7 +115,7 @@ func (r *reader) readObject(definition *ast.Definition, value any, at *path) any
 		inside, given := object[field.Name]
 		switch {
 		case given:
-			out[field.Name] = r.read(field.Type, inside, &path{before: at, field: field.Name})
+			out[field.Name] = r.read(field.Type, inside, append(slices.Clip(at), ast.PathName(field.Name)))
 		case field.Type.NonNull && field.DefaultValue == nil:
 			r.failAt(at, nil, "field %q of type %q is required", field.Name, field.Type.String())
 		}
@@ -162,10 +143,10 @@ func (r *reader) readObject(definition *ast.Definition, value any, at *path) any
 var isName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
 
 // failAt adds an error about a value inside the variable.
-func (r *reader) failAt(at *path, value any, format string, arguments ...any) {
+func (r *reader) failAt(at ast.Path, value any, format string, arguments ...any) {
 	place := ""
-	if at != nil {
-		place = fmt.Sprintf(" at %q", r.variable.Variable+at.String())
+	if len(at) > 1 {
+		place = fmt.Sprintf(" at %q", at.String())
 	}
 	r.fail("Variable %q got invalid value%s%s: %s.", "$"+r.variable.Variable, shown(value), place, fmt.Sprintf(format, arguments...))
 }
