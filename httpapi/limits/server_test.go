@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
@@ -85,101 +86,14 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
-// closed refuses all writes.
-type closed struct{}
-
-var errClosed = comment.Errorf(comment.Forbidden, "nobody writes here: read instead")
-
-// Add implements resolvers.Author.
-func (closed) Add(context.Context, comment.Draft, *string) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Edit implements resolvers.Author.
-func (closed) Edit(context.Context, string, int, comment.Change) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Delete implements resolvers.Author.
-func (closed) Delete(context.Context, string, *int) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Reply implements resolvers.Replier.
-func (closed) Reply(context.Context, comment.ReplyDraft) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// DeleteReply implements resolvers.Replier.
-func (closed) DeleteReply(context.Context, string, *int) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Report implements resolvers.Reporter.
-func (closed) Report(context.Context, comment.ReportDraft) ([]comment.Problem, error) {
-	return nil, errClosed
-}
-
-// VisitorToken implements resolvers.Voter.
-func (closed) VisitorToken(context.Context) (token comment.VisitorToken, err error) {
-	return token, nil
-}
-
-// Vote implements resolvers.Voter.
-func (closed) Vote(context.Context, string, comment.Vote) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Viewer implements resolvers.Author.
-func (closed) Viewer(context.Context) comment.Viewer {
-	reason := comment.WritingOff
-	return comment.Viewer{CannotWriteReason: &reason}
-}
-
-// Decide implements resolvers.Judge.
-func (closed) Decide(context.Context, comment.Verdict) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Withdraw implements resolvers.Judge.
-func (closed) Withdraw(context.Context, string, int) (c comment.Comment, problems []comment.Problem, err error) {
-	return c, nil, errClosed
-}
-
-// Moderate implements resolvers.Desk.
-func (closed) Moderate(context.Context) error { return errClosed }
-
-// Queue implements resolvers.Desk.
-func (closed) Queue(context.Context, comment.QueueQuery) (page comment.QueuePage, err error) {
-	return page, errClosed
-}
-
-// Pending implements resolvers.Desk.
-func (closed) Pending(context.Context) (int, error) { return 0, errClosed }
-
-// Audit implements resolvers.Desk.
-func (closed) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, errClosed }
-
-// Reports implements resolvers.Desk.
-func (closed) Reports(context.Context, comment.ID) ([]comment.Report, error) { return nil, errClosed }
-
-// CommentsBy implements resolvers.Desk.
-func (closed) CommentsBy(context.Context, string) (all comment.CustomerComments, err error) {
-	return all, errClosed
-}
-
-// Erase implements resolvers.Eraser.
-func (closed) Erase(context.Context, string) (e comment.Erasure, _ []comment.Problem, err error) {
-	return e, nil, errClosed
-}
-
-// Erasure implements resolvers.Eraser.
-func (closed) Erasure(context.Context, string) (*comment.Erasure, error) { return nil, errClosed }
-
-// newServer returns the whole handler over a shop.
+// newServer returns the whole handler over a shop, to which no client may write.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
-	resolver := &resolvers.Resolver{Comments: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Eraser: closed{}}
+	who := auth.Closed{}
+	resolver := &resolvers.Resolver{
+		Comments: s, Author: &auth.Writer{Authorizer: who}, Replier: &auth.Replier{Authorizer: who}, Reporter: &auth.Reporter{Authorizer: who},
+		Voter: &auth.Voter{Authorizer: who}, Judge: &auth.Judge{Authorizer: who}, Desk: &auth.Desk{Authorizer: who}, Eraser: &auth.Eraser{Authorizer: who},
+	}
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),
