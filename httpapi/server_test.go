@@ -19,7 +19,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
@@ -104,29 +103,12 @@ func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	return &gqlerror.Error{Message: "something went wrong"}
 }
 
-// nothing is an empty table.
-type nothing struct{}
-
-// CommentsByID implements loaders.CommentGetter.
-func (nothing) CommentsByID(context.Context, []comment.ID, bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-	return nil, nil, nil
-}
-
-// StatsOf implements loaders.StatsGetter.
-func (nothing) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
-	return nil, nil, nil
-}
-
-func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil // no product has that many languages
-}
-
 // options returns a server's options with a test's changes.
 func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
 		ErrorPresenter:   hideFaults,
-		Loaders:          loaders.Options{Comments: nothing{}, Stats: nothing{}},
+		Loaders:          loaders.Options{Comments: quiet{}, Stats: quiet{}},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -29,11 +29,12 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/quota"
 )
 
-// quiet is an empty log of events and an empty table.
-type quiet struct{ nothing }
+// quiet is an empty log of events and an empty table, whose statistics nothing reads.
+type quiet struct{ loaders.StatsGetter }
 
 func (quiet) Want(context.Context, string, time.Duration) error                  { return nil }
 func (quiet) Ends(context.Context) (p outbox.Position, err error)                { return p, nil }
@@ -44,8 +45,12 @@ func (quiet) Tail(ctx context.Context, _ outbox.Position, _ func(context.Context
 	return nil
 }
 
-func (q quiet) CurrentStatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	return q.StatsOf(ctx, products)
+func (quiet) CommentsByID(context.Context, []comment.ID, bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	return nil, nil, nil
+}
+
+func (quiet) CurrentStatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	return nil, nil, nil
 }
 
 // followers answers subscriptions to statistics, and everything else as schema does.
