@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
@@ -317,31 +316,4 @@ func inField(ctx context.Context, object, name, alias string) context.Context {
 func inElement(ctx context.Context) context.Context {
 	index := 0
 	return graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &index})
-}
-
-// A Reader that has read an operation before reads it as one that has not, whatever the variables
-// were.
-func TestReadAgain(t *testing.T) {
-	const query = `query($n: Int, $yes: Boolean!) { product(id: "p") { comments(first: $n) { nodes { ...C } pageCursors(around: $n) { last { page } } } } }
-		fragment C on Comment { id text %s }`
-	used := rules.NewRules(rules.KnownDirectivesRule) // $yes is unused without the condition
-	for _, condition := range []string{"", "@include(if: $yes)"} {
-		document, errs := gqlparser.LoadQueryWithRules(schema, fmt.Sprintf(query, condition), used)
-		if errs != nil {
-			t.Fatal(errs)
-		}
-		reader := NewReader(schema)
-		for n := range 4 {
-			operation := func() *graphql.OperationContext {
-				return &graphql.OperationContext{Doc: document, Operation: document.Operations[0], Variables: map[string]any{"n": int64(n), "yes": n%2 == 0}}
-			}
-			want, got := NewReader(schema).Read(operation()), reader.Read(operation())
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("condition %q, n = %d: read again (-want +got):\n%s", condition, n, diff)
-			}
-			if text := condition == "" || n%2 == 0; got.Fields[0].WantsText != text || got.Fields[0].Fields[0].Page.Size != n {
-				t.Errorf("condition %q, n = %d: text %v, %+v", condition, n, got.Fields[0].WantsText, got.Fields[0].Fields[0].Page)
-			}
-		}
-	}
 }
