@@ -42,9 +42,9 @@ func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView,
 			return nil, err
 		}
 	}
-	if after != nil {
+	if cursor := *cmp.Or(after, new(string)); cursor != "" {
 		var err error
-		if q.After, err = parsePlace(*after); err != nil {
+		if q.After, err = parsePlace(cursor); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +52,7 @@ func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView,
 	if err != nil {
 		return nil, err
 	}
-	out := &graph.QueueConnection{PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: after != nil}}
+	out := &graph.QueueConnection{PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: q.After.ID != ""}}
 	for i := range page.Queued {
 		queued := &page.Queued[i]
 		out.Nodes = append(out.Nodes, queued)
