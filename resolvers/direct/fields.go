@@ -32,14 +32,19 @@ func optionalText[T any](typ string, get func(T) *string) field[T] {
 			}
 			return 0
 		},
-		write: func(out []byte, of T) []byte {
-			if text := get(of); text != nil {
-				return appendText(out, *text)
-			}
-			return append(out, null...)
-		},
+		write: orNull(get, func(out []byte, text *string) []byte { return appendText(out, *text) }),
 	}
 	return field[T]{typ: typ, writer: func(operation, graphql.CollectedField) (writer[T], bool) { return written, true }}
+}
+
+// orNull returns a function that appends the value that get returns, or null if that is nil.
+func orNull[T, V any](get func(T) *V, write func(out []byte, value *V) []byte) func(out []byte, of T) []byte {
+	return func(out []byte, of T) []byte {
+		if value := get(of); value != nil {
+			return write(out, value)
+		}
+		return append(out, null...)
+	}
 }
 
 // code returns a field that holds a text that JSON does not escape, such as a language. It is never
@@ -55,12 +60,7 @@ func number[T any](get func(T) int) field[T] {
 
 // optionalNumber returns a field that holds a whole number or null.
 func optionalNumber[T any](get func(T) *int) field[T] {
-	return leaf("Int", func(out []byte, of T) []byte {
-		if n := get(of); n != nil {
-			return strconv.AppendInt(out, int64(*n), 10)
-		}
-		return append(out, null...)
-	})
+	return leaf("Int", orNull(get, func(out []byte, n *int) []byte { return strconv.AppendInt(out, int64(*n), 10) }))
 }
 
 // flag returns a field that holds true or false.
@@ -75,12 +75,7 @@ func moment[T any](get func(T) time.Time) field[T] {
 
 // optionalMoment returns a field that holds a time or null.
 func optionalMoment[T any](get func(T) *time.Time) field[T] {
-	return leaf("DateTime", func(out []byte, of T) []byte {
-		if t := get(of); t != nil {
-			return appendTime(out, *t)
-		}
-		return append(out, null...)
-	})
+	return leaf("DateTime", orNull(get, func(out []byte, t *time.Time) []byte { return appendTime(out, *t) }))
 }
 
 // nested returns a field that holds an object. It is never null.
@@ -106,12 +101,7 @@ func optional[T, U any](inner *object[U], get func(T) *U) field[T] {
 					}
 					return 0
 				},
-				write: func(out []byte, of T) []byte {
-					if object := get(of); object != nil {
-						return p.write(out, object)
-					}
-					return append(out, null...)
-				},
+				write: orNull(get, p.write),
 			}, plain
 		},
 	}
