@@ -107,41 +107,6 @@ func TestSlowAPI(t *testing.T) {
 	}
 }
 
-// The request to the API is like a client's, with the address of the page's client, and without the
-// reader's token.
-func TestRequest(t *testing.T) {
-	api := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var body struct {
-			Query     string
-			Variables map[string]any
-		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Query != operation || body.Variables["id"] != "42" {
-			t.Errorf("the API is sent %+v, %v", body, err)
-		}
-		for name, want := range map[string]string{
-			"Content-Type": "application/json", "X-Forwarded-For": "203.0.113.7", "Via": "1.1 proxy",
-			"Authorization": "", "Cookie": "", "If-None-Match": "", "Accept-Encoding": "", "Origin": "",
-		} {
-			if got := r.Header.Get(name); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
-		}
-		if r.Method != http.MethodPost || r.URL.Path != "/graphql" || r.Host != "shop.example" || r.RemoteAddr != "203.0.113.7:99" {
-			t.Errorf("%s %s of %s from %s", r.Method, r.URL, r.Host, r.RemoteAddr)
-		}
-	})
-	r := httptest.NewRequest(http.MethodGet, "http://shop.example/products/42", nil)
-	r.RemoteAddr = "203.0.113.7:99"
-	for _, line := range []string{
-		"Authorization: Bearer secret", "Cookie: a=b", "If-None-Match: *", "Accept-Encoding: gzip", "Origin: https://other.example",
-		"X-Forwarded-For: 203.0.113.7", "Via: 1.1 proxy", "Content-Type: text/plain",
-	} {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Set(name, value)
-	}
-	New(api, nil).Product(r, "")
-}
-
 // The metadata for search engines in each state.
 func TestHead(t *testing.T) {
 	for _, row := range []struct {
