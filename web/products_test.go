@@ -66,7 +66,7 @@ func TestProductPage(t *testing.T) {
 	}
 }
 
-// The policy allows the page's one style, and no other.
+// The policy allows the page's one style, which is whole, and no other.
 func TestProductPolicy(t *testing.T) {
 	answer := askProduct(t, oneProduct, "GET", "/products/42")
 	style := must.Get(os.ReadFile("component/dist/component.css"))(t)
@@ -76,8 +76,8 @@ func TestProductPolicy(t *testing.T) {
 		t.Errorf("Content-Security-Policy %q, want %q in it", got, want)
 	}
 	body, _ := io.ReadAll(answer.Body)
-	if strings.Count(string(body), "<style>"+string(style)+"</style>") != 1 {
-		t.Error("the page does not have the style")
+	if strings.Count(string(body), "<style>"+string(style)+"</style>") != 1 || strings.Contains(string(style), "</") {
+		t.Error("the page does not have the style, or the style ends its own element")
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -249,15 +248,4 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	one, _ := json.Marshal(x)
 	other, _ := json.Marshal(y)
 	return string(one) == string(other)
-}
-
-// The page contains the element's style byte for byte. Nothing in the style ends its own element,
-// and the hash in the policy is that of these bytes.
-func TestStyleIsWhole(t *testing.T) {
-	style := must.Get(os.ReadFile("../component/dist/component.css"))(t)
-	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) })
-	page := New(api, style).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
-	if got := tree(t, page.Body).named("style"); len(got) != 1 || got[0].content() != string(style) {
-		t.Errorf("the page has the styles %v", got)
-	}
 }
