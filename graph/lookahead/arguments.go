@@ -10,30 +10,6 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// arguments reads the arguments of one field of an operation.
-type arguments struct {
-	field     *ast.Field
-	variables map[string]any
-}
-
-// named returns an argument, nil if neither the operation nor the schema gives it. It equals the entry of
-// [ast.Field.ArgumentMap], without the map. Errors are ignored: in a validated operation, reading a value cannot fail.
-func (a arguments) named(name string) (value any) {
-	if given := a.field.Arguments.ForName(name); given != nil {
-		if given.Value.Kind != ast.Variable {
-			value, _ = given.Value.Value(a.variables)
-			return value
-		}
-		if value, told := a.variables[given.Value.Raw]; told {
-			return value
-		}
-	}
-	if standard := a.field.Definition.Arguments.ForName(name).DefaultValue; standard != nil {
-		value, _ = standard.Value(a.variables)
-	}
-	return value
-}
-
 // NullGiven returns an argument in which a variable puts null where the type is non-null, and that variable. Both are
 // empty if there is none. A variable whose type can be null is valid there if it or the argument has a default
 // (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as "null", 0 or an empty
@@ -64,14 +40,14 @@ func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
 }
 
 // readArguments reads the arguments of a field that has some.
-func (f *Field) readArguments(given arguments) {
+func (f *Field) readArguments(given map[string]any) {
 	switch f.Kind {
 	case OneNode:
-		f.countIDs(given.named("id"))
+		f.countIDs(given["id"])
 	case Nodes, Products:
-		f.countIDs(given.named("ids"))
+		f.countIDs(given["ids"])
 	case Entities:
-		representations := list(given.named("representations"))
+		representations := list(given["representations"])
 		ids := make([]any, len(representations)) // nil for a representation without an id
 		for i, representation := range representations {
 			if keys, ok := representation.(map[string]any); ok {
@@ -80,24 +56,24 @@ func (f *Field) readArguments(given arguments) {
 		}
 		f.countIDs(ids)
 	case Queue:
-		f.Queued = integer(given.named("first"), comment.DefaultPageSize)
+		f.Queued = integer(given["first"], comment.DefaultPageSize)
 	case Writes:
-		input, _ := given.named("input").(map[string]any)
+		input, _ := given["input"].(map[string]any)
 		f.Decisions = len(list(input["decisions"]))
 	case Leaderboard:
-		f.Leaders = integer(given.named("first"), comment.DefaultLeaders)
+		f.Leaders = integer(given["first"], comment.DefaultLeaders)
 	case Comments:
 		f.Page = pageOf(given)
 	case OwnComments:
-		f.Page = &Page{Size: integer(given.named("first"), comment.DefaultPageSize)}
-		f.OneStatus = given.named("status") != nil
+		f.Page = &Page{Size: integer(given["first"], comment.DefaultPageSize)}
+		f.OneStatus = given["status"] != nil
 	case PageLinks:
-		f.Around = integer(given.named("around"), comment.DefaultAround)
+		f.Around = integer(given["around"], comment.DefaultAround)
 	case MostHelpful:
-		f.OrLatest = given.named("orLatest") == true
+		f.OrLatest = given["orLatest"] == true
 		f.WantsLatest = f.OrLatest
 	case Statistics:
-		f.OneLanguage = given.named("lang") != nil
+		f.OneLanguage = given["lang"] != nil
 	}
 }
 
@@ -112,21 +88,21 @@ func (f *Field) countIDs(argument any) {
 }
 
 // pageOf reads the arguments of a connection of comments.
-func pageOf(given arguments) *Page {
-	first, last := given.named("first"), given.named("last")
+func pageOf(given map[string]any) *Page {
+	first, last := given["first"], given["last"]
 	page := &Page{
 		Size:        integer(last, integer(first, comment.DefaultPageSize)),
-		Number:      integer(given.named("page"), 0),
+		Number:      integer(given["page"], 0),
 		FromEnd:     last != nil,
 		BothEnds:    first != nil && last != nil,
-		ByCursor:    given.named("after") != nil || given.named("before") != nil,
-		SettledOnly: given.named("settledOnly") == true,
+		ByCursor:    given["after"] != nil || given["before"] != nil,
+		SettledOnly: given["settledOnly"] == true,
 		Order:       comment.NewestFirst,
 	}
-	if order, ok := given.named("order").(string); ok {
+	if order, ok := given["order"].(string); ok {
 		page.Order = comment.Order(order)
 	}
-	page.Filter, page.Refused = filterOf(given.named("filter"))
+	page.Filter, page.Refused = filterOf(given["filter"])
 	page.Counted = page.Filter.Counted()
 	page.FromNewest = page.fromNewest(given)
 	return page
@@ -134,10 +110,10 @@ func pageOf(given arguments) *Page {
 
 // fromNewest reports whether a page begins, or from the end of its list ends, with the newest comment of those with the
 // ratings of its filter. A page that its field refuses does not.
-func (p *Page) fromNewest(given arguments) bool {
+func (p *Page) fromNewest(given map[string]any) bool {
 	slice := comment.Slice{Size: p.Size, FromEnd: p.FromEnd, Page: p.Number}
 	refused := slice.Check(p.Order)
-	if given.named("page") != nil {
+	if given["page"] != nil {
 		refused = slice.CheckPage()
 	}
 	return refused == nil && p.Refused == nil && !p.BothEnds &&

@@ -86,7 +86,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 		f.WantsStatistics = page != nil && page.Counted
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
-		f.readArguments(arguments{asked.Field, r.operation.Variables})
+		f.readArguments(asked.ArgumentMap(r.operation.Variables))
 	}
 	if f.Page != nil {
 		page = f.Page
