@@ -200,11 +200,8 @@ func quoted(text string) string {
 // embedding returns the HTML that a shop puts into its own page.
 func embedding(address, product string) string {
 	return `<script src="` + address + `/talkback.js" defer></script>` + "\n" +
-		`<talkback-comments product="` + attribute.Replace(product) + `" endpoint="` + address + `/graphql"></talkback-comments>`
+		`<talkback-comments product="` + template.HTMLEscapeString(product) + `" endpoint="` + address + `/graphql"></talkback-comments>`
 }
-
-// attribute escapes what could end an attribute of HTML.
-var attribute = strings.NewReplacer("&", "&amp;", `"`, "&quot;")
 
 // span is a piece of code with its class: "key", "string", "number", "word" or "".
 type span struct{ Class, Text string }
