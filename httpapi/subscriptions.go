@@ -150,6 +150,19 @@ func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 	return answerOf(response), len(response.Errors) == 0
 }
 
+// answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it
+// is not encoded again. The data is absent, not null, when the operation was refused before it ran.
+func answerOf(response *graphql.Response) streams.Answer {
+	answer := streams.Answer{Data: response.Data}
+	if len(response.Errors) > 0 {
+		answer.Errors = mustJSON(response.Errors)
+	}
+	if len(response.Extensions) > 0 {
+		answer.Extensions = mustJSON(response.Extensions)
+	}
+	return answer
+}
+
 // endBy ends a stream with an error.
 func endBy(err *gqlerror.Error) *streams.End {
 	return &streams.End{Errors: mustJSON(gqlerror.List{err})}

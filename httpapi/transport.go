@@ -228,16 +228,3 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 func write(w io.Writer, response *graphql.Response) {
 	_ = answerOf(response).WriteBetween(w, "", "") // a client that went away needs no answer
 }
-
-// answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it
-// is not encoded again. The data is absent, not null, when the operation was refused before it ran.
-func answerOf(response *graphql.Response) streams.Answer {
-	answer := streams.Answer{Data: response.Data}
-	if len(response.Errors) > 0 {
-		answer.Errors = mustJSON(response.Errors)
-	}
-	if len(response.Extensions) > 0 {
-		answer.Extensions = mustJSON(response.Extensions)
-	}
-	return answer
-}
