@@ -24,17 +24,17 @@ const (
 	Leaderboard
 	// Write changes a comment.
 	Write
-	// Writes changes several comments, and WriteResults is the list of the results.
+	// Writes changes several comments.
 	Writes
-	WriteResults
-	// Queue reads a page of the comments that wait. QueueElements are its comments.
+	// Queue reads a page of the comments that wait.
 	Queue
-	QueueElements
+	// Listed are the elements of the list that Writes, Queue or CommentsBy returns.
+	Listed
 	// Pending counts the comments that wait.
 	Pending
 	// Audit reads the decisions about a comment, or its reports.
 	Audit
-	// CommentsBy reads the latest comments of a customer, which are QueueElements too.
+	// CommentsBy reads the latest comments of a customer.
 	CommentsBy
 	// ErasureStatus looks up how far an erasure has come.
 	ErasureStatus
@@ -125,11 +125,11 @@ var kinds = map[string]map[string]Kind{
 	"ReplyToCommentPayload":  {"userErrors": UserErrors},
 	"DeleteReplyPayload":     {"userErrors": UserErrors},
 	"Moderation":             {"queue": Queue, "pending": Pending, "audit": Audit, "reports": Audit, "commentsBy": CommentsBy, "erasure": ErasureStatus},
-	"CustomerComments":       {"latest": QueueElements},
-	"QueueConnection":        {"edges": QueueElements, "nodes": QueueElements},
+	"CustomerComments":       {"latest": Listed},
+	"QueueConnection":        {"edges": Listed, "nodes": Listed},
 	"ModerateCommentPayload": {"userErrors": UserErrors},
 	"EraseAuthorPayload":     {"userErrors": UserErrors},
-	"DecideCommentsPayload":  {"userErrors": UserErrors, "results": WriteResults},
+	"DecideCommentsPayload":  {"userErrors": UserErrors, "results": Listed},
 	"Product": {
 		"comments":                 Comments,
 		"stats":                    Statistics,

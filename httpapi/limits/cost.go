@@ -121,12 +121,11 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		inside.listed = float64(min(f.Decisions, comment.MaxDecisions))
 		return inside.listed * dynamo.CommentUnits()
 	},
-	lookahead.WriteResults: func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
 	lookahead.Queue: func(f priced, inside *place) float64 {
 		inside.listed = float64(min(max(f.Queued, 0), comment.MaxQueuePage))
 		return dynamo.QueueUnits(int(inside.listed))
 	},
-	lookahead.QueueElements: func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
+	lookahead.Listed:        func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
 	lookahead.Pending:       func(priced, *place) float64 { return dynamo.PendingUnits() },
 	lookahead.ErasureStatus: func(priced, *place) float64 { return dynamo.ErasureUnits() },
 	lookahead.Audit:         func(_ priced, inside *place) float64 { inside.times *= comment.MaxAudit; return dynamo.AuditUnits() },

@@ -68,15 +68,11 @@ func productList(ctx context.Context, base comment.MediaBase, list []*comment.Pr
 	if !plain || slices.Contains(list, nil) {
 		return list
 	}
-	all := make([]productStats, len(list))
+	all, ids := make([]productStats, len(list)), make([]string, len(list))
 	for i, product := range list {
-		all[i].id = product.ID
+		all[i].id, ids[i] = product.ID, product.ID
 	}
 	if lookahead.From(ctx).WantsStatistics {
-		ids := make([]string, len(list))
-		for i, product := range list {
-			ids[i] = product.ID
-		}
 		stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)
 		if !whole {
 			return list
