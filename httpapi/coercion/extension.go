@@ -73,13 +73,29 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		// Several operations may share a fragment. gqlparser keeps the definitions of variables of one,
 		// and would use its default for a variable that another operation lacks. Variables adds all
 		// defaults itself.
-		var forget validator.Events
-		forget.OnValue(func(_ *validator.Walker, value *ast.Value) { value.VariableDefinition = nil })
-		validator.Walk(e.schema, parsed, &forget)
+		var events validator.Events
+		events.OnValue(func(_ *validator.Walker, value *ast.Value) { value.VariableDefinition = nil })
+		events.OnDirective(forbidNull)
+		validator.Walk(e.schema, parsed, &events)
 		e.Documents.Add(ctx, request.Query, parsed)
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
+}
+
+// forbidNull makes the variables of a directive non-null. With a default, a variable that may be null
+// is valid as the condition of @skip and @include, but execution cannot handle a null.
+func forbidNull(w *validator.Walker, directive *ast.Directive) {
+	if w.CurrentOperation == nil {
+		return // of a fragment, which is also walked with each operation that spreads it
+	}
+	for _, argument := range directive.Arguments {
+		if v := w.CurrentOperation.VariableDefinitions.ForName(argument.Value.Raw); v != nil && argument.Value.Kind == ast.Variable {
+			nonNull := *v.Type
+			nonNull.NonNull = true
+			v.Type = &nonNull
+		}
+	}
 }
 
 // Others returns the errors of an operation after the first that MutateOperationParameters

@@ -47,6 +47,7 @@ func coercing(tb testing.TB) []attack {
 		sent(tb, "coercing/an object for an id", invalid, `query($n:ID!){product(id:$n){id}}`, map[string]any{"n": map[string]any{"a": 1}}),
 		sent(tb, "coercing/unknown fields of an input", invalid, filtered, map[string]any{"f": map[string]any{repeat("k", 50_000): 1}}),
 		sent(tb, "coercing/a null for a condition", invalid, `query($a:Boolean=true){__typename@include(if:$a)}`, map[string]any{"a": nil}),
+		sent(tb, "coercing/a null for a fragment's condition", invalid, `query($a:Boolean=true){...F} fragment F on Query{__typename@skip(if:$a)}`, map[string]any{"a": nil}),
 		sent(tb, "coercing/a long text for a language", badInput, filtered, map[string]any{"f": map[string]any{"languages": []any{repeat("x-", 20_000)}}}),
 		sent(tb, "coercing/a long text for the language of many products", badInput, `query($ids:[ID!]!,$l:Language!){products(ids:$ids){stats(lang:$l){total}}}`,
 			map[string]any{"ids": strings.Fields(distinct("p%d ", 100)), "l": "en" + repeat("-t-en", 10_000)}),

@@ -3,12 +3,10 @@ package limits
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -97,9 +95,6 @@ func (l Limits) CheckQuery(text string) *gqlerror.Error {
 // read from the table.
 func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	operation.DisableIntrospection = g.NoIntrospection
-	if err := checkConditions(operation); err != nil {
-		return err
-	}
 	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
 	if g.NoIntrospection {
 		if err := checkIntrospection(read.Fields); err != nil {
@@ -126,41 +121,6 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 		}
 	}
 	return g.Quota.Charge(ctx, cost.units, writes)
-}
-
-// checkConditions refuses null as a condition of @skip and @include. Validation accepts a variable
-// with a default value there, but execution cannot handle a null.
-func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
-	for _, definition := range operation.Operation.VariableDefinitions {
-		value, given := operation.Variables[definition.Variable]
-		if !given || value != nil || definition.DefaultValue == nil || !isCondition(definition.Variable, operation.Operation.SelectionSet) {
-			continue
-		}
-		err := gqlerror.ErrorPosf(definition.Position, "the variable $%s must be true or false, not null: leave it out to get its default", definition.Variable)
-		errcode.Set(err, errcode.ValidationFailed)
-		return err
-	}
-	return nil
-}
-
-// isCondition reports whether a variable is a condition of @skip or @include in a selection.
-func isCondition(variable string, set ast.SelectionSet) bool {
-	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
-		var directives ast.DirectiveList
-		var inside ast.SelectionSet
-		switch s := selection.(type) {
-		case *ast.Field:
-			directives, inside = s.Directives, s.SelectionSet
-		case *ast.InlineFragment:
-			directives, inside = s.Directives, s.SelectionSet
-		case *ast.FragmentSpread:
-			directives, inside = s.Directives, s.Definition.SelectionSet
-		}
-		return isCondition(variable, inside) || slices.ContainsFunc(directives, func(directive *ast.Directive) bool {
-			condition := directive.Arguments[0].Value
-			return condition.Kind == ast.Variable && condition.Raw == variable
-		})
-	})
 }
 
 // extension is the key of the account in gqlgen's operation context.
