@@ -75,11 +75,11 @@ func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead
 
 // cursors returns the cursors of comments in the list.
 func (l list) cursors(comments []comment.Comment) []string {
-	places := make([]comment.Place, len(comments))
+	cursors, print := make([]string, len(comments)), l.fingerprint()
 	for i := range comments {
-		places[i] = l.order.PlaceOf(comments[i])
+		cursors[i] = l.cursor(new(l.order.PlaceOf(comments[i])), print)
 	}
-	return l.cursorsOf(places, l.fingerprint())
+	return cursors
 }
 
 // PageCount returns how many pages the whole list has.

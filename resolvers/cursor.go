@@ -67,23 +67,13 @@ func millisecond(t *time.Time) []int64 {
 
 // cursor returns the cursor behind a place, nil for the start of the list.
 func (l list) cursor(after *comment.Place, f fingerprint) string {
-	if after == nil {
+	switch {
+	case after == nil:
 		return encode(startVersion, comment.Place{}, f)
+	case l.order.Keyed():
+		return encode(keyedVersion, *after, f)
 	}
-	return l.cursorsOf([]comment.Place{*after}, f)[0]
-}
-
-// cursorsOf returns the cursors of places.
-func (l list) cursorsOf(places []comment.Place, f fingerprint) []string {
-	version := byte(cursorVersion)
-	if l.order.Keyed() {
-		version = keyedVersion
-	}
-	cursors := make([]string, len(places))
-	for i, place := range places {
-		cursors[i] = encode(version, place, f)
-	}
-	return cursors
+	return encode(cursorVersion, *after, f)
 }
 
 // encode returns a cursor.
