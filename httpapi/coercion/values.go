@@ -68,11 +68,7 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 	case "Int":
 		return integer(value)
 	case "Float":
-		number, kind := asFloat(value)
-		if kind != "" {
-			return nil, kind
-		}
-		return number, ""
+		return asFloat(value)
 	case "ID":
 		return id(value)
 	case "String":
