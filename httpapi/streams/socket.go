@@ -118,6 +118,20 @@ func (l lean) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, bufio.NewReadWriter(small, bufio.NewWriterSize(conn, writeBuffer)), err
 }
 
+// WriteHeader implements [http.ResponseWriter]. It sends the names of headers as RFC 6455 spells them: some clients
+// compare case. The library's own spelling is back afterwards, for the library reads the map.
+func (l lean) WriteHeader(status int) {
+	header := l.Header()
+	for name, values := range header {
+		if rest, found := strings.CutPrefix(name, "Sec-Websocket-"); found {
+			delete(header, name)
+			header["Sec-WebSocket-"+rest] = values
+			defer func() { header[name] = values }()
+		}
+	}
+	l.ResponseWriter.WriteHeader(status)
+}
+
 // serve reads messages until the socket is closed.
 func (s *Socket) serve() {
 	defer func() { _ = s.conn.CloseNow() }()

@@ -1,9 +1,11 @@
 package streams_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -268,6 +270,25 @@ func TestOperationsEnd(t *testing.T) {
 	for i, text := range []string{text, read()} {
 		if !strings.HasPrefix(text, `{"id":"`+strconv.Itoa(100+i)+`","type":"error"`) || !strings.Contains(text, "TOO_MANY_SUBSCRIPTIONS") {
 			t.Error(text)
+		}
+	}
+}
+
+// The names of headers are spelt as in RFC 6455: gql for Python recognizes the protocol by no other spelling.
+func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(serve(t, nil), "http://")))(t) //nolint:noctx // a test
+	defer conn.Close()
+	must.Do(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+	must.Get(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"+
+		"Sec-WebSocket-Protocol: graphql-ws, "+streams.Protocol+"\r\n\r\n"))(t)
+	var answer strings.Builder
+	for lines := bufio.NewReader(conn); !strings.HasSuffix(answer.String(), "\r\n\r\n"); {
+		answer.WriteString(must.Get(lines.ReadString('\n'))(t))
+	}
+	for _, line := range []string{"Sec-WebSocket-Accept: ", "Sec-WebSocket-Protocol: " + streams.Protocol + "\r\n"} {
+		if strings.Count(answer.String(), line) != 1 {
+			t.Errorf("no line %q in\n%s", line, answer.String())
 		}
 	}
 }
