@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -142,11 +143,11 @@ func TestMostHooks(t *testing.T) {
 	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
 	nowhere := hook
 	nowhere.URL = "file:///etc/passwd"
-	for range 19 {
+	for i := range 19 {
 		if _, err := tab.store.Add(t.Context(), nowhere); comment.KindOf(err) != comment.BadInput {
 			t.Error(err)
 		}
-		tab.add(hook.URL)
+		tab.add(fmt.Sprint(hook.URL, "/", i))
 	}
 	if _, err := tab.store.Add(t.Context(), hook); comment.KindOf(err) != comment.BadInput {
 		t.Error(err)
@@ -174,7 +175,7 @@ func TestAHookIsAddedWhileTheLastIsRemoved(t *testing.T) {
 		}},
 	} {
 		tab := newTable(t)
-		last := tab.add("https://shop.example").ID
+		last := tab.add("https://shop.example/last").ID
 		var err error
 		slow := meanwhile{tab.client, func(item layout.Item) {
 			if row.at(item) {

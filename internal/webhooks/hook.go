@@ -109,7 +109,18 @@ func (h Hook) wants(e outbox.Event) bool {
 	if h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown) {
 		return false
 	}
-	return (len(h.Kinds) == 0 || slices.Contains(h.Kinds, e.Kind)) && !e.At.Before(h.Since)
+	return h.selects(e.Kind) && !e.At.Before(h.Since)
+}
+
+// selects reports whether events of a kind are delivered to a hook.
+func (h Hook) selects(kind outbox.Kind) bool {
+	return len(h.Kinds) == 0 || slices.Contains(h.Kinds, kind)
+}
+
+// repeats reports whether a hook delivers the same events to the same URL as another.
+func (h Hook) repeats(other Hook) bool {
+	return h.URL == other.URL && h.Purge == other.Purge &&
+		!slices.ContainsFunc(outbox.Kinds(), func(k outbox.Kind) bool { return h.selects(k) != other.selects(k) })
 }
 
 // requests groups the events of a batch that are delivered to a hook by request. A purge has the

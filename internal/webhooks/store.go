@@ -43,7 +43,8 @@ func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
 	return &Store{client, table, out}
 }
 
-// Add adds a hook for future events, and returns it with its id.
+// Add adds a hook for future events, and returns it with its id. The error is of the kind Conflict
+// if another hook delivers the same events to the same URL.
 //
 // The outbox keeps events only while they are wanted. Add wants them before the hook begins, so
 // that none is missing, and once more after: a Remove that did not see the hook yet may have
@@ -55,6 +56,9 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	all, damaged, err := s.List(ctx)
 	if err != nil {
 		return h, err
+	}
+	if i := slices.IndexFunc(all, h.repeats); i >= 0 {
+		return h, comment.Errorf(comment.Conflict, "hook %[1]s delivers these events to this address already: keep it, or run talkback hooks remove %[1]s first", all[i].ID)
 	}
 	if n := len(all) + len(damaged); n >= MaxHooks {
 		return h, comment.Errorf(comment.BadInput, "the table has %d hooks, which is the most: remove one first", n)

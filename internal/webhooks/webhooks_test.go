@@ -420,6 +420,39 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A hook that delivers the same events to the same address as another would deliver each twice. It
+// is refused by the id of the other, also if that is paused.
+func TestSameHookTwice(t *testing.T) {
+	tab := newTable(t)
+	of := func(change func(*webhooks.Hook)) webhooks.Hook {
+		h := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
+		change(&h)
+		return h
+	}
+	first := must.Get(tab.store.Add(t.Context(), of(func(*webhooks.Hook) {})))(t)
+	must.Get(tab.store.Change(t.Context(), first.ID, webhooks.Pause))(t)
+	some := must.Get(tab.store.Add(t.Context(), of(func(h *webhooks.Hook) { h.Kinds = outbox.Kinds()[:2] })))(t)
+	for name, row := range map[string]struct {
+		change func(*webhooks.Hook)
+		of     string
+	}{
+		"the same":           {func(*webhooks.Hook) {}, first.ID},
+		"every kind by name": {func(h *webhooks.Hook) { h.Kinds = outbox.Kinds() }, first.ID},
+		"the same kinds":     {func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{outbox.Kinds()[1], outbox.Kinds()[0]} }, some.ID},
+		"another secret":     {func(h *webhooks.Hook) { h.SecretEnv = "OTHER" }, first.ID},
+		"another kind":       {func(h *webhooks.Hook) { h.Kinds = outbox.Kinds()[:1] }, ""},
+		"another address":    {func(h *webhooks.Hook) { h.URL += "/hooks" }, ""},
+		"a purge":            {func(h *webhooks.Hook) { h.Purge = "fastly" }, ""},
+	} {
+		_, err := tab.store.Add(t.Context(), of(row.change))
+		if row.of == "" && err != nil || row.of != "" && (comment.KindOf(err) != comment.Conflict || !strings.Contains(err.Error(), "remove "+row.of)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must.Do(t, tab.store.Remove(t.Context(), first.ID))
+	must.Get(tab.store.Add(t.Context(), of(func(*webhooks.Hook) {})))(t)
+}
+
 // Of two operators who change a hook at the same time, one has to try again, and no change is lost.
 func TestTwoChangeAHook(t *testing.T) {
 	tab := newTable(t)
