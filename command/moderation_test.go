@@ -141,6 +141,7 @@ func TestModeration(t *testing.T) {
 		{"there are 1 to 50 decisions", moderatorToken, `mutation { decideComments(input: {decisions: []}) { results { userErrors { code } } userErrors { code path } } }`, `{"decideComments":{"results":null,"userErrors":[{"code":"OUT_OF_RANGE","path":["decisions"]}]}}`},
 		{"about one comment once", moderatorToken, `mutation { decideComments(input: {decisions: [{id: "$id", version: 1}, {id: "$id", version: 2}]}) { userErrors { code path } } }`, `{"decideComments":{"userErrors":[{"code":"MALFORMED","path":["decisions","1","id"]}]}}`},
 		{"a page of the queue has 1 to 50 comments", moderatorToken, `{ moderation { queue(first: 51) { nodes { since } } } }`, `{"moderation":null} "BAD_INPUT"`},
+		{"an empty cursor is none", moderatorToken, `{ moderation { queue(after: "") { pageInfo { hasPreviousPage } } } }`, `{"moderation":{"queue":{"pageInfo":{"hasPreviousPage":false}}}}`},
 		{"a cursor is one of the queue's", moderatorToken, `{ moderation { queue(after: "x") { nodes { since } } } }`, `{"moderation":null} "BAD_CURSOR"`},
 	} {
 		t.Log(step.why)

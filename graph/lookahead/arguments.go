@@ -95,7 +95,7 @@ func pageOf(given map[string]any) *Page {
 		Number:      integer(given["page"], 0),
 		FromEnd:     last != nil,
 		BothEnds:    first != nil && last != nil,
-		ByCursor:    given["after"] != nil || given["before"] != nil,
+		ByCursor:    isCursor(given["after"]) || isCursor(given["before"]),
 		SettledOnly: given["settledOnly"] == true,
 		Order:       comment.NewestFirst,
 	}
@@ -107,6 +107,9 @@ func pageOf(given map[string]any) *Page {
 	page.FromNewest = page.fromNewest(given)
 	return page
 }
+
+// isCursor reports whether an argument is a cursor. An empty text is none, as for the resolvers.
+func isCursor(argument any) bool { return argument != nil && argument != "" }
 
 // fromNewest reports whether a page begins, or from the end of its list ends, with the newest comment of those with the
 // ratings of its filter. A page that its field refuses does not.

@@ -164,6 +164,7 @@ func TestPage(t *testing.T) {
 		{"(page: 3, first: 5)", "pageCount", Page{Size: 5, Number: 3, Numbering: comment.Numbering{Count: true}}, true},
 		{"", "pageNumber", Page{Size: 20, Numbering: comment.Numbering{Number: true}}, false},
 		{"(last: 3)", "pageNumber", Page{Size: 3, FromEnd: true, Numbering: comment.Numbering{Number: true}}, true},
+		{`(after: "")`, "pageNumber", Page{Size: 20, Numbering: comment.Numbering{Number: true}}, false},
 		{`(after: "x")`, "pageNumber pageCount totalCount", Page{Size: 20, ByCursor: true, Numbering: comment.Numbering{Number: true, Count: true}}, false},
 		{`(after: "x")`, "pageNumber stats { total }", Page{Size: 20, ByCursor: true, Numbering: comment.Numbering{Number: true}}, true},
 		{"(filter: {" + dates + "})", "pageCount", Page{Size: 20, Filter: dated, Numbering: comment.Numbering{Count: true}}, false},
@@ -189,6 +190,7 @@ func TestFromNewest(t *testing.T) {
 	for arguments, want := range map[string]bool{
 		"": true, "(first: 3)": true, "(order: NEWEST_FIRST)": true, "(last: 3, order: OLDEST_FIRST)": true, "(filter: {ratings: [4, 5]})": true,
 		"(page: 1)": true, "(after: null, before: null, order: null, settledOnly: false)": true, "(filter: {languages: []})": true,
+		`(after: "", before: "")`: true,
 
 		"(last: 3)": false, "(order: OLDEST_FIRST)": false, "(page: 2)": false, `(after: "x")`: false, `(last: 1, order: OLDEST_FIRST, before: "x")`: false,
 		"(settledOnly: true)": false, `(filter: {languages: ["de"]})`: false, `(filter: {createdBefore: "2024-05-01T00:00:00Z"})`: false,
