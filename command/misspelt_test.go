@@ -26,8 +26,8 @@ func TestMisspeltVariables(t *testing.T) {
 		t.Run(row.why, func(t *testing.T) {
 			t.Setenv(row.name, "hush-hush")
 			_, _, said := talkback(t.Context(), "export", "x.csv") // this command is refused
-			warning := "talkback: the variable " + row.name + " has no effect; did you mean " + row.meant + "?\n"
-			if warned := strings.Contains(said, "has no effect"); warned != (row.meant != "") || warned && !strings.HasPrefix(said, warning) {
+			warning := "talkback: the variable " + row.name + " is not one of Talkback's; did you mean " + row.meant + "?\n"
+			if warned := strings.Contains(said, "is not one of"); warned != (row.meant != "") || warned && !strings.HasPrefix(said, warning) {
 				t.Errorf("%s: %s", row.name, said)
 			}
 			if strings.Contains(said, "hush-hush") {

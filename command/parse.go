@@ -42,7 +42,7 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		word, _, _ = strings.Cut(word, ", did you mean")
 		return usagef("%w; see %s", noCommand(app, word), help)
 	}
-	if err := blankChoice(parse.Context, text); err != nil {
+	if err := blankValue(parse.Context, text, arguments); err != nil {
 		return err
 	}
 	if missing, found := strings.CutPrefix(text, "missing flags: "); found {
@@ -57,16 +57,43 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	return usagef("%s; see %s", text, help)
 }
 
-// blankChoice explains the error that a flag has none of its allowed values, if the cause is a
-// blank environment variable. The parser checks values before refuseBlank does.
-func blankChoice(line *kong.Context, text string) error {
-	name, _, choice := strings.Cut(text, " must be one of ")
+// blankValue explains an error about the value of a flag, if the value or its environment variable
+// is blank or has a blank entry. The parser reads values before refuseBlank looks at them.
+func blankValue(line *kong.Context, text string, arguments []string) error {
 	for _, flag := range line.Flags() {
-		if choice && "--"+flag.Name == name {
-			return refuseBlankVariable(flag)
+		name := "--" + flag.Name
+		if !strings.HasPrefix(text, name+": ") && !strings.HasPrefix(text, name+" must be one of ") {
+			continue
 		}
+		for i, argument := range arguments {
+			value, given := strings.CutPrefix(argument, name+"=")
+			if argument == name && i+1 < len(arguments) {
+				value, given = arguments[i+1], true
+			}
+			if given && hasBlank(flag, value) {
+				return blankFlag(flag, strings.TrimSpace(value) != "")
+			}
+		}
+		return refuseBlankVariable(flag)
 	}
 	return nil
+}
+
+// hasBlank reports whether the text of a flag is blank, or one of the entries of a list.
+func hasBlank(flag *kong.Flag, text string) bool {
+	entries := []string{text}
+	if flag.Target.Kind() == reflect.Slice {
+		entries = append(entries, kong.SplitEscaped(text, flag.Tag.Sep)...)
+	}
+	return slices.ContainsFunc(entries, func(entry string) bool { return strings.TrimSpace(entry) == "" })
+}
+
+// blankFlag returns the error of a flag whose value is blank, or has a blank entry.
+func blankFlag(flag *kong.Flag, entry bool) error {
+	if entry {
+		return usagef("--%s has an empty entry: give values with one comma between two", flag.Name)
+	}
+	return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 }
 
 var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
@@ -99,14 +126,14 @@ func noCommand(app *kong.Application, word string) error {
 // variablePrefix begins the names of all environment variables of this program.
 const variablePrefix = "TALKBACK_"
 
-// warnOfMisspelt warns of misspelt environment variables, given as NAME=value, which have no
-// effect.
+// warnOfMisspelt warns of misspelt environment variables, given as NAME=value. They have no effect,
+// unless a hook names one.
 func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
 	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
 		if near := resembled(app, name); near != "" {
-			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
+			line := fmt.Sprintf("the variable %s is not one of Talkback's; did you mean %s?", output.Printable(name), near)
 			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed warning is no reason to stop
 		}
 	}
@@ -178,7 +205,7 @@ func refuseBlank(chosen *kong.Context) error {
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
 		if given && isBlank(flag.Target) {
-			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
+			return blankFlag(flag, flag.Target.Kind() == reflect.Slice && flag.Target.Len() > 0)
 		}
 		if err := refuseBlankVariable(flag); !given && err != nil {
 			return err
@@ -210,7 +237,7 @@ func refuseBlankVariable(flag *kong.Flag) error {
 		switch {
 		case set && strings.TrimSpace(text) == "":
 			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
-		case set && flag.Target.Kind() == reflect.Slice && isBlank(flag.Target):
+		case set && hasBlank(flag, text):
 			return usagef("%s has an empty entry: give values with one comma between two, or unset it", name)
 		}
 	}

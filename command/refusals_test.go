@@ -116,6 +116,14 @@ func TestRefusals(t *testing.T) {
 		"TALKBACK_LANGUAGES=, stats cup",
 		"TALKBACK_RATINGS=, stats cup",
 		"TALKBACK_MAP=, import reviews.csv",
+		// The same on the command line.
+		"stats cup --languages en,,de",
+		"stats cup --ratings ,",
+		"stats cup --ratings 4,,5",
+		"serve --cors-origin https://shop.example,,https://www.shop.example",
+		"serve --trusted-proxy=,10.0.0.7",
+		"serve --page-age EMPTY",
+		"serve --federation=",
 		// Values that cannot be.
 		"hooks add https://shop.example/hooks --endpoint ALONE",
 		"hooks add https://shop.example/hooks --secret-env TALKBACK_VISITORS_SECRET",
