@@ -34,6 +34,10 @@ const (
 	burstSeconds     = 10
 )
 
+// maxServers bounds --client-limits-servers. The share of one of a thousand servers is one read unit
+// a second.
+const maxServers = 1000
+
 // policies returns the limits for each client; a rate of 0 means unlimited. Limits on writes apply
 // on loopback too if visitors vote: they may come through a proxy on this machine.
 func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writes quota.Policy) {
@@ -67,6 +71,9 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	stop = func() {}
 	if f.Burst != nil && *f.Burst == 0 {
 		return nil, "", stop, usagef("--client-burst must be 1 or more")
+	}
+	if f.Servers > maxServers {
+		return nil, "", stop, usagef("--client-limits-servers %d would leave each client next to nothing: give the number of servers behind this address, at most %d", f.Servers, maxServers)
 	}
 	if reads.Rate == 0 && writes.Rate == 0 {
 		if isLoopback(address) && !visitorsVote {

@@ -128,6 +128,7 @@ func fillIn(parser *kong.Kong) error {
 		"${max_arriving}", strconv.Itoa(httpapi.DefaultMaxArriving),
 		"${max_persisted}", strconv.Itoa(defaultPersisted),
 		"${max_connections}", strconv.Itoa(httpapi.DefaultMaxConnections),
+		"${max_calls}", strconv.Itoa(maxCalls),
 		"${max_shards}", strconv.Itoa(counts.MaxLeaderShards),
 		"${client_read_units}", strconv.Itoa(defaultReadUnits),
 		"${client_writes}", strconv.Itoa(defaultWrites),

@@ -64,11 +64,16 @@ func (c *Cost) check() error {
 		return errors.New("name a file with a workload, or --metrics with the address of a server's: docs/operate/cost.md has an example of each")
 	case len(c.Metrics) > 0 && len(c.Workloads) > 1:
 		return errors.New("--metrics takes one workload at most, for storage and servers")
+	case c.During > 0 && c.During < shortestWatch:
+		return fmt.Errorf("--during %v is too short for a month to follow from it: give %v or more, such as 10m, or 0 for the totals since the servers started", c.During, shortestWatch)
 	case c.During > 0 && len(c.Metrics) == 0:
 		return fmt.Errorf("--during %v is how long --metrics are watched: give both, such as 10m", c.During)
 	}
 	return c.Prices.Check()
 }
+
+// shortestWatch is the minimum of --during. A shorter time holds too few calls.
+const shortestWatch = time.Second
 
 // maxWorkload bounds the file of a workload, in bytes.
 const maxWorkload = 1 << 20

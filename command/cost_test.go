@@ -72,7 +72,7 @@ func TestCostOfMetrics(t *testing.T) {
 	if math.Abs(both.Lines[0].Units-2*seconds) > 1 || !strings.Contains(fmt.Sprint(both.Lines), "the table and its indexes") {
 		t.Errorf("two servers and a workload: %+v", both.Lines)
 	}
-	if watched := billed(t, "--metrics", metered(t)+"/metrics", "--during", "1ms")[0]; watched.Lines[0].Units < seconds {
+	if watched := billed(t, "--metrics", metered(t)+"/metrics", "--during", "1s")[0]; watched.Lines[0].Units < seconds {
 		t.Errorf("1,000 units between two readings: %+v", watched.Lines[0])
 	}
 }
@@ -111,7 +111,7 @@ func TestCostRefuses(t *testing.T) {
 		{[]string{"../docs/shops/small.json", "--during", "1m"}, "give both"},
 		{[]string{"--metrics", gone.URL + "/metrics"}, "is the server running with --admin-listen"},
 		{[]string{"--metrics", metered(t) + "/other"}, "the metrics of another program"},
-		{[]string{"--metrics", metered(t) + "/restarted", "--during", "1ms"}, "the server was restarted between the readings: measure again"},
+		{[]string{"--metrics", metered(t) + "/restarted", "--during", "1s"}, "the server was restarted between the readings: measure again"},
 		{[]string{"--metrics", strings.Replace(gone.URL, "http://", "http://me:secret@", 1)}, "me:xxxxx@"},
 		{[]string{"--metrics", "http://127.0.0.1:1/metrics", wrong, wrong}, "one workload at most"},
 	} {

@@ -28,7 +28,7 @@ type Export struct {
 	ProductURL string            `name:"product-url" help:"Address of a product's page with {id} in place of its id, for a feed, such as https://shop.example/p/{id}." placeholder:"URL"`
 	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures, for a feed, as servers have it. Without it, a feed has none." placeholder:"URL"`
 
-	Calls int `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Calls int `help:"Number of concurrent calls to the table, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
 }
 
 // Run exports, and prints the number of comments. After an error there is no file.

@@ -367,13 +367,13 @@ func example(value *kong.Value) string {
 	return ""
 }
 
-// mostCalls bounds --calls. Some hundred already take all connections and all that a table gives.
-const mostCalls = 1000
+// maxCalls bounds --calls. Some hundred already take all connections and all that a table gives.
+const maxCalls = 1000
 
 // checkCalls returns an error if a number of concurrent calls is negative or too large.
 func checkCalls(calls int) error {
-	if calls < 0 || calls > mostCalls {
-		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, mostCalls)
+	if calls < 0 || calls > maxCalls {
+		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, maxCalls)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 type Rebuild struct {
 	OnlyPagesFlag
 
-	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read. Default: unchanged." default:"0" placeholder:"N"`
-	Calls        int `help:"Number of products to rebuild concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read; 0 for as many as there are (default: ${default})." default:"0" placeholder:"N"`
+	Calls        int `help:"Number of products to rebuild concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
 }
 
 // Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.

@@ -28,7 +28,7 @@ import (
 type Verify struct {
 	OnlyPagesFlag
 
-	Calls int `help:"Number of products to verify concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Calls int `help:"Number of products to verify concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
 }
 
 // Run prints each drift in a line, and a summary. Drift is an error.

@@ -1,6 +1,9 @@
 package comment
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Sizes of a page.
 const (
@@ -152,11 +155,13 @@ func (s Slice) Check(order Order) error {
 	return nil
 }
 
-// CheckPage is Check for a page by number, which must be at least 1.
+// CheckPage is Check for a page by number, which must be 1 to the largest Int of GraphQL.
 func (s Slice) CheckPage() error {
 	switch {
 	case s.Page < 1:
 		return Errorf(BadInput, "page is %d, but pages count from 1", s.Page)
+	case s.Page > math.MaxInt32:
+		return Errorf(BadInput, "page is %d, but numbers of pages end at %d", s.Page, math.MaxInt32)
 	case s.FromEnd:
 		return Errorf(BadInput, "give page with first, not with last: pages count from the start of the list")
 	case s.After != nil || s.Before != nil:
