@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -65,6 +66,8 @@ func (h Hook) Check() error {
 	switch {
 	case err != nil || address.Host == "" || address.User != nil || address.Fragment != "" || address.Scheme != "https" && address.Scheme != "http":
 		return comment.Errorf(comment.BadInput, "the address of a hook must be like https://shop.example/hooks, without user name and fragment")
+	case !utf8.ValidString(h.URL) || !utf8.ValidString(h.SecretEnv):
+		return comment.Errorf(comment.BadInput, "the address of a hook, or its --secret-env, is not valid UTF-8: it would be stored as another one")
 	case len(h.URL) > maxURL:
 		return comment.Errorf(comment.BadInput, "the address of a hook has %d bytes: give one of at most %d", len(h.URL), maxURL)
 	case address.Scheme == "http" && !h.AllowPrivate:

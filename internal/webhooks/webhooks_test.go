@@ -407,6 +407,8 @@ func TestCheck(t *testing.T) {
 		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
 		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
 		"no time":         func(h *webhooks.Hook) { h.GiveUp = 0 },
+		"not UTF-8":       func(h *webhooks.Hook) { h.URL += "\xff" },
+		"a name as such":  func(h *webhooks.Hook) { h.SecretEnv = "caf\xe9" },
 		"a long address":  func(h *webhooks.Hook) { h.URL += strings.Repeat("x", 2048) },
 		"a long name":     func(h *webhooks.Hook) { h.SecretEnv = strings.Repeat("X", 256) },
 		"kinds twice":     func(h *webhooks.Hook) { h.Kinds = slices.Repeat(outbox.Kinds(), 2) },
