@@ -28,6 +28,7 @@ func TestInABrowser(t *testing.T) {
 		{"the keyboard", theKeyboard},
 		{"forms", theForms},
 		{"load more", loadMore},
+		{"load again", loadsAgain},
 		{"votes while more comes", votesWhileMoreComes},
 		{"pages without numbers", pagesWithoutNumbers},
 		{"the latest wins", theLatestWins},
@@ -471,6 +472,41 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// What is read again, such as after a customer signed in, stays as far as it was loaded. It is not shorter meanwhile.
+func loadsAgain(t *testing.T, ctx context.Context, s shop) {
+	for _, test := range []struct{ page, more, first, address string }{
+		{"/shop/again?a-navigate=&page=2", "a.more", "Title 20", "&page=4"},
+		{"/shop/again?a-mode=more", "button.more", "Title 0", "a-mode=more"},
+		{"/shop/cursors?a-navigate=&after=c19", "a.more", "Title 20", "&after=c59"},
+	} {
+		for _, again := range []string{"element.refresh()", "element.token = 'me'"} {
+			list := root + ".querySelectorAll('.list > li')"
+			browsertest.Visit(t, ctx, s.address+test.page,
+				holds(idle),
+				click(test.more),
+				holds(list+".length === 40"),
+				click(test.more),
+				holds(list+".length === 60"),
+				holds("location.search.endsWith('"+test.address+"')"),
+				chromedp.Evaluate(`{
+					window.lengths = new Set();
+					const element = document.querySelector('talkback-comments');
+					const before = element.shadowRoot.querySelector('.root');
+					new MutationObserver(() => lengths.add(`+list+`.length)).observe(before, { childList: true, subtree: true, attributes: true });
+					element.addEventListener('talkback-answer', () => { window.answers = (window.answers ?? 0) + 1; });
+					void (`+again+`);
+				}`, nil),
+				holds("window.answers === 3"),
+				holds(idle),
+				says(".list .title", test.first),
+				holds("[...lengths].join() === '60'"),
+				holds("location.search.endsWith('"+test.address+"')"),
+				holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 60", root)),
+			)
+		}
+	}
+}
+
 func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/cursors?a-navigate=",
 		holds(idle),
@@ -507,6 +543,17 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil),
 		says(".result", "130 comments"),
 		holds(root+".querySelector('.waiting') === null"),
+	)
+	// More of what is shown is the latest wish, too: the filter that was chosen before it is no longer.
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=",
+		holds(idle),
+		chromedp.Evaluate("("+held+`)('"ratings":[5]')`, nil),
+		click(".bar[href$='rating=5']"),
+		holds("typeof window.release === 'function'"),
+		click("a.more"),
+		holds(root+".querySelectorAll('.list > li').length === 40"),
+		chromedp.Evaluate("window.release()", nil),
+		holds("location.search === '?a-navigate=&page=2' && "+root+".querySelector('.bar[aria-current], .clear') === null"),
 	)
 	browsertest.Visit(t, ctx, s.address+"/shop/overtaken",
 		says(".result", "130 comments"),

@@ -8,7 +8,7 @@ import { Following } from './following';
 import { loadInside } from './inside';
 import { Session } from './session';
 import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
-import { linkTo, listOf, type View } from './view';
+import { linkTo, listOf, type Mode, type View } from './view';
 import { Body, Skeleton } from './views/body';
 
 /** What the server puts beside the markup that it rendered: the answer that the markup shows. */
@@ -288,8 +288,8 @@ export class TalkbackComments extends Base {
     this.#said = this.#texts.say(waits(change) ? 'write.waits' : `write.${kind}`);
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
-    const done = kind === 'added' ? this.#go(everything, false) : this.#session?.shown?.more.length === 0 ? this.refresh() : undefined;
-    void Promise.resolve(done).then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : waits(change) ? '[class~="own.waits"]' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
+    const done = kind === 'added' ? this.#go(everything, false) : this.refresh();
+    void done.then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : waits(change) ? '[class~="own.waits"]' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
   }
 
   #newRoot(): HTMLElement {
@@ -316,7 +316,7 @@ export class TalkbackComments extends Base {
       busy: session.busy,
       more: session.more,
       explain: this.hasAttribute('explain'),
-      mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
+      mode: this.#mode,
       desk: this.#enhanced ? this.#desk : null,
       fresh: this.#enhanced && this.hasAttribute('live') ? session.fresh.size : null,
       said: this.#said,
@@ -412,7 +412,7 @@ export class TalkbackComments extends Base {
 
   #onPopState = (): void => {
     const choice = parseChoice(location.search);
-    if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#session.choice)) return;
+    if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#place)) return;
     void this.#session.load(choice).then(() => this.#resetForms());
   };
 
@@ -423,7 +423,7 @@ export class TalkbackComments extends Base {
   /** Shows a choice. A reader who turned the page is led to the top of the list. */
   async #go(choice: Choice, turnsPage: boolean): Promise<void> {
     const session = this.#session as Session;
-    if (this.#navigates && queryOf(choice) !== queryOf(session.choice)) {
+    if (this.#navigates && queryOf(choice) !== queryOf(this.#place)) {
       history.pushState(null, '', this.#addressOf(choice));
     }
     await session.load(choice);
@@ -434,10 +434,16 @@ export class TalkbackComments extends Base {
     }
   }
 
+  /** What the address names: the last page that is shown, but the first one of one long list. */
+  get #place(): Choice {
+    const session = this.#session as Session;
+    return this.#mode === 'more' ? session.choice : session.place;
+  }
+
   /** After "Load more", the address is that of the last page that is shown. */
   #keepAddress(): void {
-    const choice = this.#session?.choice;
-    if (!this.#navigates || !choice || queryOf(choice) === queryOf(parseChoice(location.search))) return;
+    const choice = this.#place;
+    if (!this.#navigates || queryOf(choice) === queryOf(parseChoice(location.search))) return;
     history.replaceState(history.state, '', this.#addressOf(choice)); // whose state the page's own scripts may need
   }
 
@@ -450,7 +456,7 @@ export class TalkbackComments extends Base {
   async #more(): Promise<void> {
     const list = listOf(this.#view());
     if (!list?.pageInfo.endCursor) return;
-    await this.#session?.loadMore(list.pageInfo.endCursor, this.getAttribute('mode') !== 'more');
+    await this.#session?.loadMore(list.pageInfo.endCursor);
     this.#lead(`.list > :nth-child(${list.nodes.length + 1})`);
   }
 
@@ -500,6 +506,10 @@ export class TalkbackComments extends Base {
     let at: Element = this;
     for (let root; !at.closest('[lang]') && (root = at.getRootNode()) instanceof ShadowRoot; ) at = root.host;
     return (at.closest('[lang]')?.getAttribute('lang') || navigator.language).replaceAll('_', '-');
+  }
+
+  get #mode(): Mode {
+    return this.getAttribute('mode') === 'more' ? 'more' : 'pages';
   }
 
   get #pageSize(): number {

@@ -28,7 +28,7 @@ export async function loadInside(folder: URL, shadow: ShadowRoot): Promise<void>
 async function load(folder: URL): Promise<void> {
   const script: { default(preact: object): typeof Plan } = await import(new URL(PLAN_SCRIPT, folder).href);
   inside = script.default({ Fragment, jsx, jsxs }); // two copies of Preact would mix up their nodes
-  learn(inside.texts);
+  learn(inside.english);
   sheet = new CSSStyleSheet();
   sheet.replaceSync(inside.look);
 }

@@ -10,7 +10,7 @@ import { Grid } from './views/grid';
 
 /** Its style sheet, and its texts. */
 export { look };
-export const texts: Readonly<Record<string, string>> = en;
+export const english: Readonly<Record<string, string>> = en;
 
 type Part = Props & { plan: Plan };
 

@@ -1,6 +1,6 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
-import { type Choice, isFirst } from './address';
-import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
+import { changed, type Choice, isFirst } from './address';
+import { type Answer, type List, operation, type Plan, type Product, variablesOf } from './answer';
 import { ask, type Client, type Problem, problemIn, problemOf } from './client';
 import { type Change, nodesWith, waits, withChange } from './desk';
 import { forgetVisitor } from './forms/visitor';
@@ -25,6 +25,9 @@ export interface Listener {
 /** How long lists may be behind a write, in milliseconds; the service says moments. */
 const lag = 20_000;
 
+/** Takes an answer, and may read further pages that belong to it. */
+type Take = (answer: Answer, read: (choice: Choice) => Promise<Answer>) => void | Promise<void>;
+
 /** The conversation with the service about one product. The latest wish wins. */
 export class Session {
   shown: Shown | null = null;
@@ -34,6 +37,8 @@ export class Session {
   more = false;
   /** The ids of comments that came to the list since it was read. */
   readonly fresh = new Set<string>();
+  /** How long the last answer took; null before there was one. */
+  #milliseconds: number | null = null;
   #underWay = new AbortController();
   #written: { readonly change: Change; readonly until: number }[] = [];
 
@@ -41,32 +46,41 @@ export class Session {
 
   /** Takes an answer that came with the page. */
   adopt(answer: Answer): void {
-    this.#show(answer, null);
+    this.#show(answer);
   }
 
-  /** Asks for a choice. What is shown stays until the answer is there. */
+  /** Asks for a choice. What is shown stays until the answer is there. Asked again for what is shown, so are the pages below. */
   async load(choice: Choice): Promise<void> {
+    const below = choice === this.shown?.choice ? this.shown.more.length : 0;
     this.choice = choice;
     this.more = false;
-    await this.#request(choice, (answer, milliseconds) => this.#show(answer, milliseconds));
+    await this.#request(choice, async (answer, read) => {
+      const more: List[] = [];
+      for (let list = answer.data?.product?.list; list?.pageInfo.hasNextPage && more.length < below; list && more.push(list)) {
+        list = (await read(behind(choice, list.pageInfo.endCursor))).data?.product?.list;
+      }
+      this.#show(answer, more);
+    });
   }
 
-  /** Asks for the comments behind the last that is shown, and puts them below. In one long list, the address stays. */
-  async loadMore(after: string, paged: boolean): Promise<void> {
+  /** Asks for the comments behind the last that is shown, and puts them below. */
+  async loadMore(after: string): Promise<void> {
     if (!this.shown) return;
+    this.choice = this.shown.choice; // the latest wish is for more of these
     this.more = true;
-    await this.#request({ ...this.shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
+    await this.#request(behind(this.choice, after), ({ data }) => {
       const list = data?.product?.list;
       const shown = this.shown; // what was written or voted meanwhile is in it
-      if (!list || !shown) return;
-      const nodes = this.#written.reduce((nodes, { change }) => nodesWith(nodes, change), list.nodes);
-      this.shown = { ...shown, more: [...shown.more, { ...list, nodes }], milliseconds };
-      if (!paged) return;
-      // The address is that of the last page that is shown, as the numbers are.
-      const first = shown.data.product?.list?.pageNumber ?? null;
-      const place = first === null ? { page: 1, after, before: '' } : { page: first + this.shown.more.length, after: '', before: '' };
-      this.choice = { ...this.choice, ...place };
+      if (list && shown) this.shown = this.#amended({ ...shown, more: [...shown.more, list], milliseconds: this.#milliseconds });
     });
+  }
+
+  /** The choice that begins with the last page that is shown, as the numbers of pages do. */
+  get place(): Choice {
+    const { choice, shown } = this;
+    if (!shown?.more.length || choice !== shown.choice) return choice;
+    const { list } = shown.data.product as Product;
+    return list?.pageNumber ? changed(choice, { page: list.pageNumber + shown.more.length }) : behind(choice, [list, ...shown.more].at(-2)?.pageInfo.endCursor);
   }
 
   /** Shows a change that was written, in this answer and in those of the next moments. */
@@ -75,12 +89,7 @@ export class Session {
     const keeps = waits(change) && !this.settings.client.signedIn(); // the service does not know whose it is
     this.#written = [...this.#written, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
-    const { data, choice, more } = this.shown;
-    this.shown = {
-      ...this.shown,
-      data: this.#amended(data, choice),
-      more: more.map((list) => ({ ...list, nodes: nodesWith(list.nodes, change) })),
-    };
+    this.shown = this.#amended(this.shown);
     this.listener.changed();
   }
 
@@ -99,25 +108,29 @@ export class Session {
     this.busy = false;
   }
 
-  async #request(choice: Choice, take: (answer: Answer, milliseconds: number) => void): Promise<void> {
+  async #request(choice: Choice, take: Take): Promise<void> {
     this.#underWay.abort();
     const { signal } = (this.#underWay = new AbortController());
     const { product, pageSize, client } = this.settings;
-    const asked = variablesOf(product, choice, pageSize);
-    const variables = { ...asked, highlights: asked.highlights && this.settings.highlights(), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
+    const read = async (choice: Choice) => {
+      const asked = variablesOf(product, choice, pageSize);
+      const variables = { ...asked, highlights: asked.highlights && this.settings.highlights(), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
+      const started = performance.now();
+      const answer = await ask(client, operation, variables, signal);
+      signal.throwIfAborted();
+      this.#milliseconds = performance.now() - started;
+      this.listener.answered({ plan: answer.data?.product?.list?.plan ?? null, variables, milliseconds: this.#milliseconds });
+      return answer;
+    };
     this.busy = true;
     this.problem = null;
     this.listener.changed();
-    const started = performance.now();
     try {
-      const answer = await ask(client, operation, variables, signal);
-      if (signal.aborted) return;
-      const milliseconds = performance.now() - started;
+      const answer = await read(choice);
       const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
       if (isNobody && forgetVisitor(client.endpoint)) return await this.#request(choice, take); // visitors vote no longer
       this.problem = problemOf(answer, choice.page > 1);
-      take(answer, milliseconds);
-      this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
+      await take(answer, read);
     } catch (error) {
       if (signal.aborted) return;
       this.problem = problemIn(error);
@@ -127,20 +140,24 @@ export class Session {
     this.listener.changed();
   }
 
-  #show({ data, errors }: Answer, milliseconds: number | null): void {
-    this.problem = problemOf({ data, errors }, this.choice.page > 1);
-    if (!data?.product) return;
+  #show(answer: Answer, more: readonly List[] = []): void {
+    this.problem = problemOf(answer, this.choice.page > 1);
+    if (!answer.data?.product) return;
     this.fresh.clear();
-    this.shown = { choice: this.choice, data: this.#amended(data, this.choice), more: [], milliseconds };
+    this.shown = this.#amended({ choice: this.choice, data: answer.data, more, milliseconds: this.#milliseconds });
   }
 
-  #amended(data: Data, choice: Choice): Data {
+  #amended(shown: Shown): Shown {
     this.#written = this.#written.filter(({ until }) => until > performance.now());
-    return this.#written.reduce((amended, { change }) => withChange(amended, choice, change), data);
+    return this.#written.reduce(({ data, more, ...rest }, { change }) => ({
+      ...rest,
+      data: withChange(data, rest.choice, change),
+      more: more.map((list) => ({ ...list, nodes: nodesWith(list.nodes, change) })),
+    }), shown);
   }
 }
 
-function planOf(list: List | null | undefined): Plan | null {
-  return list?.plan ?? null;
+/** The page behind a cursor, in the same list. */
+function behind(choice: Choice, after: string | null | undefined): Choice {
+  return changed(choice, { after: after ?? '' });
 }
-
