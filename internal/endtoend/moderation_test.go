@@ -404,6 +404,18 @@ func heldEdit(t *testing.T, d *desk) {
 	if got := d.site.writtenOn(t, "lamp"); len(got) != 1 || got[0].Text != "It boils slowly. The handle stays cool, too." {
 		t.Errorf("the API has %+v, want the edit that was approved", got)
 	}
+	// Words that mark a change are the page's. The direction is that of the comment, also if its beginning has changed.
+	id = d.write("he", "", "רותח")
+	d.click("#refresh")
+	d.says(".text", "רותח")
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(id, "APPROVED")
+	d.site.edited(t, id, 1, "קר")
+	d.click("#refresh")
+	d.until(`document.querySelector('.text ins')?.textContent === 'added: קר'`)
+	d.until(`getComputedStyle(document.querySelector('.text')).direction === 'rtl'`)
+	d.until(`[...document.querySelectorAll('textarea')].every(({ dir }) => dir === 'auto')`)
 	d.quiet()
 }
 

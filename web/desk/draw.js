@@ -180,7 +180,7 @@ function changed(before, after) {
   const split = (text) => [...wordsOf.segment(text)].map(({ segment }) => segment);
   return differences(split(before), split(after)).map(([kind, text]) => {
     if (kind === 'same') return text;
-    const name = element('span', `${say(kind)} `);
+    const name = element('bdi', `${say(kind)} `); // which does not decide the direction of the whole
     name.className = 'hidden';
     name.lang = page.lang;
     return element(kind === 'added' ? 'ins' : 'del', name, text);
