@@ -98,16 +98,33 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 
 // On paper each comment has its stars and its whole text. Controls are left out, and nothing covers the text.
 func onPaper(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-explain=",
+	controls := "['form', '.plan', '.pages', '.order', '.compose', '.write', '.actions', '.votes'].map((part) => [..." + root + ".querySelectorAll(part)])"
+	browsertest.Visit(t, ctx, s.address+"/shop/votes?a-explain=",
 		holds(idle),
-		holds(root+".querySelector('.plan') !== null"),
+		holds(controls+".every((parts) => parts.length > 0)"),
 		emulation.SetEmulatedMedia().WithMedia("print"),
 		holds("[..."+root+".querySelectorAll('.stars, .track')].every((drawn) => getComputedStyle(drawn).printColorAdjust === 'exact')"),
 		holds("[..."+root+".querySelectorAll('.list .text, .highlight .text')].every((text) => text.offsetHeight > 0 && getComputedStyle(text).webkitLineClamp === 'none')"),
-		holds("[..."+root+".querySelectorAll('form, .plan, .pages, .order, .compose, .write, .actions')].every((part) => part.offsetHeight === 0)"),
+		holds(controls+".flat().every((part) => part.offsetHeight === 0)"),
 		emulation.SetEmulatedMedia().WithMedia(""),
 		holds(root+".querySelector('.plan').offsetHeight > 0"),
 	)
+}
+
+// Where the system chooses the colours, what is chosen has an outline.
+func inColoursOfTheSystem(t *testing.T, ctx context.Context, s shop) {
+	outlined := func(selector string) chromedp.Action {
+		return holds(fmt.Sprintf("getComputedStyle(%s.querySelector(%q)).outlineStyle === 'solid'", root, selector))
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/votes",
+		holds(idle),
+		click(".list .votes button"),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
+		outlined(".list .votes [aria-pressed=true]"),
+		outlined(".order [aria-current]"),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: ""}}),
+	)
+	s.voted(t, "0 HELPFUL")
 }
 
 // A page that knows a customer but not a name gives an empty one. The form asks for it.

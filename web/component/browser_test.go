@@ -66,6 +66,7 @@ func TestInABrowser(t *testing.T) {
 		{"put back", putBack},
 		{"less motion", lessMotion},
 		{"on paper", onPaper},
+		{"in colours of the system", inColoursOfTheSystem},
 		{"a customer without a name", nameless},
 		{"a draft from before", draftFromBefore},
 		{"who writes to the page", writesToThePage},
