@@ -507,6 +507,31 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	if got := version(); got != 4 {
 		t.Errorf("the reply that is saved again has version %d, want 4: two writes and a deletion came before", got)
 	}
+
+	// While one is being saved, the dialog may be about another comment, whose text stays.
+	d.write("en", "another", "It broke, too.")
+	d.click("#refresh")
+	d.titles("title", "another")
+	d.do(chromedp.Evaluate(`{
+		const send = fetch;
+		globalThis.fetch = async (...request) => {
+			globalThis.fetch = send;
+			await new Promise((release) => { globalThis.release = release; });
+			const answer = await send(...request);
+			return { json: async () => { const body = await answer.json(); setTimeout(() => { globalThis.answered = true; }); return body; } };
+		};
+	}`, nil))
+	d.mouse(0, ".reply")
+	d.do(chromedp.Evaluate(`document.querySelector('#reply-text').value = 'Late.'`, nil))
+	d.click("#reply [type=submit]")
+	d.until(`typeof release === 'function'`)
+	d.press(kb.Escape)
+	d.mouse(1, ".reply")
+	d.do(chromedp.Evaluate(`document.querySelector('#reply-text').value = 'For the other.'; release()`, nil))
+	d.until(`globalThis.answered && document.querySelector('.said').textContent === 'Late.'`)
+	d.until(`document.querySelector('#reply').open && document.querySelector('#reply-text').value === 'For the other.'`)
+	d.click("#reply [type=submit]")
+	d.until(`!document.querySelector('#reply').open && [...document.querySelectorAll('.said')].map(({ textContent }) => textContent).join() === 'Late.,For the other.'`)
 	d.quiet()
 }
 

@@ -366,33 +366,38 @@ function askReply(item) {
 
 byId('reply').addEventListener('submit', async (event) => {
   event.preventDefault();
-  const { comment } = replying.queued;
+  const item = replying;
+  const { comment } = item.queued;
   const { data, problem } = await ask(replyMutation, {
     input: { id: comment.id, version: comment.reply?.version ?? null, text: byId('reply-text').value },
   });
-  if (!takeReply(comment, data?.replyToComment, problem)) return;
+  if (!takeReply(item, data?.replyToComment, problem)) return;
   byId('reply').close();
   announce(say('reply.saved'));
 });
 
 // A deleted reply stays in the dialog, so that it can be saved again.
 byId('reply-delete').addEventListener('click', async () => {
-  const { comment } = replying.queued;
+  const item = replying;
+  const { comment } = item.queued;
   const { data, problem } = await ask(deleteReplyMutation, { input: { id: comment.id, version: comment.reply.version } });
-  if (!takeReply(comment, data?.deleteReply, problem)) return;
+  if (!takeReply(item, data?.deleteReply, problem)) return;
   byId('reply-done').textContent = say('reply.deleted');
   byId('reply-delete').hidden = true;
   byId('reply-text').focus();
 });
 
-// takeReply shows the reply that a comment has after a change, or why it was not changed.
-function takeReply(comment, payload, problem) {
+// takeReply shows the reply that a comment has after a change, or why it was not changed. It reports whether the
+// dialog goes on: it may be about another comment by now.
+function takeReply(item, payload, problem) {
+  if (payload?.comment) {
+    item.queued.comment.reply = payload.comment.reply;
+    drawItem(item);
+  }
+  if (item !== replying) return false;
   byId('reply-done').textContent = '';
   byId('reply-error').textContent = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
-  if (!payload?.comment) return false;
-  comment.reply = payload.comment.reply;
-  drawItem(replying);
-  return true;
+  return !!payload?.comment;
 }
 
 byId('reply-cancel').addEventListener('click', () => byId('reply').close());
