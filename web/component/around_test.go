@@ -3,6 +3,8 @@ package component
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/dom"
@@ -81,6 +83,38 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.Escape),
 		holds(root+".querySelector('.lightbox') === null"),
 	)
+}
+
+// The address of a page is that of one element. Another one that wants it does without, and says so once. It gets the
+// address once the first one is gone.
+func twoNavigate(t *testing.T, ctx context.Context, s shop) {
+	var said []string
+	other := strings.ReplaceAll(root, "querySelector('talk", "querySelector('#other talk")
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2&mine=1",
+		says(".pages [aria-current]", "2"),
+		chromedp.Evaluate(`{
+			window.said = [];
+			console.warn = (text) => said.push(text);
+			document.body.insertAdjacentHTML('beforeend', '<div id="other"><talkback-comments product="cups" navigate filter="rating=5"></talkback-comments></div>');
+		}`, nil),
+		holds(other+"?.querySelector('.bar[aria-current]')?.search === '?a-navigate=&mine=1'"),
+		holds("location.search === '?a-navigate=&page=2&mine=1'"),
+		browsertest.ClickElement(other+".querySelector('.clear')"),
+		holds(other+".querySelector('.result').textContent === '130 comments'"),
+		click(".pages [rel=next]"),
+		says(".pages [aria-current]", "3"),
+		holds("location.search === '?a-navigate=&mine=1&page=3'"),
+		chromedp.Evaluate("history.back()", nil),
+		says(".pages [aria-current]", "2"),
+		holds(other+".querySelector('.pages [aria-current]').textContent === '1'"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').remove()", nil),
+		browsertest.ClickElement(root+".querySelector('.pages [rel=next]')"),
+		holds("location.search.endsWith('&mine=1&page=2')"),
+		chromedp.Evaluate("said", &said),
+	)
+	if want := []string{"<talkback-comments navigate>: the first one has the address"}; !slices.Equal(said, want) {
+		t.Errorf("the console has %q, want %q", said, want)
+	}
 }
 
 // Nothing moves endlessly for a reader who prefers reduced motion.

@@ -64,6 +64,7 @@ func TestInABrowser(t *testing.T) {
 		{"what a page puts into the slot", slots},
 		{"the language around", theLanguageAround},
 		{"put back", putBack},
+		{"two that navigate", twoNavigate},
 		{"less motion", lessMotion},
 		{"on paper", onPaper},
 		{"in colours of the system", inColoursOfTheSystem},

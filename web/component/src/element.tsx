@@ -39,6 +39,9 @@ const Base = globalThis.HTMLElement ?? class {};
 /** Where the script was loaded from, which is where the service is unless the page says otherwise. A module does not know. */
 const scriptAddress = (globalThis.document?.currentScript as HTMLScriptElement | null)?.src ?? '';
 
+/** The element that has the address of the page. */
+let owner: TalkbackComments | undefined;
+
 let shared: CSSStyleSheet | undefined;
 
 /** The style sheet that all elements share which were not styled by the server. */
@@ -136,6 +139,7 @@ export class TalkbackComments extends Base {
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
     if (state) this.#adopt(state, drawn);
     else this.#begin();
+    if (this.hasAttribute('navigate') && !this.#navigates) console.warn('<talkback-comments navigate>: the first one has the address');
   }
 
   disconnectedCallback(): void {
@@ -213,7 +217,7 @@ export class TalkbackComments extends Base {
   /** Starts anew with a request. */
   #begin(): void {
     this.#session?.stop();
-    this.#foreign = this.#navigates ? foreignQuery(location.search) : '';
+    this.#foreign = this.hasAttribute('navigate') ? foreignQuery(location.search) : '';
     this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
     if (!this.#root) {
       this.#root = this.#newRoot();
@@ -521,8 +525,11 @@ export class TalkbackComments extends Base {
     return { ...parseChoice(this.filter), page: 1, after: '', before: '', order: orderOf(this.getAttribute('order')) };
   }
 
+  /** Whether the address of the page is this element's. The first one of the page that wants it has it. */
   get #navigates(): boolean {
-    return this.hasAttribute('navigate');
+    if (!this.hasAttribute('navigate')) return false;
+    if (!owner?.hasAttribute('navigate') || !owner.isConnected) owner = this;
+    return owner === this;
   }
 }
 
