@@ -243,6 +243,10 @@ func (e explorer) plan(t *testing.T) {
 		until(`!document.querySelector('.plan button')`), // all is asked for, so nothing more is offered
 		browsertest.Click(".graphiql-execute-button"),
 		has(planShown, "Partition key"),
+		until(`(({ left, top }) => document.elementFromPoint(left + 4, top + 4).closest('.plan') !== null)(document.querySelector('.plan-body').getBoundingClientRect())`), // no editor lies over it
+		forcedColours("active"),
+		until(`new Set([['', 'backgroundColor'], [' path', 'fill']].map(([part, colour]) => getComputedStyle(document.querySelector('.graphiql-execute-button' + part))[colour].match(/\d+, \d+, \d+/)[0])).size === 2`), // its sign is in sight
+		forcedColours(""),
 		browsertest.Example("One language", &answer),
 		browsertest.Click(`//button[text()="Ask for all of it"]`),
 		has(query, "candidates {"),
@@ -253,6 +257,11 @@ func (e explorer) plan(t *testing.T) {
 		browsertest.Example("Newest comments", &answer), until(`!document.querySelector('.plan').open`),
 		browsertest.Example("Add a comment", &answer),
 		has(`document.querySelector('.plan')?.textContent`, "Only lists of comments have a plan"))
+}
+
+// forcedColours has the system choose the colours of pages, if active.
+func forcedColours(forced string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: forced}})
 }
 
 // answering has the page get an answer of the API, or fail to, by a statement in JavaScript; no schema comes then.
