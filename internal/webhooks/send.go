@@ -85,21 +85,34 @@ func (s *Sender) Ready(h Hook) (err error) {
 	if h.Purge != "" {
 		_, err = s.token(h)
 	} else {
-		_, err = s.signer(h)
+		_, err = s.signers(h)
 	}
 	return err
 }
 
-func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
-	secret, ok := s.secret(h.SecretEnv)
+// maxSecrets is how many secrets a hook has while its receiver changes from one to the next.
+const maxSecrets = 2
+
+// signers returns a signer for each secret of a hook. By Standard Webhooks, a receiver takes a
+// delivery if one of the signatures is by its own secret.
+func (s *Sender) signers(h Hook) ([]*standardwebhooks.Webhook, error) {
+	text, ok := s.secret(h.SecretEnv)
 	if !ok {
 		return nil, fmt.Errorf("the environment variable %s is not set in this process: set it to the secret of the hook", h.SecretEnv)
 	}
-	signer, err := standardwebhooks.NewWebhook(secret)
-	if err != nil || len(secret) < len(secretPrefix)+32 {
-		return nil, fmt.Errorf("the environment variable %s holds no secret: it must be %s and 24 to 64 random bytes in base64", h.SecretEnv, secretPrefix)
+	wrong := fmt.Errorf("the environment variable %s holds no secret: it must be %s and 24 to 64 random bytes in base64, or two such with a space between them", h.SecretEnv, secretPrefix)
+	var signers []*standardwebhooks.Webhook
+	for secret := range strings.FieldsSeq(text) {
+		signer, err := standardwebhooks.NewWebhook(secret)
+		if err != nil || len(secret) < len(secretPrefix)+32 || len(signers) == maxSecrets {
+			return nil, wrong
+		}
+		signers = append(signers, signer)
 	}
-	return signer, nil
+	if len(signers) == 0 {
+		return nil, wrong
+	}
+	return signers, nil
 }
 
 // Send delivers events to a hook in one request: one event, or all events whose products a CDN is
@@ -181,14 +194,16 @@ func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Reques
 	if err != nil {
 		return nil, err
 	}
-	signer, err := s.signer(h)
+	signers, err := s.signers(h)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	signature, err := signer.Sign(e.ID, now, body)
-	if err != nil {
-		return nil, err
+	signatures := make([]string, len(signers))
+	for i, signer := range signers {
+		if signatures[i], err = signer.Sign(e.ID, now, body); err != nil {
+			return nil, err
+		}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
@@ -196,7 +211,7 @@ func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Reques
 	}
 	request.Header.Set(standardwebhooks.HeaderWebhookID, e.ID)
 	request.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	request.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	request.Header.Set(standardwebhooks.HeaderWebhookSignature, strings.Join(signatures, " "))
 	return request, nil
 }
 

@@ -366,7 +366,7 @@ func TestSend(t *testing.T) {
 	t.Cleanup(secure.Close)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	sender := webhooks.NewSender(func(name string) (string, bool) {
-		return map[string]string{"SECRET": secret, "SHORT": "whsec_QQ==", "TEXT": "a password, which is none"}[name], name != "NONE"
+		return map[string]string{"SECRET": secret, "SHORT": "whsec_QQ==", "TEXT": "a password, which is none", "BLANK": " ", "THREE": strings.Repeat(secret+" ", 3)}[name], name != "NONE"
 	})
 	for name, row := range map[string]struct {
 		hook webhooks.Hook
@@ -381,6 +381,8 @@ func TestSend(t *testing.T) {
 		"unset":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "NONE", AllowPrivate: true}, "NONE is not set"},
 		"short":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SHORT", AllowPrivate: true}, "24 to 64 random bytes"},
 		"no base64":   {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "TEXT", AllowPrivate: true}, "24 to 64 random bytes"},
+		"blank":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "BLANK", AllowPrivate: true}, "24 to 64 random bytes"},
+		"too many":    {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "THREE", AllowPrivate: true}, "or two such with a space between them"},
 		"nobody":      {webhooks.Hook{URL: "http://127.0.0.1:1/?token=x", SecretEnv: "SECRET", AllowPrivate: true}, "connection refused: check the address, and that its receiver runs"},
 		"unable":      {webhooks.Hook{URL: unable.URL, SecretEnv: "SECRET", AllowPrivate: true}, "500 Internal Server Error: the log of the receiver may say why"},
 	} {
@@ -388,6 +390,27 @@ func TestSend(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "token") {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
+	}
+}
+
+// While a receiver changes its secret, its hook has both, so that the old one and the new one verify each delivery.
+func TestTwoSecrets(t *testing.T) {
+	const next = "whsec_bmV4dCBuZXh0IG5leHQgbmV4dCBuZXh0IG5leHQ="
+	verified := 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		body := must.Get(io.ReadAll(request.Body))(t)
+		for _, key := range []string{secret, next} {
+			if err := must.Get(standardwebhooks.NewWebhook(key))(t).Verify(body, request.Header); err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+			verified++
+		}
+	}))
+	defer receiver.Close()
+	sender := webhooks.NewSender(func(string) (string, bool) { return next + " " + secret, true })
+	must.Do(t, sender.Test(t.Context(), webhooks.Hook{URL: receiver.URL, SecretEnv: "SECRET", AllowPrivate: true}, "test_1"))
+	if verified != 2 {
+		t.Errorf("%d signatures were checked", verified)
 	}
 }
 
