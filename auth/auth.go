@@ -53,14 +53,14 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 		}
 		g.parser, g.key, g.remote = s.parser(), keys.key, keys
 	case s.Key != "":
-		key, err := parseKey(s.Algorithm, []byte(s.Key))
+		keys, err := parseKeys(s.Algorithm, s.Key)
 		if err != nil {
 			return nil, err
 		}
 		if s.Algorithm == "HS256" && padded(s.Key) {
 			s.Logger.Warn("the shared secret in --jwt-key begins or ends with a space or a line break; if the issuer's does not, no signed token is valid", "cure", "remove it")
 		}
-		g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
+		g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return keys, nil }
 	}
 	return g, nil
 }

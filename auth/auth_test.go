@@ -164,6 +164,23 @@ func guard(t testing.TB, s auth.Settings) *auth.Guard {
 	return must.Get(auth.New(t.Context(), s))(t)
 }
 
+// While an issuer changes its key, the setting has both, and tokens of either are valid.
+func TestTwoKeys(t *testing.T) {
+	before, after, others := signers(t), signers(t), signers(t)
+	for _, name := range []string{"RS256", "ES256", "EdDSA"} {
+		g := guard(t, auth.Settings{Algorithm: name, Key: "the next one\n" + after[name].text + "\n" + before[name].text + "\n"})
+		for _, row := range []struct {
+			why  string
+			by   signer
+			want comment.Kind
+		}{{"the old key", before[name], allowed}, {"the new key", after[name], allowed}, {"another key", others[name], comment.Unauthenticated}} {
+			if got := mayWrite(t, g, "Bearer "+row.by.token(t, claims(nil), "")); got != row.want {
+				t.Errorf("%s, signed by %s: %d, want %d", name, row.why, got, row.want)
+			}
+		}
+	}
+}
+
 // The rights of each kind of token, with each algorithm.
 func TestSignedTokens(t *testing.T) {
 	all, others := signers(t), signers(t)

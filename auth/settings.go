@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,8 +40,8 @@ type Settings struct {
 	ModeratorToken string
 	// Algorithm is the algorithm of signed tokens, one of Algorithms. Required with Key or JWKS.
 	Algorithm string
-	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least
-	// 32 bytes.
+	// Key verifies signed tokens: public keys in PEM, one after the other, any of which may, or for
+	// HS256 the shared secret of at least 32 bytes.
 	Key string
 	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is
 	// fetched at the start, every quarter of an hour, and when no key in it verifies a token, then at
@@ -107,17 +108,41 @@ func (s Settings) parser() *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// parseKey reads the key of an algorithm. Errors do not hold the key.
+// parseKeys reads the keys of an algorithm: the shared secret, or all public keys of a text. Several
+// verify tokens while the issuer changes from one to the next. Errors hold no key.
+func parseKeys(algorithm, text string) (keys jwt.VerificationKeySet, err error) {
+	if algorithm == "HS256" {
+		switch {
+		case strings.Contains(text, beginPEM): // with a public key, any client could make tokens
+			return keys, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")
+		case len(text) < minSecret:
+			return keys, tooShort("the shared secret in --jwt-key")
+		}
+		keys.Keys = append(keys.Keys, []byte(text))
+		return keys, nil
+	}
+	block, rest := pem.Decode([]byte(text))
+	for ; block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" && len(keys.Keys) > 0 { // of a chain, whose other keys are those of authorities
+			return keys, errors.New("--jwt-key holds a chain of certificates: give the first alone, or public keys")
+		}
+		key, err := parseKey(algorithm, pem.EncodeToMemory(block))
+		if err != nil {
+			return keys, err
+		}
+		keys.Keys = append(keys.Keys, key)
+	}
+	if len(keys.Keys) == 0 || strings.Contains(string(rest), beginPEM) { // none, or one that is cut off
+		return keys, noKey(algorithm)
+	}
+	return keys, nil
+}
+
+const beginPEM = "-----BEGIN"
+
+// parseKey reads a public key in PEM.
 func parseKey(algorithm string, text []byte) (key crypto.PublicKey, err error) {
 	switch algorithm {
-	case "HS256":
-		if strings.Contains(string(text), "-----BEGIN") { // with a public key, any client could make tokens
-			return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")
-		}
-		if len(text) < minSecret {
-			return nil, tooShort("the shared secret in --jwt-key")
-		}
-		return text, nil
 	case "EdDSA":
 		key, err = jwt.ParseEdPublicKeyFromPEM(text)
 	case "RS256":
@@ -128,7 +153,7 @@ func parseKey(algorithm string, text []byte) (key crypto.PublicKey, err error) {
 		err = errors.New("no such algorithm")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--jwt-key holds no public key for %s: give one in PEM", algorithm)
+		return nil, noKey(algorithm)
 	}
 	switch key := key.(type) {
 	case *rsa.PublicKey:
@@ -141,6 +166,10 @@ func parseKey(algorithm string, text []byte) (key crypto.PublicKey, err error) {
 		}
 	}
 	return key, nil
+}
+
+func noKey(algorithm string) error {
+	return fmt.Errorf("--jwt-key holds no public key for %s: give one in PEM", algorithm)
 }
 
 func tooShort(what string) error {

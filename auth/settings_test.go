@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -36,6 +37,9 @@ func TestSettingsErrors(t *testing.T) {
 		{"a shared secret for a public key", auth.Settings{Algorithm: "RS256", Key: secret}},
 		{"a key of another algorithm", auth.Settings{Algorithm: "ES256", Key: all["RS256"].text}},
 		{"a key cut off", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text[:60]}},
+		{"a second key cut off", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text + all["EdDSA"].text[:60]}},
+		{"a second key of another algorithm", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text + all["RS256"].text}},
+		{"a chain of certificates", auth.Settings{Algorithm: "ES256", Key: strings.Repeat(certificate(t), 2)}},
 		{"a private key", auth.Settings{Algorithm: "ES256", Key: privateKey(t)}},
 		{"an RSA key too short", auth.Settings{Algorithm: "RS256", Key: shortRSA(t)}},
 		{"another curve", auth.Settings{Algorithm: "ES256", Key: otherCurve(t)}},
@@ -84,6 +88,14 @@ func privateKey(t *testing.T) string {
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+func certificate(t *testing.T) string {
+	t.Helper()
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func shortRSA(t *testing.T) string {

@@ -143,7 +143,7 @@ func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.R
 type WriterFlags struct {
 	ModeratorToken string `help:"Bearer token of moderators, who may change anything. Set it in the environment: flags are visible to everyone on the machine." placeholder:"TOKEN"`
 	JWTAlgorithm   string `name:"jwt-algorithm" help:"Algorithm of signed tokens (JWT): EdDSA, RS256, ES256 or HS256. The subject of a token is the author id." placeholder:"NAME"`
-	JWTKey         string `name:"jwt-key" help:"Public key of signed tokens in PEM, or the shared secret of HS256. Set it in the environment." placeholder:"KEY"`
+	JWTKey         string `name:"jwt-key" help:"Public key of signed tokens in PEM, or two while the issuer changes its key; or the shared secret of HS256. Set it in the environment." placeholder:"KEY"`
 	JWKSURL        string `name:"jwks-url" help:"URL of the key set (JWKS) of signed tokens." placeholder:"URL"`
 	JWTIssuer      string `name:"jwt-issuer" help:"Required issuer of signed tokens." placeholder:"NAME"`
 	JWTAudience    string `name:"jwt-audience" help:"Required audience of signed tokens." placeholder:"NAME"`
