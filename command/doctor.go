@@ -84,10 +84,10 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 // ofMachine checks this machine and the flags, not the table.
 func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Terminal) []doctor.Finding {
 	var all []doctor.Finding
-	if pairs, err := c.certificates(); err != nil {
+	if pair, err := c.certificate(); err != nil {
 		all = append(all, doctor.New("certificate", doctor.Problem, "%v", err))
-	} else if pairs != nil {
-		all = append(all, doctor.Certificate(pairs[0].Leaf, time.Now()))
+	} else if pair != nil {
+		all = append(all, doctor.Certificate(pair.Leaf, time.Now()))
 	}
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
 		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))

@@ -339,7 +339,9 @@ func (c *Serve) drainDelay() (time.Duration, error) {
 
 // newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
-	certificates, err := task.Await(ctx, c.certificates) // a pipe may never deliver; likewise below
+	certificate, err := task.Await(ctx, func() (*certificate, error) { // a pipe may never deliver; likewise below
+		return c.openCertificate(term.Logger)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +355,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 	}
 	c.connections = httpapi.NewConnections(most, int(c.MaxArriving))
 	return &server{
-		http:        newHTTPServer(handler, certificates, c.OperationTimeout, int(c.MaxQuery)),
+		http:        newHTTPServer(handler, certificate, c.OperationTimeout, int(c.MaxQuery)),
 		listener:    listener,
 		connections: c.connections,
 		delay:       delay,

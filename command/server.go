@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/fetch"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 )
@@ -50,9 +49,9 @@ type server struct {
 	running errgroup.Group
 }
 
-// newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there are
-// certificates. maxQuery is the longest query in bytes, which may be part of the address.
-func newHTTPServer(handler http.Handler, certificates []tls.Certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
+// newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there is a
+// certificate. maxQuery is the longest query in bytes, which may be part of the address.
+func newHTTPServer(handler http.Handler, certificate *certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
 		Protocols:         new(http.Protocols),
@@ -69,8 +68,8 @@ func newHTTPServer(handler http.Handler, certificates []tls.Certificate, operati
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true) // for proxies that are configured to use it
-	if certificates != nil {
-		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
+	if certificate != nil {
+		server.TLSConfig = &tls.Config{GetCertificate: certificate.current, MinVersion: tls.VersionTLS12}
 	}
 	return server
 }
@@ -115,7 +114,7 @@ func (s *server) serve(ctx context.Context) error {
 	go func() {
 		serve := s.http.Serve
 		if s.http.TLSConfig != nil {
-			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the certificates are in TLSConfig
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the certificate is in TLSConfig
 		}
 		err := serve(listener)
 		if errors.Is(err, net.ErrClosed) {
@@ -217,35 +216,6 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 		}
 	}
 	return hosts
-}
-
-// maxPEM bounds the file of a certificate chain or of a key, in bytes.
-const maxPEM = 1 << 20
-
-// certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a
-// renewed certificate needs a restart, which loses no request. The error names the cure.
-func (f ListenFlags) certificates() ([]tls.Certificate, error) {
-	switch {
-	case f.TLSCert == "" && f.TLSKey == "":
-		return nil, nil
-	case f.TLSKey == "":
-		return nil, usagef("--tls-cert needs its private key: give the file by --tls-key")
-	case f.TLSCert == "":
-		return nil, usagef("--tls-key needs its certificate: give the file by --tls-cert")
-	}
-	chain, err := fetch.File(f.TLSCert, maxPEM)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert: %w", err)
-	}
-	key, err := fetch.File(f.TLSKey, maxPEM)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-key: %w", err)
-	}
-	pair, err := tls.X509KeyPair(chain, key)
-	if err != nil {
-		return nil, fmt.Errorf("cannot serve HTTPS (%w): give a certificate and its key, two PEM files, by --tls-cert and --tls-key", err)
-	}
-	return []tls.Certificate{pair}, nil
 }
 
 // scheme returns the URL scheme of the server.
