@@ -53,26 +53,29 @@ func TestCountStopsAtItsBound(t *testing.T) {
 }
 
 // A run whose cost is bounded stops within its bound, and uses most of it: also in further waves,
-// whose limits are higher.
+// whose limits are higher, and if its comments are known to be large.
 func TestRunStaysWithinItsBound(t *testing.T) {
-	for _, within := range []float64{0.5, 1, 5, 30} {
-		plan := planFor(1, 5)
-		plan.Want = 1000
-		var calls atomic.Int32
-		f := endless(0)
-		f.query = func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-			if calls.Add(1) > 100 {
-				return nil, errors.New("no bound ends the run")
+	for _, size := range []int{0, 18 << 10} {
+		for _, within := range []float64{0.5, 1, 5, 30} {
+			plan := planFor(1, 5)
+			plan.Want, plan.Known.Sizes.Any.Mean = 1000, float64(size)
+			var calls atomic.Int32
+			f := endless(0)
+			f.query = func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+				if calls.Add(1) > 100 {
+					return nil, errors.New("no bound ends the run")
+				}
+				return endless(layout.EventualUnits(int(*in.Limit)*max(size, layout.AssumedItemBytes))).query(t.Context(), in)
 			}
-			return endless(layout.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
-		}
-		r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), layout.NewMeter(1000, "a test"), plan)
-		r.within = within
-		if taken, err := r.take(t.Context()); len(taken) > 0 || err != nil || !r.stopped || r.ended() {
-			t.Errorf("within %v units: %d comments, %v, stopped %v", within, len(taken), err, r.stopped)
-		}
-		if units := r.units(); units > within || units <= within-float64(len(r.reads))/2 {
-			t.Errorf("it cost %v units of %v", units, within)
+			r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), layout.NewMeter(1000, "a test"), plan)
+			r.within = within
+			if taken, err := r.take(t.Context()); len(taken) > 0 || err != nil || !r.stopped || r.ended() {
+				t.Errorf("within %v units: %d comments, %v, stopped %v", within, len(taken), err, r.stopped)
+			}
+			one := max(0.5, layout.EventualUnits(size)) // what another comment of each read would cost at least
+			if units := r.units(); units > within || units <= within-one*float64(len(r.reads)) {
+				t.Errorf("comments of %d bytes: it cost %v units of %v", size, units, within)
+			}
 		}
 	}
 }

@@ -48,8 +48,8 @@ type run struct {
 	// once ends the run after its first wave, even if comments are missing. stopped reports that
 	// once or within ended it.
 	once, stopped bool
-	// within bounds the cost of the run in read units, as long as no comment has more than 1 KB. 0
-	// bounds nothing.
+	// within bounds the cost of the run in read units, as long as no comment has more than 1 KB, or
+	// more than its known size. 0 bounds nothing.
 	within float64
 	// brought is the number of comments that the run took from partitions. reached is the place of
 	// the last one, nil if there is none. taken holds these comments and those that were fetched by
@@ -161,7 +161,7 @@ func (r *run) limitCost(dry []int) bool {
 	if r.within == 0 {
 		return true
 	}
-	most := layout.ItemsWithin(r.within-r.units(), len(dry))
+	most := r.plan.Known.Within(r.within-r.units(), len(dry))
 	for _, number := range dry {
 		r.reads[number].limit = min(r.reads[number].limit, most)
 	}

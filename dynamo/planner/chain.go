@@ -185,9 +185,9 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	case looked && !scattered:
 		return WholeRead{}, false
 	case !looked && scattered && p.Filter.Dated():
-		return c.look("the filter by date may leave few comments", units)
+		return p.look(c, "the filter by date may leave few comments", units)
 	case !looked && !c.sure:
-		read, cheap := c.look("nothing is known about the product, and most products are small", units)
+		read, cheap := p.look(c, "nothing is known about the product, and most products are small", units)
 		return read, cheap && c.stretch.start == nil
 	case scattered:
 		return p.wholeOfScattered(c, units)
@@ -196,11 +196,16 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	return read, layout.AssumedUnits(read.Want) <= units && p.price(read.Want) <= c.price(p, 1)
 }
 
-// look returns a read of the newest comments, which may turn out to be the whole list.
-func (c Chain) look(why string, units float64) (WholeRead, bool) {
-	some := min(comment.DefaultPageSize, layout.ItemsWithin(units, 1))
-	read := WholeRead{Want: max(c.want, some), Once: true, Why: "the whole list, to be sorted in memory: " + why}
-	return read, layout.AssumedUnits(read.Want) <= units
+// look returns a read of the newest comments, which may turn out to be the whole list. Comments that
+// are known to be larger than 1 KB count with their size, and then fewer are looked at.
+func (p *Planner) look(c Chain, why string, units float64) (WholeRead, bool) {
+	most := layout.ItemsWithin(units, 1)
+	if scattered(c.stretch.Links) {
+		units *= scatteredFactor
+	}
+	most = min(most, p.Known.Within(units, 1))
+	read := WholeRead{Want: max(c.want, min(comment.DefaultPageSize, most)), Once: true, Why: "the whole list, to be sorted in memory: " + why}
+	return read, read.Want <= most
 }
 
 // whole returns a read of a list that is expected to hold the given number of comments.

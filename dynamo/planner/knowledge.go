@@ -66,6 +66,16 @@ func (k *Knowledge) assumed(comments int) float64 {
 	return layout.AssumedUnits(comments)
 }
 
+// Within returns how many comments each of several calls may scan, if all calls together may cost the
+// given read units: comments of 1 KB, or of their known size if that is more.
+func (k *Knowledge) Within(units float64, calls int) int {
+	most := layout.ItemsWithin(units, calls)
+	if size := k.Sizes.Any; size.Mean > layout.AssumedItemBytes {
+		most = min(most, max(0, size.within(2*max(0, units)/float64(calls)*layout.UnitBytes)))
+	}
+	return most
+}
+
 // Assumptions about an unknown product. They suit a shop in which most products have a handful of
 // comments and some have thousands: there, plans for unknown products cost least on average. In
 // other shops plans cost more read units, but show the same comments.

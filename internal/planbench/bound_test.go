@@ -54,6 +54,32 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	})
 }
 
+// A first look at a list counts comments with their size if that is known. So small pages of large
+// comments stay within the bound too.
+func TestLookAtLargeComments(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 0))
+	comments := Generate(300, r.Uint64())
+	for i := range comments {
+		comments[i].Text = commenttest.Large(r, "", 12<<10+r.IntN(12<<10)).Text
+		comments[i].Rating = 1 + r.IntN(comment.MaxRating)
+	}
+	p := must.Get(NewProduct(t.Context(), commenttest.Voted(r, comments)))(t)
+	dated := comment.Filter{CreatedAfter: new(comments[len(comments)/2].CreatedAt())}
+	for _, q := range []comment.Query{
+		{Order: comment.HighestRated, Slice: comment.Slice{Size: 1}},
+		{Order: comment.HighestRated, Slice: comment.Slice{Size: 5}},
+		{Order: comment.MostHelpful, Slice: comment.Slice{Size: 1}, Filter: dated},
+	} {
+		q.Product = generatedProduct
+		account := usage.NewPool(1 << 40).Open(1 << 40)
+		page := must.Get(p.table.Store(knowing(planner.Knowledge{Sizes: p.sizes})).Comments(usage.With(t.Context(), account), q))(t)
+		checkPage(t, p, q, page)
+		if units, most := account.Units(), layout.BoundFactor*planner.PageEstimate(q); units > most {
+			t.Errorf("%v, %d comments: %v units, want at most %v\n%s", q.Order, q.Slice.Size, units, most, page.Plan().Summary())
+		}
+	}
+}
+
 // promised returns the most that a page may cost.
 func promised(q comment.Query) float64 {
 	units := layout.BoundFactor * planner.PageEstimate(q)
