@@ -39,8 +39,8 @@ type Chain struct {
 	// statistics.
 	believed []int
 	sure     bool
-	// inOrder reads one link after the other, because each may cost lookups that turn out to be
-	// needless.
+	// inOrder reads one link after the other, because each may cost lookups or large comments that
+	// turn out to be needless.
 	inOrder bool
 	// seen has the comments of an earlier read of the whole list.
 	seen Seen
@@ -72,7 +72,7 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	c.sure = stats != nil
 	unvoted := sample.Allowed(comment.Filter{Helpful: new(false)}).Total()
 	rare := p.Filter.OfTraits() || !c.sure && s.order == comment.MostHelpful && Few(unvoted, sample.Total())
-	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted)
+	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted) || !c.sure && p.Known.large(want, len(s.Links))
 	for i, link := range s.Links {
 		counts := likelyCounts(sample, link.Filter)
 		if c.sure {

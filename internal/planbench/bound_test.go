@@ -54,9 +54,9 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// A first look at a list counts comments with their size if that is known. So small pages of large
-// comments stay within the bound too.
-func TestLookAtLargeComments(t *testing.T) {
+// Small pages of large comments stay within the bound, too, once their size is known: a first look at
+// a list counts them with their size, and links that may be needless are not read beside others.
+func TestPagesOfLargeComments(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 0))
 	comments := Generate(300, r.Uint64())
 	for i := range comments {
@@ -68,6 +68,8 @@ func TestLookAtLargeComments(t *testing.T) {
 	for _, q := range []comment.Query{
 		{Order: comment.HighestRated, Slice: comment.Slice{Size: 1}},
 		{Order: comment.HighestRated, Slice: comment.Slice{Size: 5}},
+		{Order: comment.LowestRated, Slice: comment.Slice{Size: 5}},
+		{Order: comment.MostHelpful, Slice: comment.Slice{Size: 1}},
 		{Order: comment.MostHelpful, Slice: comment.Slice{Size: 1}, Filter: dated},
 	} {
 		q.Product = generatedProduct
