@@ -72,7 +72,7 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	c.sure = stats != nil
 	unvoted := sample.Allowed(comment.Filter{Helpful: new(false)}).Total()
 	rare := p.Filter.OfTraits() || !c.sure && s.order == comment.MostHelpful && Few(unvoted, sample.Total())
-	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted) || !c.sure && p.Known.large(want, len(s.Links))
+	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted) || !c.sure && p.large(want, len(s.Links))
 	for i, link := range s.Links {
 		counts := likelyCounts(sample, link.Filter)
 		if c.sure {
@@ -81,6 +81,13 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 		c.believed[i] = max(0, counts.Of(link.Filter.Ratings))
 	}
 	return c
+}
+
+// large reports whether comments are known to be so large that reading the links of a chain one
+// after the other costs less, with all its waves, than a needless read of one link.
+func (p *Planner) large(comments, links int) bool {
+	size := p.Known.Sizes.Any
+	return size.Mean > layout.AssumedItemBytes && size.expected(comments) > wavePrice*float64(links-1)
 }
 
 // likelyCounts returns the likely numbers of comments in a link of a long list, by rating, given a

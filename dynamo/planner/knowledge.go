@@ -76,13 +76,6 @@ func (k *Knowledge) Within(units float64, calls int) int {
 	return most
 }
 
-// large reports whether comments are known to be so large that reading the links of a chain one
-// after the other costs less, with all its waves, than a needless read of one link.
-func (k *Knowledge) large(comments, links int) bool {
-	size := k.Sizes.Any
-	return size.Mean > layout.AssumedItemBytes && size.expected(comments) > wavePrice*float64(links-1)
-}
-
 // Assumptions about an unknown product. They suit a shop in which most products have a handful of
 // comments and some have thousands: there, plans for unknown products cost least on average. In
 // other shops plans cost more read units, but show the same comments.
