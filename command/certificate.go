@@ -29,13 +29,16 @@ type certificate struct {
 	read time.Time // when the files were last read
 }
 
-// openCertificate reads the certificate, nil for plain HTTP.
-func (f ListenFlags) openCertificate(log *slog.Logger) (*certificate, error) {
+// getCertificate is what a TLS configuration calls for each connection.
+type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// openCertificate reads the certificate and returns what gives it to connections, nil for plain HTTP.
+func (f ListenFlags) openCertificate(log *slog.Logger) (getCertificate, error) {
 	pair, err := f.certificate()
 	if pair == nil {
 		return nil, err
 	}
-	return &certificate{flags: f, log: log, pair: pair, read: time.Now()}, nil
+	return (&certificate{flags: f, log: log, pair: pair, read: time.Now()}).current, nil
 }
 
 // certificate reads the certificate for HTTPS and its key, nil for plain HTTP. The error names the

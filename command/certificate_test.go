@@ -39,7 +39,7 @@ func TestCertificateIsRenewed(t *testing.T) {
 		second, secondKey := pairOf(t, 2)
 		must.Do(t, os.WriteFile(flags.TLSCert, first, 0o600))
 		must.Do(t, os.WriteFile(flags.TLSKey, firstKey, 0o600))
-		c := must.Get(flags.openCertificate(slog.New(slog.NewTextHandler(log, nil))))(t)
+		current := must.Get(flags.openCertificate(slog.New(slog.NewTextHandler(log, nil))))(t)
 		for _, step := range []struct {
 			why    string
 			change func()
@@ -59,7 +59,7 @@ func TestCertificateIsRenewed(t *testing.T) {
 			step.change()
 			time.Sleep(step.wait)
 			log.Reset()
-			got := must.Get(c.current(nil))(t)
+			got := must.Get(current(nil))(t)
 			if serial := got.Leaf.SerialNumber.Int64(); serial != step.serial {
 				t.Errorf("%s: certificate %d, want %d", step.why, serial, step.serial)
 			}

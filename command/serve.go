@@ -339,7 +339,7 @@ func (c *Serve) drainDelay() (time.Duration, error) {
 
 // newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
-	certificate, err := task.Await(ctx, func() (*certificate, error) { // a pipe may never deliver; likewise below
+	certificate, err := task.Await(ctx, func() (getCertificate, error) { // a pipe may never deliver; likewise below
 		return c.openCertificate(term.Logger)
 	})
 	if err != nil {

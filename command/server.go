@@ -51,7 +51,7 @@ type server struct {
 
 // newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there is a
 // certificate. maxQuery is the longest query in bytes, which may be part of the address.
-func newHTTPServer(handler http.Handler, certificate *certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
+func newHTTPServer(handler http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), operationTimeout time.Duration, maxQuery int) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
 		Protocols:         new(http.Protocols),
@@ -69,7 +69,7 @@ func newHTTPServer(handler http.Handler, certificate *certificate, operationTime
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true) // for proxies that are configured to use it
 	if certificate != nil {
-		server.TLSConfig = &tls.Config{GetCertificate: certificate.current, MinVersion: tls.VersionTLS12}
+		server.TLSConfig = &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12}
 	}
 	return server
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // lines returns the JSON lines of the log with a message.
-func (r running) lines(message string) (found []map[string]any) {
-	for text := range strings.Lines(r.said.String()) {
+func (s running) lines(message string) (found []map[string]any) {
+	for text := range strings.Lines(s.said.String()) {
 		var line map[string]any
 		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == message {
 			found = append(found, line)
