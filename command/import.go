@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/tableexport"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
@@ -74,7 +73,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return listImports(ctx, session, term) })
 	case c.Undo != "":
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term) })
-	case tableexport.Is(c.File):
+	case restore.IsExport(c.File):
 		if err := c.checkTable(); err != nil {
 			return usage(err)
 		}
@@ -142,7 +141,7 @@ func (c *Import) checkMode() error {
 		return errors.New("--undo has no dry run: --list prints how many comments an import added")
 	case !c.List && c.Undo == "" && c.File == "":
 		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
-	case c.Replace && !c.Restore && !tableexport.Is(c.File):
+	case c.Replace && !c.Restore && !restore.IsExport(c.File):
 		return errors.New("--replace makes the table equal to an export: add --restore, or use --update for a file of reviews")
 	case c.Replace && c.Revive:
 		return errors.New("--replace writes deleted comments again if the export has them: leave out --revive")

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/internal/tableexport"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
@@ -25,7 +24,7 @@ type tableRestore struct {
 
 // run reads the whole export before it writes anything.
 func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal) error {
-	export, err := tableexport.Open(ctx, c.address)
+	export, err := restore.Open(ctx, c.address)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 }
 
 // write writes the items of an export, and waits until they are counted.
-func (c tableRestore) write(ctx context.Context, session *Session, export *tableexport.Export, check *restore.Check, term Terminal) error {
+func (c tableRestore) write(ctx context.Context, session *Session, export *restore.Export, check *restore.Check, term Terminal) error {
 	if !c.replace {
 		if err := imports.NewRegistry(session.Client, session.Table).MakeRoom(ctx, check.Imports); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)

@@ -4,7 +4,12 @@
 // out events and hooks.
 //
 // kinds.go selects these items and checks whether a copy can be restored, and loader.go writes
-// them.
+// them. A copy can be an export of DynamoDB to Amazon S3, in a bucket or copied to a folder. The
+// format is that of full exports in DynamoDB JSON:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
+//
+// open.go finds an export and reads its manifests, read.go its items, and export.go restores them.
+// place.go says what a place of files is, and bucket.go and folder.go are such places.
 package restore
 
 import (

@@ -1,4 +1,4 @@
-package tableexport
+package restore
 
 import (
 	"cmp"

@@ -1,11 +1,10 @@
-package tableexport
+package restore
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/output"
 )
 
@@ -15,15 +14,15 @@ const (
 	batchBytes = 8 << 20
 )
 
-// Loader writes items of an export, as restore.Loader does.
-type Loader interface {
-	Load(context.Context, []layout.Item) (restore.Counts, error)
+// itemLoader writes items of an export, as Loader does.
+type itemLoader interface {
+	Load(context.Context, []layout.Item) (Counts, error)
 }
 
 // Check reads the whole export and returns a summary. It returns an error if a file is damaged, or
 // if a program that knows only the layout version cannot restore the items.
-func (e *Export) Check(ctx context.Context, version int64, progress *output.Progress) (*restore.Check, error) {
-	check, seen := &restore.Check{}, 0
+func (e *Export) Check(ctx context.Context, version int64, progress *output.Progress) (*Check, error) {
+	check, seen := &Check{}, 0
 	err := e.Each(ctx, func(it layout.Item) error {
 		seen++
 		progress.Show(seen, int64(seen))
@@ -42,10 +41,10 @@ func (e *Export) Check(ctx context.Context, version int64, progress *output.Prog
 
 // Restore writes all items to restore: comments first, then the others. After an error the counts
 // cover what was done before; another call continues.
-func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loader, progress *output.Progress) (done restore.Counts, err error) {
+func (e *Export) Restore(ctx context.Context, check *Check, loader itemLoader, progress *output.Progress) (done Counts, err error) {
 	seen := 0
-	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-		if kind == restore.Beside && check.Beside == 0 {
+	for _, kind := range []Kind{Comment, Beside} {
+		if kind == Beside && check.Beside == 0 {
 			continue
 		}
 		var next []layout.Item
@@ -59,7 +58,7 @@ func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loade
 			return err
 		}
 		err := e.Each(ctx, func(it layout.Item) error {
-			if restore.KindOf(it) != kind {
+			if KindOf(it) != kind {
 				return nil
 			}
 			next, bytes = append(next, it), bytes+layout.SizeOf(it, nil)

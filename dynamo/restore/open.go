@@ -1,10 +1,4 @@
-// Package tableexport reads an export of DynamoDB to Amazon S3, in a bucket or copied to a folder, and
-// restores a table from it. The format is that of full exports in DynamoDB JSON:
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
-//
-// open.go finds an export and reads its manifests, read.go its items, restore.go writes them. place.go
-// says what a place of files is, and bucket.go and folder.go are such places.
-package tableexport
+package restore
 
 import (
 	"bufio"
@@ -61,8 +55,8 @@ type summary struct {
 	ExportType   string    `json:"exportType"` // missing in exports of before 2023
 }
 
-// Is reports whether a name means an export, not a file of reviews: an address in S3, or a folder.
-func Is(name string) bool {
+// IsExport reports whether a name means an export, not a file of reviews: an address in S3, or a folder.
+func IsExport(name string) bool {
 	if strings.HasPrefix(name, scheme) {
 		return true
 	}

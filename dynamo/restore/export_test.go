@@ -1,4 +1,4 @@
-package tableexport
+package restore
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -23,8 +22,8 @@ import (
 
 const version = 2 // of the layout
 
-// table returns the items of a table: comments, a vote, what is counted, and the layout.
-func table(t *testing.T) (items []layout.Item) {
+// exported returns the items of a table: comments, a vote, what is counted, and the layout.
+func exported(t *testing.T) (items []layout.Item) {
 	t.Helper()
 	comments := commenttest.Many(commenttest.Rand(t), "cup", 40)
 	for _, c := range comments {
@@ -49,7 +48,7 @@ func checked(ctx context.Context, name string) (*Export, error) {
 
 // What a folder or a bucket holds is read as it was written, wherever the manifests are named.
 func TestEach(t *testing.T) {
-	items := table(t)
+	items := exported(t)
 	folder := t.TempDir()
 	dir := dynamotest.WriteExport(t, folder, "backup", "shop", items)
 	names := []string{filepath.Join(folder, "backup"), filepath.Join(folder, "backup", "AWSDynamoDB"), dir, dir + "/", filepath.Join(dir, "manifest-summary.json")}
@@ -90,16 +89,16 @@ func readAs(t *testing.T, want []layout.Item, names ...string) {
 	}
 }
 
-// measuring is a Loader that notes how much it was given.
+// measuring is an itemLoader that notes how much it was given.
 type measuring struct{ calls, items, most int } // most bytes at once
 
-func (m *measuring) Load(_ context.Context, items []layout.Item) (restore.Counts, error) {
+func (m *measuring) Load(_ context.Context, items []layout.Item) (Counts, error) {
 	bytes := 0
 	for _, it := range items {
 		bytes += layout.SizeOf(it, nil)
 	}
 	m.calls, m.items, m.most = m.calls+1, m.items+len(items), max(m.most, bytes)
-	return restore.Counts{Written: len(items)}, nil
+	return Counts{Written: len(items)}, nil
 }
 
 // However large its items are, a restore holds few megabytes of them. It loads no fewer at once than that.
@@ -111,7 +110,7 @@ func TestRestoreOfLargeItems(t *testing.T) {
 		it["x"] = layout.Text(strings.Repeat("x", large))
 		all = append(all, it)
 	}
-	folder, check, loader := dynamotest.WriteExport(t, t.TempDir(), "", "shop", all), &restore.Check{}, &measuring{}
+	folder, check, loader := dynamotest.WriteExport(t, t.TempDir(), "", "shop", all), &Check{}, &measuring{}
 	e := must.Get(Open(t.Context(), folder))(t)
 	done, err := e.Restore(t.Context(), check, loader, output.NewProgress(io.Discard, -1, "items"))
 	if err != nil || done.Written != items || loader.items != items || loader.most > batchBytes+2*large || loader.calls != items*large/batchBytes+1 {
@@ -154,7 +153,7 @@ func TestDamaged(t *testing.T) {
 		{"it is incremental", "manifest-summary.json", replaced("FULL_EXPORT", "INCREMENTAL_EXPORT"), "make a full export"},
 	} {
 		folder := t.TempDir()
-		dir := dynamotest.WriteExport(t, folder, "", "shop", table(t))
+		dir := dynamotest.WriteExport(t, folder, "", "shop", exported(t))
 		switch {
 		case row.file == "":
 			spoil(t, filepath.Join(dir, "manifest-summary.json"), row.change)
@@ -177,9 +176,9 @@ func TestRefused(t *testing.T) {
 	unreadable := layout.Encode(commenttest.Many(commenttest.Rand(t), "cup", 1)[0])
 	unreadable[layout.AttrRating] = layout.Text("five")
 	for says, items := range map[string][]layout.Item{
-		"had layout 3 when it was exported; this release knows layout 2": append(table(t)[:3], settings),
+		"had layout 3 when it was exported; this release knows layout 2": append(exported(t)[:3], settings),
 		`"shop" is no table of Talkback`:                                 {{"id": layout.Text("1")}},
-		`such as "Z"; use the release that wrote them`:                   append(table(t), layout.Key("Z#secret", "x")),
+		`such as "Z"; use the release that wrote them`:                   append(exported(t), layout.Key("Z#secret", "x")),
 		"no comment of table \"shop\" can be read by this release":       {unreadable},
 	} {
 		folder := t.TempDir()
@@ -189,7 +188,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	empty, two := t.TempDir(), t.TempDir()
-	dir := dynamotest.WriteExport(t, two, "", "shop", table(t))
+	dir := dynamotest.WriteExport(t, two, "", "shop", exported(t))
 	must.Do(t, os.CopyFS(filepath.Join(two, "AWSDynamoDB", "01234567890124-a1b2c3d4"), os.DirFS(dir)))
 	for name, says := range map[string]string{
 		empty: "there is no export of DynamoDB in", two: "there are 2 exports in", "s3://": "give s3://BUCKET/PREFIX",
