@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
-	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
@@ -152,7 +151,7 @@ func (c *Import) checkMode() error {
 	case c.Restore && c.Name != "":
 		return errors.New("a restore has no name: leave out --name")
 	}
-	return imports.CheckName(cmp.Or(c.Undo, c.Name))
+	return importer.CheckName(cmp.Or(c.Undo, c.Name))
 }
 
 // checkTable returns an error if a flag is given that only applies to a file of reviews.
@@ -171,7 +170,7 @@ func (c *Import) name() string {
 		return "standard input"
 	}
 	file := output.Printable(filepath.Base(c.File))
-	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), imports.MaxName)], ""))
+	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
 }
 
 // report prints what the import will do, before anything is written, and asks the user of a
@@ -217,7 +216,7 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 	if c.Replace {
 		work.Loader, replacing.Lines = importer.Replacing{Loader: replacing}, true
 	}
-	registry := imports.NewRegistry(session.Client, session.Table)
+	registry := importer.NewRegistry(session.Client, session.Table)
 	waited, err := withCounting(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
 		if c.Restore {
 			return c.restoreFile(ctx, work, replacing, term)

@@ -7,15 +7,15 @@ import (
 	"io"
 	"time"
 
-	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // listImports prints all imports of the table. Its error is about damaged ones.
 func listImports(ctx context.Context, session *Session, term Terminal) error {
-	all, damaged, err := imports.NewRegistry(session.Client, session.Table).List(ctx)
+	all, damaged, err := importer.NewRegistry(session.Client, session.Table).List(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 }
 
 // importsText formats a list of imports for a screen.
-func importsText(all []imports.Import, screen output.Screen) string {
+func importsText(all []importer.Listed, screen output.Screen) string {
 	if len(all) == 0 {
 		return screen.Fold("No import has a name in this table.\n")
 	}
@@ -54,7 +54,7 @@ func importsText(all []imports.Import, screen output.Screen) string {
 // set. First it prints the cost and the number of comments, and asks the user of a terminal for
 // confirmation.
 func undoImport(ctx context.Context, session *Session, name string, yes bool, target keeper.Target, others bool, term Terminal) error {
-	registry := imports.NewRegistry(session.Client, session.Table)
+	registry := importer.NewRegistry(session.Client, session.Table)
 	m, err := registry.Find(ctx, name)
 	if err != nil {
 		return err
@@ -72,10 +72,10 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 			return err
 		}
 	}
-	var done imports.Undone
+	var done importer.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
 	_, err = withCounting(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
-		done, err = registry.Undo(ctx, name, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
+		done, err = registry.Undo(ctx, name, func(u importer.Undone) { progress.Show(u.Removed+u.Changed, 0) })
 		return err
 	})
 	progress.End()
@@ -89,7 +89,7 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 }
 
 // undoneText describes what became of the comments of an import.
-func undoneText(u imports.Undone) string {
+func undoneText(u importer.Undone) string {
 	text := output.English.Sprintf("%d comments are removed", u.Removed)
 	if u.Changed > 0 {
 		text += output.English.Sprintf("; %d were edited, replied to or decided about since, and stay", u.Changed)

@@ -15,10 +15,10 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -31,7 +31,7 @@ const threeReviews = `id,product,rating,title,text,date,status
 var instant = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // list returns what --list prints, with one space between cells.
-func (i *importer) list() string {
+func (i *importing) list() string {
 	i.t.Helper()
 	status, out, said := i.run(i.t.Context(), "--list")
 	if status != 0 {
@@ -127,7 +127,7 @@ func TestImportDetectsLanguages(t *testing.T) {
 func TestDamagedImports(t *testing.T) {
 	t.Parallel()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
-	must.Get(imports.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "well"))(t)
+	must.Get(importer.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "well"))(t)
 	const address = "ada@shop.example"
 	damaged := map[string]layout.Item{
 		"empty":    {},

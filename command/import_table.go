@@ -8,8 +8,8 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
-	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
@@ -54,7 +54,7 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 // write writes the items of an export, and waits until they are counted.
 func (c tableRestore) write(ctx context.Context, session *Session, export *restore.Export, check *restore.Check, term Terminal) error {
 	if !c.replace {
-		if err := imports.NewRegistry(session.Client, session.Table).MakeRoom(ctx, check.Imports); err != nil {
+		if err := importer.NewRegistry(session.Client, session.Table).MakeRoom(ctx, check.Imports); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
 	}

@@ -28,22 +28,22 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// importer runs talkback import on a table of its own.
-type importer struct {
+// importing runs talkback import on a table of its own.
+type importing struct {
 	t        *testing.T
 	endpoint string
 	table    string
 	stdin    io.Reader
 }
 
-func newImporter(t *testing.T, endpoint string) *importer {
-	return &importer{t: t, endpoint: endpoint, table: dynamotest.TableName(t), stdin: strings.NewReader("")}
+func newImporter(t *testing.T, endpoint string) *importing {
+	return &importing{t: t, endpoint: endpoint, table: dynamotest.TableName(t), stdin: strings.NewReader("")}
 }
 
 var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted after another [0-9.]+ s)?`)
 
 // run returns the exit status and the output, with durations left out.
-func (i *importer) run(ctx context.Context, arguments ...string) (status int, out, said string) {
+func (i *importing) run(ctx context.Context, arguments ...string) (status int, out, said string) {
 	i.t.Helper()
 	var stdout, stderr bytes.Buffer
 	arguments = append([]string{"import", "--endpoint", i.endpoint, "--table", i.table, "--create-table"}, arguments...)
@@ -56,7 +56,7 @@ func (i *importer) run(ctx context.Context, arguments ...string) (status int, ou
 }
 
 // want runs an import that has to succeed.
-func (i *importer) want(summary string, arguments ...string) {
+func (i *importing) want(summary string, arguments ...string) {
 	i.t.Helper()
 	status, out, said := i.run(i.t.Context(), arguments...)
 	if diff := cmp.Diff(summary, out); diff != "" || status != 0 {
@@ -213,7 +213,7 @@ func TestImportInterrupted(t *testing.T) {
 }
 
 // checkGoesOn imports the whole input after an import of it was interrupted.
-func checkGoesOn(t *testing.T, i *importer, rows int) {
+func checkGoesOn(t *testing.T, i *importing, rows int) {
 	t.Helper()
 	i.stdin = strings.NewReader(manyReviews(rows))
 	status, summary, said := i.run(t.Context(), "-", "--format", "jsonl", "--language", "en")

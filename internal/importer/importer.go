@@ -1,6 +1,9 @@
 // Package importer imports a file of reviews into the table. An Input delivers the rows in chunks,
 // a Loader writes the comments of each chunk, and Rejects stores the rows that are not comments. A
 // bad row stops nothing; a Limit stops the import if there are too many.
+//
+// A Registry keeps a list of imports in the table: the name of each, when it ran, and how much it
+// wrote. It undoes an import by the marks of its comments.
 package importer
 
 import (

@@ -1,4 +1,4 @@
-package imports
+package importer
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 }
 
 // Find returns an import by its name.
-func (r *Registry) Find(ctx context.Context, name string) (Import, error) {
+func (r *Registry) Find(ctx context.Context, name string) (Listed, error) {
 	m, err := r.get(ctx, name)
 	if err == nil && m.number == 0 {
 		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)

@@ -1,4 +1,4 @@
-package imports_test
+package importer_test
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/importer"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
@@ -46,7 +46,7 @@ func (x table) must(err error) {
 // load imports comments under a name.
 func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	x.Helper()
-	registry := imports.NewRegistry(x.client, x.name)
+	registry := importer.NewRegistry(x.client, x.name)
 	begun := must.Get(registry.Begin(x.Context(), name))(x)
 	loader := dynamo.NewLoader(x.client, x.name, 0)
 	loader.Import = begun.Number()
@@ -119,10 +119,10 @@ func TestUndo(t *testing.T) {
 	}
 	x.must(x.store.Delete(t.Context(), second[19]))
 
-	registry := imports.NewRegistry(x.client, x.name)
+	registry := importer.NewRegistry(x.client, x.name)
 	for range 2 { // the second finds nothing more to do, and reports the same
-		done := must.Get(registry.Undo(t.Context(), "second.csv", func(imports.Undone) {}))(x)
-		if want := (imports.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
+		done := must.Get(registry.Undo(t.Context(), "second.csv", func(importer.Undone) {}))(x)
+		if want := (importer.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
 			t.Errorf("undone are %+v, want %+v", done, want)
 		}
 		if diff := cmp.Diff(idsOf(first, changed), x.ids()); diff != "" {
@@ -135,7 +135,7 @@ func TestUndo(t *testing.T) {
 	}
 	// An import that was undone and runs again has written what it writes now.
 	x.load("pots.csv", plain(t, "kettle", 3))
-	must.Get(registry.Undo(t.Context(), "pots.csv", func(imports.Undone) {}))(x)
+	must.Get(registry.Undo(t.Context(), "pots.csv", func(importer.Undone) {}))(x)
 	x.load("pots.csv", plain(t, "kettle", 2))
 	if again := must.Get(registry.Find(t.Context(), "pots.csv"))(x); again.Written != 2 {
 		t.Errorf("the list has %d comments of an import of 2", again.Written)
@@ -172,12 +172,12 @@ func TestUndoThroughFaults(t *testing.T) {
 				kill()
 				return fault
 			})
-			_, err := imports.NewRegistry(client, x.name).Undo(ctx, "cups.csv", func(imports.Undone) {})
+			_, err := importer.NewRegistry(client, x.name).Undo(ctx, "cups.csv", func(importer.Undone) {})
 			kill()
 			ended = err == nil
 			x.must(network.Flush())
-			done := must.Get(imports.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(imports.Undone) {}))(x)
-			if want := (imports.Undone{Removed: 30}); done != want || len(x.ids()) > 0 {
+			done := must.Get(importer.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(importer.Undone) {}))(x)
+			if want := (importer.Undone{Removed: 30}); done != want || len(x.ids()) > 0 {
 				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.ids()))
 			}
 		}
@@ -188,7 +188,7 @@ func TestUndoThroughFaults(t *testing.T) {
 // import has.
 func TestBegin(t *testing.T) {
 	x := newTable(t)
-	registry := imports.NewRegistry(x.client, x.name)
+	registry := importer.NewRegistry(x.client, x.name)
 	numbers := make([]int64, 8)
 	x.must(call.Parallel(t.Context(), len(numbers), func(ctx context.Context, i int) error {
 		m, err := registry.Begin(ctx, []string{"a.csv", "b.csv"}[i%2])
@@ -205,9 +205,9 @@ func TestBegin(t *testing.T) {
 func TestCheckName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"reviews.csv": true, "Avis 2026 é": true, "": false, "a\nb": false, "\xff": false, "a\u202eb": false,
-		string(make([]byte, imports.MaxName+1)): false,
+		string(make([]byte, importer.MaxName+1)): false,
 	} {
-		if err := imports.CheckName(name); (err == nil) != ok {
+		if err := importer.CheckName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestImportsOfACopy(t *testing.T) {
 		for _, name := range row.before {
 			to.load(name, commenttest.Many(r, "cup", 1))
 		}
-		registry := imports.NewRegistry(to.client, to.name)
+		registry := importer.NewRegistry(to.client, to.name)
 		for range 2 { // an interrupted restore runs again
 			if err := registry.MakeRoom(t.Context(), copied); (err == nil) != row.fits || err != nil && !strings.Contains(err.Error(), "--replace") {
 				t.Errorf("beside %v: %v", row.before, err)

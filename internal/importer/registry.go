@@ -1,6 +1,4 @@
-// Package imports keeps a list of imports in the table: the name of each, when it ran, and how much
-// it wrote. It undoes an import by the marks of its comments.
-package imports
+package importer
 
 import (
 	"context"
@@ -35,8 +33,8 @@ const (
 	attrUndone  = "d" // N, when it was undone; absent if it was not, or ran again since
 )
 
-// Import describes an import.
-type Import struct {
+// Listed is an import of the list.
+type Listed struct {
 	// Name is a name given by the operator, or the name of the file.
 	Name string
 	// Begun is when it last began. Ended is when it ended; zero if it still runs, or was killed.
@@ -51,7 +49,7 @@ type Import struct {
 }
 
 // Number identifies the import in the marks of its comments.
-func (m Import) Number() int64 { return m.number }
+func (m Listed) Number() int64 { return m.number }
 
 // Client is the part of the SDK's client that a Registry works with.
 type Client interface {
@@ -88,7 +86,7 @@ func CheckName(name string) error {
 
 // Begin notes that an import begins. If there was one of the same name, its number is kept, so that
 // both runs are undone together.
-func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
+func (r *Registry) Begin(ctx context.Context, name string) (Listed, error) {
 	found, err := r.get(ctx, name)
 	if err == nil && found.number == 0 {
 		found.number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
@@ -110,13 +108,13 @@ func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 }
 
 // Note notes how much an import has written so far; m is the result of Begin.
-func (r *Registry) Note(ctx context.Context, m Import, written, updated int) error {
+func (r *Registry) Note(ctx context.Context, m Listed, written, updated int) error {
 	_, err := r.update(ctx, namePrefix+m.Name, "SET "+wrote, m.values(written, updated))
 	return err
 }
 
 // End notes that an import ended, and how much it wrote; m is the result of Begin.
-func (r *Registry) End(ctx context.Context, m Import, written, updated int) error {
+func (r *Registry) End(ctx context.Context, m Listed, written, updated int) error {
 	values := m.values(written, updated)
 	values[":now"] = layout.Time(time.Now())
 	_, err := r.update(ctx, namePrefix+m.Name, "SET "+attrEnded+" = :now, "+wrote, values)
@@ -127,12 +125,12 @@ func (r *Registry) End(ctx context.Context, m Import, written, updated int) erro
 const wrote = attrWritten + " = :written, " + attrUpdated + " = :updated"
 
 // values returns the values of wrote; written and updated are those of this run.
-func (m Import) values(written, updated int) layout.Item {
+func (m Listed) values(written, updated int) layout.Item {
 	return layout.Item{":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated))}
 }
 
 // List returns all imports in the order of their names, and malformed items.
-func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Improper, err error) {
+func (r *Registry) List(ctx context.Context) (all []Listed, damaged []layout.Improper, err error) {
 	for it, err := range call.Items(ctx, r.client, &dynamodb.QueryInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String(layout.AttrPK + " = :imports AND begins_with(" + layout.AttrSK + ", :name)"),
@@ -152,12 +150,12 @@ func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Imp
 }
 
 // get returns the import with a name. If there is none, its number is 0.
-func (r *Registry) get(ctx context.Context, name string) (Import, error) {
+func (r *Registry) get(ctx context.Context, name string) (Listed, error) {
 	it, err := call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, r.client, r.table, layout.Key(partition, namePrefix+name), "GetItem of import %q", name)
 	})
 	if err != nil || len(it) == 0 {
-		return Import{Name: name}, err
+		return Listed{Name: name}, err
 	}
 	return importOf(it)
 }
@@ -221,7 +219,7 @@ func (r *Registry) update(ctx context.Context, sort, expression string, values l
 }
 
 // importOf decodes an import. The error for a malformed one names its item and the cure.
-func importOf(it layout.Item) (Import, error) {
+func importOf(it layout.Item) (Listed, error) {
 	m, wrong := decode(it)
 	if wrong != "" {
 		return m, unusable(layout.NewImproper(it, wrong))
@@ -234,9 +232,9 @@ func unusable(item layout.Improper) error {
 }
 
 // decode decodes an import. wrong describes what is wrong with its item; "" if nothing is.
-func decode(it layout.Item) (m Import, wrong string) {
+func decode(it layout.Item) (m Listed, wrong string) {
 	r := layout.NewReader(it)
-	m = Import{
+	m = Listed{
 		Name: r.Text(layout.AttrSK), number: r.Number(attrNumber), Begun: r.Time(attrBegun), Ended: r.OptionalTime(attrEnded),
 		Written: int(r.OptionalNumber(attrWritten)), Updated: int(r.OptionalNumber(attrUpdated)), Undone: r.OptionalTime(attrUndone),
 	}
