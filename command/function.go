@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"regexp"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -52,12 +54,17 @@ type functionLine struct {
 // NewFunction makes the API configured by the environment, with the variables of talkback serve. It
 // connects to the table, and starts metrics and traces. Its error is one sentence that names the
 // cure.
-func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
+func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	var l functionLine
 	parser, err := newParser(&l, &l.Engine, term, func(int) {})
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.New(inVariables(parser.Model.Leaves(false)[0], output.PrintableLines(plainly(err, term.Logger))))
+		}
+	}()
 	chosen, err := parser.Parse(nil)
 	if err != nil {
 		return nil, unparsed(err, parser.Model, nil)
@@ -69,11 +76,22 @@ func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
 	l.Log.LogFormat = "json"
 	l.Engine.AWS = l.Engine.Endpoint == ""
 	term = l.Log.apply(term)
-	f, err := l.Serve.function(ctx, &l.Engine, term)
-	if err != nil {
-		return nil, errors.New(output.PrintableLines(plainly(err, term.Logger)))
-	}
-	return f, nil
+	return l.Serve.function(ctx, &l.Engine, term)
+}
+
+// flagName is the name of a flag in a text.
+var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
+
+// inVariables replaces the names of a command's flags in a text by those of their variables.
+func inVariables(command *kong.Node, text string) string {
+	return flagName.ReplaceAllStringFunc(text, func(name string) string {
+		for _, flag := range slices.Concat(command.AllFlags(false)...) {
+			if "--"+flag.Name == name && len(flag.Envs) > 0 {
+				return flag.Envs[0]
+			}
+		}
+		return name
+	})
 }
 
 // refuseUnfit returns an error if a variable is set whose flag does not fit a function.

@@ -37,6 +37,29 @@ func TestMisspeltVariables(t *testing.T) {
 	}
 }
 
+// An error about the value of a variable names the variable, also if the command line is right.
+func TestWrongValuesOfVariables(t *testing.T) {
+	for _, row := range []struct{ variable, want, line string }{
+		{"MAX_BODY", `: "much" is not a whole number from 1 on: give one such as 65536; see talkback serve --help`, "serve"},
+		{"MAX_BODY", `: "much" is not a whole number from 1 on: give one such as 65536; see talkback serve --help`, "serve --max-body 5000"},
+		{"CREATE_TABLE", `: bool value must be true, 1, yes, false, 0 or no but got "much"; see talkback import --help`, "import x.csv"},
+		{"LOG_LEVEL", ` must be one of "debug","info","warn","error" but got "much"; see talkback show --help`, "show c_1"},
+		{"ORDER", ` must be one of "newest-first","oldest-first","highest-rated","lowest-rated","most-helpful" but got "much"; see talkback explain --help`, "explain --product cup"},
+	} {
+		t.Run(row.line, func(t *testing.T) {
+			t.Setenv("TALKBACK_"+row.variable, "much")
+			status, _, said := talkback(t.Context(), strings.Fields(row.line)...)
+			if want := "talkback: TALKBACK_" + row.variable + row.want + "\n"; status != 2 || said != want {
+				t.Errorf("%d: %s, want %s", status, said, want)
+			}
+		})
+	}
+	t.Setenv("TALKBACK_LOG_LEVEL", "info")
+	if _, _, said := talkback(t.Context(), "show", "c_1", "--log-level", "much"); !strings.HasPrefix(said, "talkback: --log-level must be one of") {
+		t.Errorf("a wrong flag beside a variable: %s", said)
+	}
+}
+
 // A hook whose secret is in a variable that resembles another one would have each server warn of it.
 func TestVariablesThatFlagsName(t *testing.T) {
 	for named, refused := range map[string]bool{

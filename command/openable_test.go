@@ -3,6 +3,9 @@ package command
 import (
 	"errors"
 	"net"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +36,22 @@ func TestOpenable(t *testing.T) {
 		got := openable(&net.TCPAddr{IP: net.ParseIP(row.ip), Port: 80}, row.machine)
 		if diff := cmp.Diff(row.want, got); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)
+		}
+	}
+}
+
+// What to do about an address that cannot be listened on depends on why.
+func TestCuresOfListening(t *testing.T) {
+	t.Parallel()
+	for errno, want := range map[syscall.Errno]string{
+		syscall.EADDRINUSE:    "stop what uses the port",
+		syscall.EADDRNOTAVAIL: "this machine has no such address",
+		syscall.EACCES:        "CAP_NET_BIND_SERVICE",
+		syscall.EINVAL:        "",
+	} {
+		got := listenCure(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", errno)})
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%v: %q, want %q", errno, got, want)
 		}
 	}
 }

@@ -54,7 +54,27 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	if unknownLetter.MatchString(text) {
 		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
-	return usagef("%s; see %s", text, help)
+	return usagef("%s; see %s", namingVariable(parse.Context, text), help)
+}
+
+// fromVariable is kong's error about the value of a variable.
+var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+)=".*"\)$`)
+
+// namingVariable names the environment variable in an error about the value of a flag, if the value
+// comes from there. The parser names the flag.
+func namingVariable(line *kong.Context, text string) string {
+	for _, flag := range line.Flags() {
+		rest, about := strings.CutPrefix(text, "--"+flag.Name+" must be one of ")
+		if about && !isGiven(line, flag) && variableOf(flag) != "" {
+			return flag.Envs[0] + " must be one of " + rest
+		}
+	}
+	return fromVariable.ReplaceAllString(text, "$2: $1")
+}
+
+// isGiven reports whether a flag stands on the command line.
+func isGiven(line *kong.Context, flag *kong.Flag) bool {
+	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag == flag })
 }
 
 // blankValue explains an error about the value of a flag, if the value or its environment variable
@@ -203,7 +223,7 @@ func refuseBlank(chosen *kong.Context) error {
 		}
 	}
 	for _, flag := range chosen.Flags() {
-		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
+		given := isGiven(chosen, flag)
 		if given && isBlank(flag.Target) {
 			return blankFlag(flag, flag.Target.Kind() == reflect.Slice && flag.Target.Len() > 0)
 		}

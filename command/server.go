@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -165,9 +166,22 @@ func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by %s, such as 127.0.0.1:8081", address, innermost(err), flag)
+		return nil, fmt.Errorf("cannot listen on %s (%w): %sgive another address by %s, such as 127.0.0.1:8081", address, innermost(err), listenCure(err), flag)
 	}
 	return listener, nil
+}
+
+// listenCure returns what to do about an address that cannot be listened on, before giving another.
+func listenCure(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "stop what uses the port, or "
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "this machine has no such address; "
+	case errors.Is(err, syscall.EACCES):
+		return "allow this program ports below 1024 (on Linux, by CAP_NET_BIND_SERVICE), or "
+	}
+	return ""
 }
 
 // checkAddress returns an error unless the value of a flag is a host and a port. Whether the host

@@ -57,6 +57,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		aws       string // a stand-in for DynamoDB on AWS
 	}{
 		{why: "the port is taken", arguments: []string{"--listen", taken.Addr().String()}},
+		{why: "an address of another machine", arguments: []string{"--listen", "192.0.2.1:8080"}},
 		{why: "no such address", arguments: []string{"--listen", "nonsense"}},
 		{why: "no such port", arguments: []string{"--listen", "127.0.0.1:80x"}},
 		{why: "an address with a line break, as echo adds it", arguments: []string{"--listen", "127.0.0.1:8080\n"}},

@@ -129,7 +129,7 @@ func pagesTarget(value string, set bool) (keeper.Target, error) {
 	}
 	target, err := keeper.Parse(value, keeper.Networked())
 	if err != nil {
-		return target, errors.New("TALKBACK_PAGES: " + comment.MessageOf(err))
+		return target, errors.New(strings.ReplaceAll(comment.MessageOf(err), "--pages", "TALKBACK_PAGES"))
 	}
 	return target, nil
 }
