@@ -76,7 +76,7 @@ func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	if err != nil || units == 0 {
 		return "", err
 	}
-	return output.English.Sprintf(": about %d items, %.0f read units", items, units), nil
+	return output.English.Sprintf(": about %s, %.0f read units", output.Count(items, "item", "items"), units), nil
 }
 
 // authorCopy counts the contents of an author's export.
@@ -97,8 +97,9 @@ func (c *Author) write(ctx context.Context, e *exporting) (report string, err er
 	if err != nil {
 		return "", err
 	}
-	report = output.English.Sprintf("%d comments, %d decisions about them, %d keys, and %d reports of other comments and %d votes about them written to %s",
-		done.comments, done.decisions, done.keys, done.reports, done.votes, e.out.Name())
+	report = fmt.Sprintf("%s, %s about them, %s, and %s of other comments and %s about them written to %s",
+		output.Count(done.comments, "comment", "comments"), output.Count(done.decisions, "decision", "decisions"), output.Count(done.keys, "key", "keys"),
+		output.Count(done.reports, "report", "reports"), output.Count(done.votes, "vote", "votes"), e.out.Name())
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are not in it: see --imported"
 	}
@@ -149,9 +150,11 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	if err != nil {
 		return stopped(err, "the erasure", "a server goes on with it, or run it again: it continues where it stopped")
 	}
-	report := output.English.Sprintf("%d comments erased, with %d held edits, %d replies, %d decisions about them, %d reports of them and %d keys; "+
-		"and %d reports of other comments and %d votes about them, for %.0f read and %.0f write units",
-		done.Comments, done.HeldEdits, done.Replies, done.Decisions, done.ReportsAbout, done.Keys, done.Reports, done.Votes, done.ReadUnits, done.WriteUnits)
+	report := output.English.Sprintf("%s erased, with %s, %s, %s about them, %s of them and %s; "+
+		"and %s of other comments and %s about them, for %.0f read and %.0f write units",
+		output.Count(done.Comments, "comment", "comments"), output.Count(done.HeldEdits, "held edit", "held edits"), output.Count(done.Replies, "reply", "replies"),
+		output.Count(done.Decisions, "decision", "decisions"), output.Count(done.ReportsAbout, "report", "reports"), output.Count(done.Keys, "key", "keys"),
+		output.Count(done.Reports, "report", "reports"), output.Count(done.Votes, "vote", "votes"), done.ReadUnits, done.WriteUnits)
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are erased by --imported"
 	}

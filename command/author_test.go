@@ -90,7 +90,7 @@ func TestAuthorExport(t *testing.T) {
 			t.Errorf("the export has %q", foreign)
 		}
 	}
-	if want := "2 comments, 1 decisions about them, 1 keys, and 1 reports of other comments and 1 votes about them written"; !strings.Contains(said, want) {
+	if want := "2 comments, 1 decision about them, 1 key, and 1 report of other comments and 1 vote about them written"; !strings.Contains(said, want) {
 		t.Errorf("it says %q, want %q", said, want)
 	}
 	lines := map[string][]string{}
@@ -158,7 +158,7 @@ func TestAuthorErase(t *testing.T) {
 	if _, said := a.author(2, "erase", "42", file); !strings.Contains(said, "writes no file") {
 		t.Errorf("with a file it says %q", said)
 	}
-	want := "2 comments erased, with 1 held edits, 0 replies, 1 decisions about them, 0 reports of them and 1 keys;\nand 1 reports of other comments and 1 votes about them"
+	want := "2 comments erased, with 1 held edit, 0 replies, 1 decision about them, 0 reports of them and 1 key;\nand 1 report of other comments and 1 vote about them"
 	if out, _ := a.author(0, "erase", "42"); !strings.Contains(strings.ReplaceAll(out, "\n", " "), strings.ReplaceAll(want, "\n", " ")) {
 		t.Errorf("it says %q, want %q", out, want)
 	}

@@ -170,11 +170,11 @@ func (s status) findings() []doctor.Finding {
 		}
 	}
 	if idle > 0 {
-		all = append(all, doctor.New("stream", doctor.Warning, "%d of %d shards are read by no process", idle, len(s.leases)).
+		all = append(all, doctor.New("stream", doctor.Warning, "no process reads %d of %d shards", idle, len(s.leases)).
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda"))
 	}
 	if dead := len(s.deadLetters); dead > 0 {
-		all = append(all, doctor.New("dead letters", doctor.Problem, "%d changes could not be counted: talkback stream --status lists them", dead).
+		all = append(all, doctor.New("dead letters", doctor.Problem, "%s could not be counted: see talkback stream --status", output.Count(dead, "change", "changes")).
 			Cured("talkback rebuild"))
 	}
 	for _, store := range s.pages {
@@ -341,7 +341,7 @@ func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (al
 		add(doctor.Warning, "set it for the server, or the server leaves the hook to other processes", "%s", found)
 	}
 	if len(all) == 0 {
-		all = append(all, doctor.New(check, doctor.OK, "has %d events delivered", sum.Delivered))
+		all = append(all, doctor.New(check, doctor.OK, "has %s delivered", output.Count(sum.Delivered, "event", "events")))
 	}
 	return all
 }

@@ -116,8 +116,8 @@ func planText(plan comment.QueryPlan, screen output.Screen) string {
 	for _, skip := range plan.Skipped {
 		reads.Row(output.Printable(skip.PartitionKey), skip.Index, screen.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
 	}
-	result := fmt.Sprintf("The page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
-		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
+	result := fmt.Sprintf("The page shows %s. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
+		output.Count(plan.ItemsReturned, "comment", "comments"), plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
 	return screen.Fold(positionText(plan)) + plans.On(screen) + "\n" + reads.On(screen) + "\n" + screen.Fold(result)
 }
 

@@ -122,14 +122,15 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 		return "", noProduct(c.Product)
 	}
 	count -= feed.WithoutText
-	report = output.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)", count, e.out.Name(), took.Seconds(), output.Rate(count, took))
+	report = output.English.Sprintf("%s written to %s in %.1f s (%.0f comments/s)", output.Count(count, "comment", "comments"), e.out.Name(), took.Seconds(), output.Rate(count, took))
 	if feed.WithoutText > 0 {
-		report += output.English.Sprintf("\n%d comments have stars and no text, and are not in it: a feed takes none", feed.WithoutText)
+		report += "\n" + output.Count(feed.WithoutText, "comment has stars and no text, and is not in it: a feed takes none",
+			"comments have stars and no text, and are not in it: a feed takes none")
 	}
 	if hidden := scanner.Hidden(); hidden > 0 {
-		report += output.English.Sprintf("\n%d comments are not approved, and are not in it", hidden)
+		report += "\n" + output.Count(hidden, "comment is not approved, and is not in it", "comments are not approved, and are not in it")
 		if !c.isFeed() {
-			report += "; --all exports them too"
+			report += "; --all exports all"
 		}
 	}
 	return report, e.out.Keep(ctx)

@@ -86,7 +86,8 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if err := printFolded(said, improperText(items)); err != nil {
 		return err
 	}
-	return errors.New(output.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
+	return errors.New("the export lacks " + output.Count(len(items), "invalid item: repair or delete it by the key above, and run it again",
+		"invalid items: repair or delete them by the keys above, and run it again"))
 }
 
 // isGzipName reports whether a file's name means that it is compressed.

@@ -180,7 +180,7 @@ func hookText(s webhooks.State) string {
 		text += "  failure   " + sum.LastError + "\n"
 	}
 	if sum.Attempts > 0 {
-		text += fmt.Sprintf("  retries   %d attempts for %s, of %s; the next at %s\n", sum.Attempts, sum.Failing, sum.Since.Format(time.RFC3339), sum.Next.UTC().Format(time.RFC3339))
+		text += fmt.Sprintf("  retries   %s for %s, of %s; the next at %s\n", output.Count(sum.Attempts, "attempt", "attempts"), sum.Failing, sum.Since.Format(time.RFC3339), sum.Next.UTC().Format(time.RFC3339))
 	}
 	return text
 }
@@ -233,9 +233,9 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 	}
 	n, err := store.Redeliver(ctx, h, newSender().Send)
 	if _, ok := errors.AsType[webhooks.Damaged](err); err != nil && !ok {
-		return "", fmt.Errorf("%d events were delivered; the next was not, and stays with those after it: %w", n, err)
+		return "", fmt.Errorf("%s delivered; the next was not, and stays with those after it: %w", output.Count(n, "event was", "events were"), err)
 	}
-	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), err
+	return fmt.Sprintf("Hook %s took %s that had been given up.\n", id, output.Count(n, "event", "events")), err
 }
 
 // hooksBeside delivers to hooks while work runs, and returns the error of work.

@@ -28,7 +28,8 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 	if err := printFolded(term.Err, improperText(damaged)); err != nil {
 		return err
 	}
-	return errors.New(output.English.Sprintf("%d imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back", len(damaged)))
+	return errors.New(output.Count(len(damaged), "import cannot be read: repair its item by the key above; if you delete it, the import cannot be taken back",
+		"imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back"))
 }
 
 // importsText formats a list of imports for a screen.
@@ -63,7 +64,7 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 	if err != nil {
 		return err
 	}
-	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
+	text := fmt.Sprintf("%s added %s, this reads the whole table", output.Printable(m.Name), output.Count(m.Written, "comment. To find it", "comments. To find them"))
 	if err := printFolded(term.Err, text+price+"\n"); err != nil {
 		return err
 	}
@@ -90,9 +91,9 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 
 // undoneText describes what became of the comments of an import.
 func undoneText(u importer.Undone) string {
-	text := output.English.Sprintf("%d comments are removed", u.Removed)
+	text := output.Count(u.Removed, "comment is removed", "comments are removed")
 	if u.Changed > 0 {
-		text += output.English.Sprintf("; %d were edited, replied to or decided about since, and stay", u.Changed)
+		text += "; " + output.Count(u.Changed, "was edited, replied to or decided about since, and stays", "were edited, replied to or decided about since, and stay")
 	}
 	return text
 }

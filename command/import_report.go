@@ -96,9 +96,9 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 // rowsText says how many rows become comments of each status, or are rejected.
 func rowsText(p *importer.Preview) string {
 	rejected := p.States[comment.Rejected]
-	first := output.English.Sprintf("%d rows: ", p.Rows()+p.Rejected)
+	first := output.Count(p.Rows()+p.Rejected, "row: ", "rows: ")
 	if p.Partial {
-		first = output.English.Sprintf("The first %d rows, since standard input is read only once: ", p.Rows()+p.Rejected)
+		first = "The first " + output.Count(p.Rows()+p.Rejected, "row", "rows") + ", since standard input is read only once: "
 	}
 	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
 	for _, part := range []struct {

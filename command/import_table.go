@@ -32,8 +32,9 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 	if err != nil {
 		return err
 	}
-	text := output.English.Sprintf("Table %s as it was at %s: %d comments, %d deleted ones, %d votes, reports and other items; %d items are counted anew",
-		output.Printable(export.Table), export.Time.Format(time.RFC3339), check.Comments, check.Deleted, check.Beside, check.Derived)
+	text := fmt.Sprintf("Table %s as it was at %s: %s, %s, %s; %s counted anew",
+		output.Printable(export.Table), export.Time.Format(time.RFC3339), output.Count(check.Comments, "comment", "comments"), output.Count(check.Deleted, "deleted one", "deleted ones"),
+		output.Count(check.Beside, "vote, report or other item", "votes, reports and other items"), output.Count(check.Derived, "item is", "items are"))
 	if err := printFolded(term.Out, text+"\n"); err != nil {
 		return err
 	}
@@ -48,7 +49,8 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 	if err != nil || len(check.Improper) == 0 {
 		return err
 	}
-	return errors.Join(printFolded(term.Err, improperText(check.Improper)), errors.New(output.English.Sprintf("%d items are invalid, as they were when they were exported: repair or delete them by the keys above", len(check.Improper))))
+	return errors.Join(printFolded(term.Err, improperText(check.Improper)), errors.New(output.Count(len(check.Improper), "item is invalid, as it was when it was exported: repair or delete it by the key above",
+		"items are invalid, as they were when they were exported: repair or delete them by the keys above")))
 }
 
 // write writes the items of an export, and waits until they are counted.
@@ -69,7 +71,7 @@ func (c tableRestore) write(ctx context.Context, session *Session, export *resto
 		return err
 	})
 	progress.End()
-	text := output.English.Sprintf("%d items written + %d already there", done.Written, done.Existing)
+	text := output.Count(done.Written, "item", "items") + output.English.Sprintf(" written + %d already there", done.Existing)
 	if done.Replaced > 0 {
 		text += output.English.Sprintf(" + %d replaced", done.Replaced)
 	}
@@ -108,5 +110,5 @@ func removeOthers(ctx context.Context, loader *restore.Loader, term Terminal) er
 	if err != nil || removed == 0 {
 		return err
 	}
-	return printFolded(term.Err, output.English.Sprintf("%d items that the copy lacks are removed\n", removed))
+	return printFolded(term.Err, output.Count(removed, "item that the copy lacks is removed\n", "items that the copy lacks are removed\n"))
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // importing runs talkback import on a table of its own.
@@ -65,8 +66,8 @@ func (i *importing) want(summary string, arguments ...string) {
 }
 
 func summary(rows, written, existing, repeated, rejected int) string {
-	return fmt.Sprintf("%d rows = %d written + %d already there + %d repeated in the file + %d rejected, in a while\n",
-		rows, written, existing, repeated, rejected)
+	return fmt.Sprintf("%s = %d written + %d already there + %d repeated in the file + %d rejected, in a while\n",
+		output.Count(rows, "row", "rows"), written, existing, repeated, rejected)
 }
 
 func write(t *testing.T, name, content string) (path string) {
@@ -156,7 +157,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	}
 	const advice = "Deleted comments stay deleted; --revive writes them again\n"
 	i.want("6 rows = 0 written + 0 already there + 2 deleted before + 1 repeated in the file + 3 rejected, in a while\n"+advice+where, file, "--force")
-	i.want("1 rows = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export, "--restore")
+	i.want("1 row = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export, "--restore")
 	if got := a.page(all.variables(false, nil)).Edges; len(got) != 0 {
 		t.Errorf("they are back: %+v", got)
 	}

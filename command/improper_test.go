@@ -19,14 +19,14 @@ func TestImproperItemsAreAnError(t *testing.T) {
 		print func(out *bytes.Buffer) error
 		says  string
 	}{
-		{"verify", func(out *bytes.Buffer) error { return printVerified(out, counts.Verified{Improper: items}, 0) }, "1 items"},
+		{"verify", func(out *bytes.Buffer) error { return printVerified(out, counts.Verified{Improper: items}, 0) }, "1 item "},
 		{"rebuild", func(out *bytes.Buffer) error {
 			return printRebuilt(out, counts.RebuildResult{Improper: items, Complete: true}, 0)
-		}, "1 items"},
+		}, "1 item "},
 		{"rebuild of what cannot be mended", func(out *bytes.Buffer) error {
 			return printRebuilt(out, counts.RebuildResult{Improper: items, Failed: []string{"p"}}, 0)
-		}, "refused the statistics of 1 products"},
-		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 invalid items"},
+		}, "refused the statistics of 1 product,"},
+		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 invalid item:"},
 	} {
 		var out bytes.Buffer
 		err := row.print(&out)

@@ -404,7 +404,7 @@ func TestReplaceKeeps(t *testing.T) {
 	before := restorable(t, client, e.table)
 	for says, arguments := range map[string][]string{
 		"talkback: nothing was deleted: the copy has no comments, and --replace would delete all of the table: check whether it is the right one; for an empty table, make a new one 0 rows": {none, "--restore"},
-		"talkback: nothing was deleted: the rejected rows may hold comments of the table; correct the file, and run it again 1 rows":                                                         {damaged, "--restore"},
+		"talkback: nothing was deleted: the rejected rows may hold comments of the table; correct the file, and run it again 1 row":                                                          {damaged, "--restore"},
 		"nothing was restored: the copy has no comments":   {dynamotest.WriteExport(t, filepath.Join(folder, "empty"), "", e.table, nil)},
 		"public.jsonl: written by an export without --all": {filepath.Join(folder, "public.jsonl"), "--restore"},
 		"one.jsonl: written by an export without --all":    {filepath.Join(folder, "one.jsonl"), "--restore"},

@@ -72,7 +72,7 @@ func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration
 	err := improperError(result.Improper)
 	switch {
 	case len(result.Failed) > 0:
-		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), output.Printable(strings.Join(result.Failed, ", "))))
+		return errors.Join(err, fmt.Errorf("the table refused the statistics of %s, which may be wrong: %s", output.Count(len(result.Failed), "product", "products"), output.Printable(strings.Join(result.Failed, ", "))))
 	case !result.Complete:
 		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
 	}
@@ -80,13 +80,15 @@ func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration
 }
 
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
-	text := output.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
-		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
+	text := fmt.Sprintf("The statistics of %s right: %s counted again, %s repaired, in %.1f s",
+		output.Count(done.Products-len(done.Failed), "product are", "products are"), output.Count(done.Comments, "comment", "comments"),
+		output.Count(done.Repaired, "product", "products"), took.Seconds())
 	if done.Refiled > 0 {
-		text += output.English.Sprintf("\n%d comments were in wrong lists, or in a wrong place of the moderators' queue, and were moved", done.Refiled)
+		text += "\n" + output.Count(done.Refiled, "comment was in wrong lists, or in a wrong place of the moderators' queue, and was moved",
+			"comments were in wrong lists, or in a wrong place of the moderators' queue, and were moved")
 	}
 	if done.Recounted > 0 {
-		text += output.English.Sprintf("\n%d comments showed wrong numbers of votes, and were corrected", done.Recounted)
+		text += "\n" + output.Count(done.Recounted, "comment showed wrong numbers of votes, and was corrected", "comments showed wrong numbers of votes, and were corrected")
 	}
 	if done.Resumed {
 		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"
@@ -109,5 +111,5 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case err != nil:
 		return fmt.Errorf("building the page index stopped (%w); run it again", pages.explain(err))
 	}
-	return printFolded(term.Out, output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s\n", output.Printable(pages.target.Name), entries, took.Seconds()))
+	return printFolded(term.Out, fmt.Sprintf("The page numbers in %s are complete: %s read in %.1f s\n", output.Printable(pages.target.Name), output.Count(entries, "comment", "comments"), took.Seconds()))
 }

@@ -138,11 +138,7 @@ func (r *ratings) addLanguage(name string, counts comment.Counts) {
 
 // text formats the ratings for a screen.
 func (r ratings) text(now time.Time, screen output.Screen) string {
-	comments := "1 comment"
-	if total := r.counts.Total(); total != 1 {
-		comments = output.English.Sprintf("%d comments", total)
-	}
-	head := screen.Head(output.Printable(r.product)) + "\n" + comments
+	head := screen.Head(output.Printable(r.product)) + "\n" + output.Count(r.counts.Total(), "comment", "comments")
 	if mean, any := r.counts.Average(); any {
 		head += fmt.Sprintf(", %.2f stars on average", mean)
 	}

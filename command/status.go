@@ -111,9 +111,9 @@ func (s status) rebuildLine() string {
 	case r.Who == "":
 		return ""
 	case r.Interrupted:
-		return output.English.Sprintf("A rebuild by %s was interrupted after %d items; talkback rebuild continues it", output.Printable(r.Who), r.Items)
+		return fmt.Sprintf("A rebuild by %s was interrupted after %s; talkback rebuild continues it", output.Printable(r.Who), output.Count(r.Items, "item", "items"))
 	default:
-		return output.English.Sprintf("A rebuild is under way, by %s: %d items so far", output.Printable(r.Who), r.Items)
+		return fmt.Sprintf("A rebuild is under way, by %s: %s so far", output.Printable(r.Who), output.Count(r.Items, "item", "items"))
 	}
 }
 
@@ -122,7 +122,7 @@ func (s status) pagesLine(store keeper.Status) string {
 	name := "Page numbers in " + output.Printable(store.Name)
 	switch {
 	case store.Work.Owner != "":
-		return output.English.Sprintf("%s: being built by %s, %d comments so far", name, output.Printable(store.Work.Who), store.Work.Entries)
+		return fmt.Sprintf("%s: being built by %s, %s so far", name, output.Printable(store.Work.Who), output.Count(store.Work.Entries, "comment", "comments"))
 	case store.Away != nil:
 		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
 	case store.Complete && store.InUse:

@@ -341,13 +341,13 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 		status        int
 		want          string
 	}{
-		{"counted by a process with the store", file, []string{"rebuild"}, 0, "The statistics of 1 products are right"},
+		{"counted by a process with the store", file, []string{"rebuild"}, 0, "The statistics of 1 product are right"},
 		{"the store is built", file, []string{"rebuild", "--pages"}, 0, "The page numbers in " + file + " are complete"},
 		{"the store is left out", "", []string{"verify"}, 0, "TALKBACK_PAGES\" store=" + file},
 		{"no index is made in the table", "", []string{"rebuild"}, 2, "set TALKBACK_PAGES to that store, or to table"},
 		{"the table is named", "table", []string{"verify"}, 1, "the product has 300 comments, but no page index"},
 		{"the table is named", "", []string{"verify", "--pages", "table"}, 1, "has no page numbers yet"},
-		{"the table is named, to move there", "table", []string{"rebuild"}, 0, "The statistics of 1 products are right"},
+		{"the table is named, to move there", "table", []string{"rebuild"}, 0, "The statistics of 1 product are right"},
 		{"the store is not complete any more", "", []string{"verify"}, 0, "no drift"},
 	} {
 		status, said := a.runs(place{target: row.variable}, row.arguments...)

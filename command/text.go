@@ -57,7 +57,8 @@ func improperError(items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	return errors.New(output.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
+	return errors.New(output.Count(len(items), "item is invalid and not counted: repair or delete it by the key above",
+		"items are invalid and not counted: repair or delete them by the keys above"))
 }
 
 // stopped explains why work on the whole table ended before its end; again says how to go on. A

@@ -92,7 +92,7 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
 	_, err := io.WriteString(out, verifiedText(found, took, output.ScreenOf(out)))
 	if len(found.Drifts) > 0 {
-		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild repairs them, at any time", len(found.Drifts))))
+		err = errors.Join(err, errors.New(output.Count(len(found.Drifts), "drift: talkback rebuild repairs it, at any time", "drifts: talkback rebuild repairs them, at any time")))
 	}
 	return errors.Join(err, improperError(found.Improper))
 }
@@ -109,10 +109,10 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	text.WriteString(improperText(found.Improper))
 	votes := ""
 	if found.Voted > 0 {
-		votes = output.English.Sprintf(", %d of which have votes,", found.Voted)
+		votes = ", " + output.Count(found.Voted, "of which has votes,", "of which have votes,")
 	}
-	fmt.Fprintln(&text, output.English.Sprintf("%d comments%s of %d products counted in %.1f s: %s",
-		found.Comments, votes, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
+	fmt.Fprintln(&text, fmt.Sprintf("%s%s of %s counted in %.1f s: %s",
+		output.Count(found.Comments, "comment", "comments"), votes, output.Count(found.Products, "product", "products"), took.Seconds(), driftText(len(found.Drifts), screen.Style)))
 	if len(found.Drifts) > 0 && found.Unproven {
 		fmt.Fprintln(&text, "the stream may not be fully processed: some drifts may be changes that are not counted yet")
 	}
@@ -218,11 +218,11 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
 	drifts := len(verifier.drifts)
-	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s",
-		verifier.comments, len(verifier.done), took.Seconds(), driftText(drifts, screen.Style)))
+	fmt.Fprintln(&text, fmt.Sprintf("%s of %s looked up in %.1f s: %s",
+		output.Count(verifier.comments, "comment", "comments"), output.Count(len(verifier.done), "product", "products"), took.Seconds(), driftText(drifts, screen.Style)))
 	_, err = io.WriteString(term.Out, screen.Fold(text.String()))
 	if drifts > 0 {
-		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", drifts)))
+		err = errors.Join(err, errors.New(output.Count(drifts, "drift: talkback rebuild --pages repairs it, at any time", "drifts: talkback rebuild --pages repairs them, at any time")))
 	}
 	return err
 }
@@ -231,5 +231,5 @@ func driftText(drifts int, style output.Style) string {
 	if drifts == 0 {
 		return style.Good("no drift")
 	}
-	return style.Bad(output.English.Sprintf("%d drifts", drifts))
+	return style.Bad(output.Count(drifts, "drift", "drifts"))
 }

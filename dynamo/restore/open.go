@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Names of files and folders in the format.
@@ -187,7 +189,7 @@ func (e *Export) readManifests(ctx context.Context) error {
 		items += f.ItemCount
 	}
 	if items != e.Items {
-		return fmt.Errorf("%s lists %d items, but %s says %d: one of the two files is cut off or from another export; copy both again, or export again", filesName, items, summaryName, e.Items)
+		return fmt.Errorf("%s lists %s, but %s says %d: one of the two files is cut off or from another export; copy both again, or export again", filesName, output.Count(items, "item", "items"), summaryName, e.Items)
 	}
 	return nil
 }

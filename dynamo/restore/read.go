@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // longestLine bounds a line. An item has at most 400 KB, and up to six times as much in JSON.
@@ -58,7 +59,7 @@ func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) err
 	case err != nil:
 		return fmt.Errorf("%s in %s has the checksum in %s, but cannot be read: %w; export again", name, e, filesName, err)
 	case count != f.ItemCount:
-		return fmt.Errorf("%s in %s has %d items, but %s says %d: export again", name, e, count, filesName, f.ItemCount)
+		return fmt.Errorf("%s in %s has %s, but %s says %d: export again", name, e, output.Count(count, "item", "items"), filesName, f.ItemCount)
 	}
 	return nil
 }

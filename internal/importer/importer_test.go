@@ -99,10 +99,10 @@ func TestImport(t *testing.T) {
 			"the import stopped after line 11: broken\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
 				"Run it again: it continues where it stopped"},
 		{"the table fails in the first chunk", rows(25, none), "", fakeLoader{first: errors.New("broken"), wrote: 1}, []int{10},
-			"the import stopped in its first rows: broken\n1 rows = 1 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
+			"the import stopped in its first rows: broken\n1 row = 1 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
 				"Run it again: it continues where it stopped"},
 		{"the table takes nothing", rows(25, func(i int) bool { return i == 3 }), "", fakeLoader{first: errors.New("broken")}, []int{9},
-			"nothing was imported: broken\n1 rows = 0 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
+			"nothing was imported: broken\n1 row = 0 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
 				"Run it again"},
 		{"the first rows are too many that are rejected", rows(25, func(i int) bool { return i < 4 }), "2", fakeLoader{}, nil,
 			"too many rows cannot be imported: --max-rejects is 2, and nothing was imported\n" +

@@ -80,8 +80,8 @@ func (m *Import) summary(took, waited time.Duration) string {
 	if m.DryRun {
 		loaded = output.English.Sprintf("%d that an empty table would take", n.Written)
 	}
-	text := output.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		n.rows(), loaded, n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
+	text := output.English.Sprintf("%s = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		output.Count(n.rows(), "row", "rows"), loaded, n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
 	if waited > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}
@@ -95,7 +95,8 @@ func (m *Import) summary(took, waited time.Duration) string {
 		text += "\nComments that were edited, replied to or decided about since their import stay as they are"
 	}
 	if n.Erased > 0 {
-		text += output.English.Sprintf("\n%d rows are of authors who were erased from the table, and are left out", n.Erased)
+		text += "\n" + output.Count(n.Erased, "row is of an author who was erased from the table, and is left out",
+			"rows are of authors who were erased from the table, and are left out")
 	}
 	if m.DryRun {
 		text += "\nThis was a dry run: no table was asked, and nothing was written"

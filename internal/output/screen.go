@@ -149,6 +149,14 @@ func Unstyled(text string) string {
 // English prints numbers as 12,345.
 var English = message.NewPrinter(language.English)
 
+// Count prints a number and what there is of it, such as 1 comment or 12,345 comments.
+func Count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return English.Sprintf("%d %s", n, many)
+}
+
 // defaultColumns is the width of an output that is not a terminal.
 const defaultColumns = 80
 

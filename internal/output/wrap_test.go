@@ -64,3 +64,13 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+// One of a thing has a form of its own.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 replies", 1: "1 reply", 2: "2 replies", 12345: "12,345 replies"} {
+		if got := Count(n, "reply", "replies"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
