@@ -48,7 +48,8 @@ func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
 //
 // The outbox keeps events only while they are wanted. Add wants them before the hook begins, so
 // that none is missing, and once more after: a Remove that did not see the hook yet may have
-// unwanted them in between.
+// unwanted them in between. Two that add the same hook at the same time may not see each other
+// before, so Add looks again, and removes its hook if there is another.
 func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := h.Check(); err != nil {
 		return h, err
@@ -72,6 +73,13 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	h.ID = strings.ToLower(rand.Text()[:8])
 	if err := s.put(ctx, h, layout.IfAbsent, ""); err != nil {
 		return h, err
+	}
+	if all, _, err = s.List(ctx); err != nil {
+		return h, err
+	}
+	if slices.ContainsFunc(all, func(other Hook) bool { return other.ID != h.ID && h.repeats(other) }) {
+		busy := comment.Errorf(comment.Conflict, "somebody else adds a hook that delivers these events to this address: see talkback hooks list, and add it again if it is not there")
+		return h, errors.Join(s.Remove(ctx, h.ID), busy)
 	}
 	return h, s.out.Want(ctx, interest, 0)
 }

@@ -478,6 +478,23 @@ func TestSameHookTwice(t *testing.T) {
 	must.Get(tab.store.Add(t.Context(), of(func(*webhooks.Hook) {})))(t)
 }
 
+// Of two operators who add the same hook at the same time, one is refused, and her hook is gone.
+func TestSameHookTwiceAtATime(t *testing.T) {
+	tab := newTable(t)
+	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
+	var faster webhooks.Hook
+	slow := meanwhile{tab.client, func(item layout.Item) {
+		if item[layout.AttrHook] != nil && faster.ID == "" {
+			faster = must.Get(tab.store.Add(t.Context(), hook))(t)
+		}
+	}}
+	_, err := webhooks.NewStore(slow, tab.name, tab.out).Add(t.Context(), hook)
+	all, _, unread := tab.store.List(t.Context())
+	if comment.KindOf(err) != comment.Conflict || unread != nil || len(all) != 1 || all[0].ID != faster.ID {
+		t.Errorf("%v, %v; the hooks are %+v, want %s alone", err, unread, all, faster.ID)
+	}
+}
+
 // Of two operators who change a hook at the same time, one has to try again, and no change is lost.
 func TestTwoChangeAHook(t *testing.T) {
 	tab := newTable(t)
