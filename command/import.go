@@ -166,10 +166,7 @@ func (c *Import) checkTable() error {
 
 // name returns the name of the import. It defaults to the name of the file.
 func (c *Import) name() string {
-	if c.Name == "" && c.File == reviewfile.StandardInput {
-		return "standard input"
-	}
-	file := output.Printable(filepath.Base(c.File))
+	file := output.Printable(filepath.Base(reviewfile.Named(c.File)))
 	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
 }
 

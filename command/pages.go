@@ -256,7 +256,7 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	count, err := c.add(ctx, source, build, progress)
 	took := progress.End()
 	if err != nil {
-		return fmt.Errorf("no index was made of %s: %w", output.Printable(c.From), err)
+		return fmt.Errorf("no index was made of %s: %w", output.Printable(reviewfile.Named(c.From)), err)
 	}
 	if err := build.Finish(ctx, ""); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,6 +120,23 @@ func checkIndexed(t *testing.T, folder string, model *commenttest.Model) {
 					t.Errorf("%s: another comment than %s has the rank %d", product, c.ID, i)
 				}
 			}
+		}
+	}
+}
+
+// What is wrong with standard input is said of that, not of a file called -.
+func TestStandardInputIsNamed(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"pages build --from - --to " + t.TempDir(): "talkback: no index was made of standard input: ",
+		"import - --dry-run":                       "talkback: standard input: ",
+	} {
+		var said bytes.Buffer
+		status := command.Main(t.Context(), strings.Fields(line), command.Terminal{
+			In: strings.NewReader("what\nis this\n"), Out: io.Discard, Err: &said, Logger: slog.New(slog.DiscardHandler),
+		})
+		if status != 1 || !strings.Contains(said.String(), want) {
+			t.Errorf("%s: %d %s, want %s", line, status, said.String(), want)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Open(ctx context.Context, name string, options reviewfile.Options, stdin io
 		}
 		reader, err := reviewfile.NewReader(source, options)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(name)), err), source.Close())
+			return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(reviewfile.Named(name))), err), source.Close())
 		}
 		return &Input{source: source, reader: reader}, nil
 	})

@@ -17,6 +17,14 @@ import (
 // StandardInput is the name that means standard input.
 const StandardInput = "-"
 
+// Named returns the name of a file for messages.
+func Named(name string) string {
+	if name == StandardInput {
+		return "standard input"
+	}
+	return name
+}
+
 // Source is an open file. It reads the decompressed content.
 type Source struct {
 	io.Reader

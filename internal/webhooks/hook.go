@@ -74,7 +74,7 @@ func (h Hook) Check() error {
 		return comment.Errorf(comment.BadInput, "the address of a hook must begin with https://; inside your own network, http:// is taken with --allow-private")
 	case !reaches(address.Hostname(), h.AllowPrivate):
 		return comment.Errorf(comment.BadInput, "nothing is delivered to %s: give an address that is public, or with --allow-private one inside your own network", address.Hostname())
-	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
+	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "$= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
 		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret by --secret-env, not the secret itself")
 	case len(h.SecretEnv) > maxSecretEnv:
 		return comment.Errorf(comment.BadInput, "the name of the variable of --secret-env has %d bytes: choose one of at most %d", len(h.SecretEnv), maxSecretEnv)

@@ -427,6 +427,7 @@ func TestCheck(t *testing.T) {
 		"this machine":    func(h *webhooks.Hook) { h.URL = "https://[::ffff:127.0.0.1]:8443/" },
 		"credentials":     func(h *webhooks.Hook) { h.URL, h.AllowPrivate = "http://169.254.169.254/", true },
 		"the secret":      func(h *webhooks.Hook) { h.SecretEnv = secret },
+		"a shell's":       func(h *webhooks.Hook) { h.SecretEnv = "$SECRET" },
 		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
 		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
 		"no time":         func(h *webhooks.Hook) { h.GiveUp = 0 },
