@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -62,7 +61,9 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.New(inVariables(parser.Model.Leaves(false)[0], output.PrintableLines(plainly(err, term.Logger))))
+			flags := slices.Concat(parser.Model.Leaves(false)[0].AllFlags(false)...)
+			text := output.PrintableLines(plainly(err, term.Logger))
+			err = errors.New(inVariables(flags, text, func(*kong.Flag) bool { return true }))
 		}
 	}()
 	chosen, err := parser.Parse(nil)
@@ -77,21 +78,6 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	l.Engine.AWS = l.Engine.Endpoint == ""
 	term = l.Log.apply(term)
 	return l.Serve.function(ctx, &l.Engine, term)
-}
-
-// flagName is the name of a flag in a text.
-var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
-
-// inVariables replaces the names of a command's flags in a text by those of their variables.
-func inVariables(command *kong.Node, text string) string {
-	return flagName.ReplaceAllStringFunc(text, func(name string) string {
-		for _, flag := range slices.Concat(command.AllFlags(false)...) {
-			if "--"+flag.Name == name && len(flag.Envs) > 0 {
-				return flag.Envs[0]
-			}
-		}
-		return name
-	})
 }
 
 // refuseUnfit returns an error if a variable is set whose flag does not fit a function.

@@ -63,13 +63,26 @@ var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+
 // namingVariable names the environment variable in an error about the value of a flag, if the value
 // comes from there. The parser names the flag.
 func namingVariable(line *kong.Context, text string) string {
-	for _, flag := range line.Flags() {
-		rest, about := strings.CutPrefix(text, "--"+flag.Name+" must be one of ")
-		if about && !isGiven(line, flag) && variableOf(flag) != "" {
-			return flag.Envs[0] + " must be one of " + rest
-		}
+	if strings.HasPrefix(text, "unknown flag") {
+		return text // it names flags to give
 	}
-	return fromVariable.ReplaceAllString(text, "$2: $1")
+	text = fromVariable.ReplaceAllString(text, "$2: $1")
+	return inVariables(line.Flags(), text, func(flag *kong.Flag) bool { return !isGiven(line, flag) && variableOf(flag) != "" })
+}
+
+// flagName is the name of a flag in a text.
+var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
+
+// inVariables replaces the names of some flags in a text by those of their variables.
+func inVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) string {
+	return flagName.ReplaceAllStringFunc(text, func(name string) string {
+		for _, flag := range flags {
+			if "--"+flag.Name == name && len(flag.Envs) > 0 && some(flag) {
+				return flag.Envs[0]
+			}
+		}
+		return name
+	})
 }
 
 // isGiven reports whether a flag stands on the command line.
