@@ -42,9 +42,9 @@ func TestWrongValuesOfVariables(t *testing.T) {
 	for _, row := range []struct{ variable, want, line string }{
 		{"MAX_BODY", `: "much" is not a whole number from 1 on: give one such as 65536; see talkback serve --help`, "serve"},
 		{"MAX_BODY", `: "much" is not a whole number from 1 on: give one such as 65536; see talkback serve --help`, "serve --max-body 5000"},
-		{"CREATE_TABLE", `: bool value must be true, 1, yes, false, 0 or no but got "much"; see talkback import --help`, "import x.csv"},
+		{"CREATE_TABLE", ` must be true, 1, yes, false, 0 or no but got "much"; see talkback import --help`, "import x.csv"},
 		{"LOG_LEVEL", ` must be one of "debug","info","warn","error" but got "much"; see talkback show --help`, "show c_1"},
-		{"AWS", `: bool value must be true, 1, yes, false, 0 or no but got "much"; see talkback show --help`, "show c_1"},
+		{"AWS", ` must be true, 1, yes, false, 0 or no but got "much"; see talkback show --help`, "show c_1"},
 		{"ORDER", ` must be one of "newest-first","oldest-first","highest-rated","lowest-rated","most-helpful" but got "much"; see talkback explain --help`, "explain --product cup"},
 	} {
 		t.Run(row.line, func(t *testing.T) {

@@ -54,8 +54,12 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	if unknownLetter.MatchString(text) {
 		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
-	return usagef("%s; see %s", namingVariable(parse.Context, text), help)
+	text = missingValue.ReplaceAllString(namingVariable(parse.Context, text), "the value is missing")
+	return usagef("%s; see %s", strings.Replace(text, ": bool value must be ", " must be ", 1), help)
 }
+
+// missingValue is kong's error about a flag that is the last word, or has another one behind it.
+var missingValue = regexp.MustCompile(`(expected \w+ value but got "|missing value, expecting ").*$`)
 
 // fromVariable is kong's error about the value of a variable.
 var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+)=".*"\)$`)

@@ -31,7 +31,8 @@ const (
 )
 
 // OpenSQLite opens the index in a file, which belongs to one process at a time, and creates it if
-// necessary. It fails if another process has it open, or if a newer version of this program made it.
+// necessary. It fails if another process has it open, or if another program or a newer version of
+// this one made it.
 //
 // Acknowledged changes survive a crash of the process and, if the disk honours syncs, a power
 // failure: the log is synced with each transaction.
@@ -51,6 +52,10 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	created, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
 	if err != nil {
 		return nil, errors.Join(unusable(file, err), lock.Close())
+	}
+	if other := otherTable(ctx, path); other != "" {
+		return nil, errors.Join(comment.Errorf(comment.BadInput, "%s is a database of another program, with the table %.40q: name a file of its own for page numbers", file, other),
+			created.Close(), lock.Close())
 	}
 	write, read := connect(path, 1), connect(path, readers)
 	s := newStore(database{
@@ -74,6 +79,17 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// otherTable returns a table of a database that is not one of the index, whose tables could have the
+// names of tables there. It returns "" for none, and if the file cannot be read: opening says why.
+func otherTable(ctx context.Context, path string) (name string) {
+	address := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro"} // so that nothing changes
+	db, _ := sql.Open("sqlite", address.String())                       // it only fails without the driver
+	_ = db.QueryRowContext(ctx, `SELECT name FROM sqlite_master
+		WHERE type = 'table' AND name NOT IN ('store', 'entries', 'blocks') AND name NOT GLOB 'sqlite_*'`).Scan(&name)
+	_ = db.Close() // it was only read
+	return name
 }
 
 // sqliteIncoming turns a batch into rows.

@@ -2,7 +2,9 @@ package relational
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -220,6 +222,22 @@ func TestOpen(t *testing.T) {
 		if _, err := OpenSQLite(t.Context(), path); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// A database of another program, such as that of the local engine, is left as it is.
+func TestDatabaseOfAnotherProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.db")
+	shop := must.Get(sql.Open("sqlite", file))(t)
+	defer shop.Close()
+	must.Get(shop.ExecContext(t.Context(), `CREATE TABLE store (name TEXT); CREATE TABLE orders (id INTEGER)`))(t)
+	before := must.Get(os.ReadFile(file))(t)
+	_, err := OpenSQLite(t.Context(), file)
+	if comment.KindOf(err) != comment.BadInput || !strings.Contains(err.Error(), `"orders"`) || !strings.Contains(err.Error(), file) {
+		t.Errorf("it is opened: %v", err)
+	}
+	if after := must.Get(os.ReadFile(file))(t); !bytes.Equal(before, after) {
+		t.Error("it is changed")
 	}
 }
 
