@@ -115,6 +115,20 @@ func TestImportReport(t *testing.T) {
 	goldentest.Compare(t, "testdata/import_report.golden", []byte(got.String()))
 }
 
+// A report of eleven products lists ten, and tells of one more.
+func TestImportReportOfManyProducts(t *testing.T) {
+	t.Parallel()
+	rows := "product,rating,language,text,date\n"
+	for i := range 11 {
+		rows += fmt.Sprintf("cup-%d,5,en,Good.,2024-05-01\n", i)
+	}
+	var out, said bytes.Buffer
+	status := runMain(t, &out, &said, "import", write(t, "reviews.csv", rows), "--dry-run")
+	if status != 0 || !strings.Contains(out.String(), "\nand 1 more product\n") {
+		t.Errorf("status %d, %s%s", status, out.String(), said.String())
+	}
+}
+
 // The report comes before any write, also for standard input. The second import changes nothing and succeeds.
 func TestImportAfterItsReport(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)

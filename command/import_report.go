@@ -54,8 +54,8 @@ func previewText(p *importer.Preview, language string, screen output.Screen) str
 	for _, reason := range p.Reasons.Top() {
 		out.WriteString(screen.Fold(output.English.Sprintf("  %d: %s", reason.Count, output.Printable(reason.Text))) + "\n")
 	}
-	out.WriteString(tallyText("LANGUAGE", "languages", p.Languages, screen))
-	out.WriteString(tallyText("PRODUCT", "products", p.Products, screen))
+	out.WriteString(tallyText("LANGUAGE", p.Languages, screen))
+	out.WriteString(tallyText("PRODUCT", p.Products, screen))
 	if len(p.Samples) > 0 {
 		out.WriteString("\n" + screen.Head("Samples") + "\n")
 	}
@@ -116,7 +116,7 @@ func rowsText(p *importer.Preview) string {
 }
 
 // tallyText lists a tally's most frequent texts.
-func tallyText(head, what string, t importer.Tally, screen output.Screen) string {
+func tallyText(head string, t importer.Tally, screen output.Screen) string {
 	top := t.Top()
 	if len(top) == 0 {
 		return ""
@@ -125,12 +125,12 @@ func tallyText(head, what string, t importer.Tally, screen output.Screen) string
 	for _, c := range top {
 		table.Row(output.Printable(c.Text), output.English.Sprint(c.Count))
 	}
-	text := "\n" + table.On(screen)
+	text, what := "\n"+table.On(screen), "more "+strings.ToLower(head)
 	switch {
 	case t.Lossy:
-		text += screen.Fold("and very many more "+what+"; these numbers are lower bounds") + "\n"
+		text += screen.Fold("and very many "+what+"s; these numbers are lower bounds") + "\n"
 	case t.Len() > len(top):
-		text += screen.Fold(output.English.Sprintf("and %d more %s", t.Len()-len(top), what)) + "\n"
+		text += screen.Fold("and "+output.Count(t.Len()-len(top), what, what+"s")) + "\n"
 	}
 	return text
 }
