@@ -140,6 +140,8 @@ func explainSQLite(err error) (fault, string) {
 	switch failed.Code() & 0xff {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return faultCrossed, text
+	case codes.SQLITE_FULL:
+		return faultOther, "its disk is full: make room there"
 	case codes.SQLITE_INTERRUPT:
 		return faultSlow, text
 	}

@@ -241,6 +241,19 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 	}
 }
 
+// A full disk is named, with the cure. Here the file may have no more pages.
+func TestFullDisk(t *testing.T) {
+	s := openFile(t, filepath.Join(t.TempDir(), "pages.db"))
+	must.Get(s.db.Write.ExecContext(t.Context(), `PRAGMA max_page_count = 1`))(t)
+	var err error
+	for n := 0; n < 1000 && err == nil; n++ {
+		err = s.Apply(t.Context(), batchOf(n))
+	}
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "its disk is full: make room there") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // While another program writes to the file, such as a repair, the store waits.
 func TestBusy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
