@@ -153,6 +153,7 @@ func (a *answering) place(ctx context.Context) error {
 		return call.Wrap(err, "place of page %d of product %q", a.list.query.Slice.Page, a.list.query.Product)
 	}
 	rank, total := a.list.query.Slice.Rank(), a.numbers.Counts.Total()
+	a.list.planner.Counted = total
 	if rank >= total {
 		a.list.moveTo(comment.Slice{FromEnd: true}, 0) // beyond the end: is there anything before it?
 		return nil

@@ -57,8 +57,8 @@ type votedPlaces struct {
 }
 
 // find implements pageindex.FindVoted.
-func (v *votedPlaces) find(ctx context.Context, targets []pageindex.VotedTarget) ([]pageindex.Start, pageindex.Cost, error) {
-	v.cost = pageindex.Cost{}
+func (v *votedPlaces) find(ctx context.Context, list int, targets []pageindex.VotedTarget) ([]pageindex.Start, pageindex.Cost, error) {
+	v.cost, v.planner.Counted = pageindex.Cost{}, list
 	rank, starts := 0, make([]pageindex.Start, len(targets))
 	for _, target := range targets {
 		if target.At != nil {
@@ -92,7 +92,8 @@ func (v *votedPlaces) read(ctx context.Context, number int, upTo *comment.Place)
 		return nil
 	}
 	stretch := planner.StretchOf(comment.Query{Product: v.query.Product, Filter: v.query.Filter, Order: comment.MostHelpful, Slice: slice})
-	r := v.reading(stretch, planner.Request{Purpose: comment.ReadSkip, Want: stretch.Want(slice.Size) - 1, WithoutText: true}, v.meter.Estimate)
+	// The whole list may be read instead, for up to three times the units given.
+	r := v.reading(stretch, planner.Request{Purpose: comment.ReadSkip, Want: stretch.Want(slice.Size) - 1, WithoutText: true}, v.meter.Most()/3)
 	taken, err := r.take(ctx)
 	if err != nil {
 		return call.Wrap(err, "places among the most helpful comments of product %q", v.query.Product)

@@ -18,6 +18,7 @@ type chain struct {
 	list  List
 	// stats has the exact counts of the list; if it is nil, the index is asked for them.
 	stats comment.Stats
+	total int // comments of the list, for voted
 }
 
 // VotedTarget is a target among the comments with helpful votes: a rank or, if At is given, the
@@ -28,8 +29,9 @@ type VotedTarget struct {
 }
 
 // FindVoted finds targets in the part of a list that is ordered by net votes, which no page index
-// covers. It returns one Start for each target, with rank Beyond if the target is too deep.
-type FindVoted func(context.Context, []VotedTarget) ([]Start, Cost, error)
+// covers. The whole list has the given number of comments. It returns one Start for each target,
+// with rank Beyond if the target is too deep.
+type FindVoted func(ctx context.Context, list int, targets []VotedTarget) ([]Start, Cost, error)
 
 // Beyond is the rank of a Start for a target that is too deep to be found.
 const Beyond = -1
@@ -85,6 +87,7 @@ func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 	for i, g := range goals {
 		out.starts[i] = locate(sections, c.list.Order, i, g)
 	}
+	c.total = out.counts.Total()
 	err = c.ask(ctx, sections, &out)
 	return out, err
 }
@@ -193,7 +196,7 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 // answer looks up the targets of one link.
 func (c chain) answer(ctx context.Context, s section) (out starts, err error) {
 	if s.ByVotes() {
-		out.starts, out.cost, err = c.voted(ctx, s.voted)
+		out.starts, out.cost, err = c.voted(ctx, c.total, s.voted)
 		return out, err
 	}
 	found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)

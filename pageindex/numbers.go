@@ -254,7 +254,7 @@ func (b *batch) add(target goal, take func(Start)) {
 
 // find looks up the goals, and passes on the answers. It returns the counts of the list.
 func (b *batch) find(ctx context.Context, l *Numbers) (comment.Counts, error) {
-	found, err := chain{l.index, l.wanted.Voted, l.wanted.List, l.wanted.Exact}.find(ctx, b.goals)
+	found, err := chain{index: l.index, voted: l.wanted.Voted, list: l.wanted.List, stats: l.wanted.Exact}.find(ctx, b.goals)
 	if err != nil {
 		return found.counts, err
 	}

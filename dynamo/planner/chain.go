@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -184,13 +185,12 @@ type WholeRead struct {
 // most the given read units. If comments of the first link are scattered, it may cost
 // scatteredFactor times as much.
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
-	if len(c.stretch.Links) < 2 {
-		return WholeRead{}, false
-	}
 	looked, scattered := c.seen.Total() > 0, scattered(c.stretch.Links)
 	switch {
-	case looked && !scattered:
+	case !scattered && (looked || len(c.stretch.Links) < 2):
 		return WholeRead{}, false
+	case scattered && p.Counted > 0:
+		return p.wholeOfScattered(c, units)
 	case !looked && scattered && p.Filter.Dated():
 		return p.look(c, "the filter by date may leave few comments", units)
 	case !looked && !c.sure:
@@ -230,7 +230,10 @@ func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	if c.sure {
 		ofAnyTime = p.held()
 	}
-	held := c.seen.inRange(p.Filter, ofAnyTime)
+	held := p.Counted
+	if held == 0 {
+		held = c.seen.inRange(p.Filter, ofAnyTime)
+	}
 	if held == math.MaxInt {
 		return WholeRead{}, false
 	}
@@ -242,7 +245,7 @@ func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	case cost > read.Units:
 		return read, false
 	case !c.sure:
-		return read, cost <= units
+		return read, p.Counted > 0 || cost <= units
 	}
 	return read, p.price(held+slack) <= c.price(p, float64(ofAnyTime)/float64(max(held, 1)))
 }
@@ -266,11 +269,7 @@ func (c Chain) price(p *Planner, times float64) float64 {
 // scattered reports whether comments of the link by votes are among others in the only partition
 // that has them in this order.
 func scattered(links []comment.Link) bool {
-	voted := links[0]
-	if last := links[len(links)-1]; last.ByVotes() { // the stretch is read backwards
-		voted = last
-	}
-	return voted.ByVotes() && !alone(voted.Filter)
+	return slices.ContainsFunc(links, func(link comment.Link) bool { return link.ByVotes() && !alone(link.Filter) })
 }
 
 // scatteredFactor is how many times as much reading the whole list may cost then: no other plan is

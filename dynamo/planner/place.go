@@ -124,6 +124,9 @@ func (p *Planner) through(q comment.Query, comments int) float64 {
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice
 	}
+	if scattered(q.Order.Links(p.Filter)) { // others are read between its comments
+		comments *= othersBetween
+	}
 	return price + p.price(comments)
 }
 

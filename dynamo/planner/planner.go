@@ -39,6 +39,8 @@ type Planner struct {
 	// Ranks is the price of finding comments by rank, for a list that is restricted to traits. It
 	// is nil if that is not possible.
 	Ranks *RankPrice
+	// Counted is how many comments the list has by the index of page numbers; 0 if it was not asked.
+	Counted int
 	// Sparse is whether a read showed that nearly all comments have helpful votes.
 	Sparse bool
 }

@@ -130,3 +130,37 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 		})
 	}
 }
+
+// A range of dates that holds few of many comments with votes is read whole in their order, also in
+// front of a cursor and to find numbers of pages. How many it holds is known from the index.
+func TestDatesInTheOrderOfVotes(t *testing.T) {
+	p := withVotes(t, 12_000, func(i int) bool { return i%10 > 0 })
+	day := func(days int) *time.Time { return new(p.comments[0].CreatedAt().AddDate(0, 0, -days)) }
+	links := comment.Numbering{Links: true, Around: 2}
+	for _, test := range []struct {
+		filter    comment.Filter
+		before    int // rank of a cursor, or
+		page      int
+		numbering comment.Numbering
+		units     float64
+	}{
+		{comment.Filter{CreatedAfter: day(1)}, 10, 0, comment.Numbering{}, 2},
+		{comment.Filter{CreatedAfter: day(30)}, 0, 20, links, 50},
+		{comment.Filter{CreatedBefore: day(1000)}, 0, 9, links, 25},
+	} {
+		for name, known := range map[string]planner.Knowledge{"trusted": p.known(), "nothing": {}} {
+			q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: test.page}, Numbering: test.numbering}
+			if test.before > 0 {
+				q.Slice.Before = new(q.Order.PlaceOf(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)[test.before]))
+			}
+			options := knowing(known)
+			options.PageNumbers = priced{Model: indexes[p]}
+			account := usage.NewPool(1 << 40).Open(1 << 40)
+			page := must.Get(p.table.Store(options).Comments(usage.With(t.Context(), account), q))(t)
+			checkPage(t, p, q, page)
+			if units := account.Units(); units > test.units || page.Numbered != nil && page.Numbered.Err != nil {
+				t.Errorf("%+v, known: %s: %.1f units, want at most %.1f; numbers: %+v\n%s", q.Slice, name, units, test.units, page.Numbered, page.Plan().Summary())
+			}
+		}
+	}
+}
