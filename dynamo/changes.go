@@ -105,9 +105,6 @@ const (
 	// cellsKept is how many cells are remembered of one comment, whose author may toggle between
 	// many.
 	cellsKept = 8
-	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or
-	// more.
-	maxLookups = 25
 )
 
 // move is an edit that took a comment from one cell to another.

@@ -113,6 +113,28 @@ func TestLookupOfWhatIsGone(t *testing.T) {
 	}
 }
 
+// A page fetches at most 25 moved comments by id, in all its reads together.
+func TestLookupsOfAPage(t *testing.T) {
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
+	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: dynamo.RareEnds})
+	for i, before := range commenttest.Many(commenttest.Rand(t), "42", 150) {
+		before.Rating, before.Version = 1+i%comment.MaxRating, 1
+		after := before
+		after.Rating, after.Version = comment.MaxRating-i%comment.MaxRating, 2
+		if err := store.Replace(t.Context(), before, after); comment.KindOf(err) != comment.NotFound {
+			t.Fatal(err)
+		}
+	}
+	for _, order := range []comment.Order{comment.HighestRated, comment.LowestRated} {
+		for _, slice := range []comment.Slice{{Size: 3}, {Size: 20, FromEnd: true}} {
+			page := must.Get(store.Comments(t.Context(), comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2, 4, 5}}, Order: order, Slice: slice}))(t)
+			if plan := page.Plan(); plan.Lookups != 25 {
+				t.Errorf("%v, %+v: %d lookups, want 25\n%s", order, slice, plan.Lookups, plan.Summary())
+			}
+		}
+	}
+}
+
 // toggle edits a comment to the other rating, or leaves it unchanged.
 func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comment) comment.Comment {
 	if r.IntN(2) == 0 {

@@ -323,10 +323,11 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 		last = nil
 	}
 	absent := missing(r.plan, r.readAt, moved, r.taken, last)
+	absent = absent[:r.meter.Fetch(len(absent))]
 	if len(absent) == 0 {
 		return nil
 	}
-	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)], true)
+	found, err := s.fetchByID(ctx, r, absent, true)
 	if err != nil {
 		return call.Wrap(err, "comments that were just edited")
 	}

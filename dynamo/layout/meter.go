@@ -50,6 +50,7 @@ type Meter struct {
 	mu       sync.Mutex
 	spent    float64
 	reserved float64 // by calls that have not ended
+	fetched  int     // recently moved comments
 }
 
 // NewMeter makes a meter for an estimate in read units, at least 0. cure is the part of the error
@@ -108,6 +109,19 @@ func (m *Meter) Release(limit int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reserved -= AssumedUnits(limit)
+}
+
+// mostFetched is how many recently moved comments are fetched for one page. Each costs a read unit
+// or more.
+const mostFetched = 25
+
+// Fetch returns how many of n recently moved comments may be fetched by id, and counts them.
+func (m *Meter) Fetch(n int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n = min(n, mostFetched-m.fetched)
+	m.fetched += n
+	return n
 }
 
 // CountLimit returns the Limit for each of several parallel calls that count. With it they stay
