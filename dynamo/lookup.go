@@ -42,7 +42,7 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 	voted.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: list.Ranked(q)},
-		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
+		Slice: q.Slice, Place: place, MostSkip: list.MostSkip(), Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
 		Voted: voted.find,
 	})}
 }

@@ -95,6 +95,15 @@ const assumedCounted = 400
 // most MaxSkip comments needs no index.
 const MaxSkip = 256
 
+// MostSkip returns how many comments may be skipped before a page of the list: fewer than MaxSkip if
+// they may have to be found by ranks, where each costs some ten times as much.
+func (p *Planner) MostSkip() int {
+	if p.RanksHelp() {
+		return MaxSkip / 4
+	}
+	return MaxSkip
+}
+
 // skipShare is the part of the price of skipping comments that is in the estimate of a page. The
 // bound of the page is BoundFactor (8) times the estimate. It has room for an attempt of half the
 // price, and for up to twice the price after it.

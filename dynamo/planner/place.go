@@ -33,6 +33,8 @@ type Placing struct {
 	Rank, Size int
 	// Total is how many comments the list has; -1 if that is not known exactly.
 	Total int
+	// MostSkip is how many comments may be read and left out.
+	MostSkip int
 	// Small is whether the list is known to have at most MaxSkip comments.
 	Small bool
 	// Lookup is the price of finding the page by the index, in read units. Through returns that of
@@ -47,7 +49,7 @@ func (p Placing) Choose() Placement {
 	best, price := Placement{By: comment.ByIndex, Size: p.Size}, p.Lookup
 	read := func(candidate Placement) {
 		candidate.By = comment.ByReading
-		if candidate.Skip > MaxSkip {
+		if candidate.Skip > p.MostSkip {
 			return
 		}
 		through := p.Through(candidate.Skip + candidate.Size + 1)
@@ -70,7 +72,7 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	if rank == 0 {
 		return Placement{By: comment.ByReading, Size: q.Slice.Size}
 	}
-	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), Through: func(n int) float64 { return p.through(q, n) }}
+	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), MostSkip: p.MostSkip(), Through: func(n int) float64 { return p.through(q, n) }}
 	placing.Lookup = lookup.Units + lookup.Waves*wavePrice + p.through(q, q.Slice.Size+1+int(lookup.Skip))
 	if q.Order == comment.MostHelpful && rank > comment.MaxVotedRank && rank < p.Known.Stats.AtMost(q.Order.Links(p.Filter)[0].Filter).Total() {
 		placing.Lookup = math.Inf(1) // the index does not reach that far

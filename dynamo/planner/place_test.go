@@ -43,7 +43,7 @@ func TestPlacementHasTheLowestPrice(t *testing.T) {
 		{"beyond the end of a list without comments", 20, 0, true, back(0, 0)},
 	} {
 		got := Placing{
-			Rank: row.rank, Size: size, Total: row.total, Small: row.small, Lookup: 7,
+			Rank: row.rank, Size: size, Total: row.total, Small: row.small, MostSkip: MaxSkip, Lookup: 7,
 			Through: func(n int) float64 { return float64(n) / 32 },
 		}.Choose()
 		if got != row.want {
