@@ -231,7 +231,7 @@ func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 		ofAnyTime = p.held()
 	}
 	held := p.Counted
-	if held == 0 {
+	if c.seen.Total() >= held { // the index may lag
 		held = c.seen.inRange(p.Filter, ofAnyTime)
 	}
 	if held == math.MaxInt {
