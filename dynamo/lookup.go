@@ -39,13 +39,16 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 		return &numbersLookup{err: errNotIndexed}
 	}
 	list, voted := of.planner, &votedPlaces{source: of.source}
-	voted.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
+	voted.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, votedCure)
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: list.Ranked(q)},
 		Slice: q.Slice, Place: place, MostSkip: list.MostSkip(), Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
 		Voted: voted.find,
 	})}
 }
+
+// votedCure is the advice in the error of places that reached their cost bound.
+const votedCure = "few comments with helpful votes match the filter, or they are large: page with cursors, or leave out dates"
 
 // votedPlaces finds places among a list's comments with helpful votes. It reads these comments from
 // the first one on, each once.
