@@ -26,38 +26,6 @@ func badReviews(pattern string) string {
 	return text
 }
 
-// An import that brought nothing fails. One with too many rejects stops and fails; what it has
-// written stays.
-func TestImportOfTooManyRejects(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t)
-	many := strings.Repeat("g", 2000) + strings.Repeat("b", 21) + strings.Repeat("g", 6000)
-	for _, row := range []struct {
-		why, file string
-		flags     []string
-		status    int
-		says      string
-	}{
-		{"no row at all", "id,product,rating,lang,text,date\n", nil, 1, "the file holds no rows"},
-		{"an empty file", "", nil, 1, "the file holds no rows"},
-		{"every row rejected", badReviews("bbb"), nil, 1, "no row can be imported"},
-		{"one good row among rejects", badReviews("bgb"), nil, 0, "3 rows = 1 written"},
-		{"as many rejects as allowed", badReviews("gbbg"), []string{"--max-rejects", "2"}, 0, "4 rows = 2 written"},
-		{"one more than allowed", badReviews("gbbbg"), []string{"--max-rejects", "2"}, 1, "too many rows cannot be imported: --max-rejects is 2"},
-		{"none allowed", badReviews("gb"), []string{"--max-rejects", "0"}, 1, "--max-rejects is 0"},
-		{"a share, of a short file judged at its end", badReviews("bggg"), []string{"--max-rejects", "25%"}, 0, "4 rows = 3 written"},
-		{"a larger share", badReviews("bbgg"), []string{"--max-rejects", "25%"}, 1, "--max-rejects is 25%"},
-		{"a share that is exceeded long before the end", badReviews(many), []string{"--max-rejects", "0.3%", "--dry-run"}, 1, "the import stopped after line 1601"},
-		{"the same with more allowed", badReviews(many), []string{"--max-rejects", "1%", "--dry-run"}, 0, "8,021 rows"},
-	} {
-		i := newImporter(t, endpoint)
-		status, out, said := i.run(t.Context(), append([]string{write(t, "reviews.csv", row.file)}, row.flags...)...)
-		if status != row.status || !strings.Contains(out+said, row.says) {
-			t.Errorf("%s: status %d, want %d and %q, not\n%s%s", row.why, status, row.status, row.says, out, said)
-		}
-	}
-}
-
 // A dry run counts and complains as the import would, calls no engine, and writes no file.
 func TestImportDryRun(t *testing.T) {
 	t.Parallel()
