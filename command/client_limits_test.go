@@ -1,24 +1,21 @@
 package command_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/internal/servertest/program"
 )
 
 // running is the program that serves within this process.
@@ -31,37 +28,9 @@ type running struct {
 // serving starts the program until the test ends.
 func serving(t *testing.T, arguments ...string) running {
 	t.Helper()
-	s := begun(t, "Stop with Ctrl-C", arguments...)
-	s.address = apiAddress.FindStringSubmatch(s.said.String())[1]
-	return s
-}
-
-// begun starts the program, and waits until it says that it answers.
-func begun(t *testing.T, answers string, arguments ...string) running {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	said, ended, status := &commenttest.Transcript{}, make(chan struct{}), 0
-	go func() {
-		defer close(ended)
-		status = command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})
-	}()
-	stop := sync.OnceFunc(func() {
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // otherwise the server waits a second for their next requests
-		cancel()
-		if <-ended; status != 0 {
-			t.Errorf("it ended with status %d: %s", status, said)
-		}
-	})
-	t.Cleanup(stop)
-	eventually(t, "the server answers", func() bool {
-		select {
-		case <-ended:
-			t.Fatal("it ended: ", said)
-		default:
-		}
-		return strings.Contains(said.String(), answers)
-	})
-	return running{said: said, stop: stop}
+	said := &commenttest.Transcript{}
+	address, stop := program.Serve(t, said, arguments...)
+	return running{"http://" + address, said, stop}
 }
 
 // limitedReply is an answer with its headers about limits.

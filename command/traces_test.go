@@ -37,8 +37,7 @@ func startObserved(t *testing.T, flags ...string) *observed {
 	o := &observed{t: t, receiver: otlptest.Start(t)}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
-	o.running = begun(t, `"talkback answers"`, append(append(onTable(t), "--listen", "127.0.0.1:0", "--log-format", "json"), flags...)...)
-	o.address = "http://" + o.lines("talkback answers")[0]["address"].(string)
+	o.running = serving(t, append(append(onTable(t), "--listen", "127.0.0.1:0", "--log-format", "json"), flags...)...)
 	return o
 }
 

@@ -2,29 +2,27 @@ package endtoend
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/servertest/program"
 	"github.com/talkback/talkback/web"
 )
 
@@ -70,40 +68,12 @@ func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
 	return s
 }
 
-// serve runs the program within this process until the test ends, and returns its address.
-func serve(t *testing.T, arguments ...string) (address string) {
+// serve runs the program until the test ends, and returns its address.
+func serve(t *testing.T, arguments ...string) string {
 	t.Helper()
-	said, says := io.Pipe()
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan int, 1)
-	go func() {
-		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...), command.Terminal{
-			In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.DiscardHandler),
-		})
-		_ = says.Close()
-		ended <- status
-	}()
-	t.Cleanup(func() {
-		stop()
-		if status := <-ended; status != 0 {
-			t.Errorf("the program ended with status %d", status)
-		}
-	})
-	var text bytes.Buffer
-	for buffer := make([]byte, 4096); ; {
-		n, err := said.Read(buffer)
-		text.Write(buffer[:n])
-		if found := apiAddress.FindSubmatch(text.Bytes()); found != nil {
-			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return string(found[1])
-		}
-		if err != nil {
-			t.Fatalf("the program did not say where it answers: %s", &text)
-		}
-	}
+	address, _ := program.Serve(t, &commenttest.Transcript{}, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
+	return "http://" + address
 }
-
-var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 
 // openTroubled serves the same pages with an API that tests can disturb, for the pages and for
 // browsers alike.

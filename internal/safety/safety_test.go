@@ -1,7 +1,6 @@
 package safety
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,10 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +20,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/episode"
+	"github.com/talkback/talkback/internal/servertest/program"
 	"github.com/talkback/talkback/internal/workload"
 )
 
@@ -55,8 +53,6 @@ func open(t *testing.T) *site {
 	return s
 }
 
-var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
-
 // serve runs the program within this process until the test ends, and returns its address.
 func (s *site) serve(arguments ...string) (address string) {
 	s.t.Helper()
@@ -67,35 +63,8 @@ func (s *site) serve(arguments ...string) (address string) {
 // start runs the program until stop is called, at the latest when the test ends.
 func (s *site) start(arguments ...string) (address string, stop func()) {
 	s.t.Helper()
-	said, says := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan int, 1)
-	go func() {
-		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...), command.Terminal{
-			In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
-		})
-		_ = says.Close()
-		ended <- status
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if status := <-ended; status != 0 {
-			s.t.Errorf("the program ended with status %d", status)
-		}
-	})
-	s.t.Cleanup(stop)
-	var text bytes.Buffer
-	for buffer := make([]byte, 4096); ; {
-		n, err := said.Read(buffer)
-		text.Write(buffer[:n])
-		if found := apiAddress.FindSubmatch(text.Bytes()); found != nil {
-			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return string(found[1]), stop
-		}
-		if err != nil {
-			s.t.Fatalf("the program did not say where it answers: %s", &text)
-		}
-	}
+	address, stop = program.Serve(s.t, s.log, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
+	return "http://" + address, stop
 }
 
 // talkback runs another command on the same table.
