@@ -42,6 +42,9 @@ func (v vandal) delete(partition, sort string) {
 	must.Get(v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: key(partition, sort)}))(v.t)
 }
 
+// values are the values of an expression.
+type values []types.AttributeValue
+
 // update changes an item by an expression whose values are :a, :b and so on.
 func (v vandal) update(partition, sort, expression string, values ...types.AttributeValue) {
 	v.t.Helper()
@@ -56,151 +59,104 @@ func (v vandal) update(partition, sort, expression string, values ...types.Attri
 }
 
 // grid writes counts into the statistics of product p.
-func (v vandal) grid(counts string) { v.update("P#p", "S", "SET g = :a", text(counts)) }
+func (v vandal) grid(counts string) { setGrid(counts)(v, nil) }
 
 func markerOf(id comment.ID) string { return "M#" + id.Position().String() }
 
 // damage is an edit by hand of the stored items of product p, and the drift that it causes.
 type damage struct {
 	why   string
-	do    func(v vandal, comments []comment.Comment)
-	finds []counts.DriftKind
+	do    edit
+	finds drifts
+}
+
+// drifts are what verify finds.
+type drifts []counts.DriftKind
+
+// edit is an edit by hand of a table whose product p has comments.
+type edit func(v vandal, comments []comment.Comment)
+
+// set changes an item by an expression, as vandal.update does.
+func set(partition, sort, expression string, values ...types.AttributeValue) edit {
+	return func(v vandal, _ []comment.Comment) { v.update(partition, sort, expression, values...) }
+}
+
+// setGrid writes counts into the statistics of product p.
+func setGrid(counts string) edit { return set("P#p", "S", "SET g = :a", text(counts)) }
+
+// setMarker changes the marker of a comment of product p.
+func setMarker(number int, expression string, values ...types.AttributeValue) edit {
+	return func(v vandal, c []comment.Comment) { v.update("P#p", markerOf(c[number].ID), expression, values...) }
+}
+
+// setComment changes the first comment of product p.
+func setComment(expression string, values ...types.AttributeValue) edit {
+	return func(v vandal, c []comment.Comment) {
+		v.update("C#"+c[0].ID.Position().String(), "C", expression, values...)
+	}
+}
+
+// remove deletes an item.
+func remove(partition, sort string) edit {
+	return func(v vandal, _ []comment.Comment) { v.delete(partition, sort) }
 }
 
 // damages are edits of the statistics. The product has a comment of 4 stars and two of 5 in
 // English, and one of 5 in German.
 var damages = []damage{
-	{"a count is changed",
-		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,7,2") },
-		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
-	{"a language is lost from the counts",
-		func(v vandal, _ []comment.Comment) { v.grid("en=0,0,0,1,2") },
-		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
-	{"counts are below zero",
-		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,-1,0,0,0") },
-		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
-	{"the statistics are gone, and with them the place on the leaderboard",
-		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
-		[]counts.DriftKind{counts.MissingLeader,
+	{"a count is changed", setGrid("de=0,0,0,0,1 en=0,0,0,7,2"), drifts{counts.WrongCount, counts.WrongSum}},
+	{"a language is lost from the counts", setGrid("en=0,0,0,1,2"), drifts{counts.WrongCount, counts.WrongSum}},
+	{"counts are below zero", setGrid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,-1,0,0,0"), drifts{counts.WrongCount, counts.WrongSum}},
+	{"the statistics are gone, and with them the place on the leaderboard", remove("P#p", "S"),
+		drifts{counts.MissingLeader,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum, counts.WrongSum}},
-	{"when the newest comments were written is gone",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE w") },
-		[]counts.DriftKind{counts.WrongNewest}},
-	{"when the newest comments were written cannot be read",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET w = :a", text("private words")) },
-		[]counts.DriftKind{counts.WrongNewest}},
-	{"the newest comments are called older than they are", // all comments of 4 and of 5 stars are said to be from 1970
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET w = :a", &types.AttributeValueMemberB{Value: append([]byte{1, 0}, make([]byte, 32)...)})
-		},
-		[]counts.DriftKind{counts.WrongNewest}},
+	{"when the newest comments were written is gone", set("P#p", "S", "REMOVE w"), drifts{counts.WrongNewest}},
+	{"when the newest comments were written cannot be read", set("P#p", "S", "SET w = :a", text("private words")), drifts{counts.WrongNewest}},
+	// All comments of 4 and of 5 stars are said to be from 1970.
+	{"the newest comments are called older than they are", set("P#p", "S", "SET w = :a", &types.AttributeValueMemberB{Value: append([]byte{1, 0}, make([]byte, 32)...)}),
+		drifts{counts.WrongNewest}},
 	{"a marker is gone",
 		func(v vandal, c []comment.Comment) { v.delete("P#p", markerOf(c[0].ID)) },
-		[]counts.DriftKind{counts.MissingMarker, counts.WrongSum}},
-	{"a marker counts in another cell",
-		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/1"))
-		},
-		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
-	{"a marker is of a comment that never existed",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", markerOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
-		},
-		[]counts.DriftKind{counts.StrayMarker, counts.WrongSum}},
+		drifts{counts.MissingMarker, counts.WrongSum}},
+	{"a marker counts in another cell", setMarker(0, "SET s = :a", text("en/1")), drifts{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a marker is of a comment that never existed", set("P#p", markerOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1")), drifts{counts.StrayMarker, counts.WrongSum}},
 	{"a comment was deleted without a record",
 		func(v vandal, c []comment.Comment) { v.delete("C#"+c[0].ID.Position().String(), "C") },
-		[]counts.DriftKind{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader}},
-	{"a comment changed without a record",
-		func(v vandal, c []comment.Comment) {
-			v.update("C#"+c[0].ID.Position().String(), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
-		},
-		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongLists, counts.WrongMarker}},
-	{"a comment moved to another product",
-		func(v vandal, c []comment.Comment) {
-			v.update("C#"+c[0].ID.Position().String(), "C", "SET A = :a", text("P#q"))
-		},
-		[]counts.DriftKind{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
+		drifts{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader}},
+	{"a comment changed without a record", setComment("SET r = :a", &types.AttributeValueMemberN{Value: "1"}),
+		drifts{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongLists, counts.WrongMarker}},
+	{"a comment moved to another product", setComment("SET A = :a", text("P#q")),
+		drifts{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
 			counts.MissingLeader, counts.MissingLeader, counts.MissingMarker, counts.WrongCount, counts.WrongLists}},
-	{"the place on the leaderboard is gone",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE board, place") },
-		[]counts.DriftKind{counts.MissingLeader}},
-	{"a place on the leaderboard of a language is gone",
-		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S#de") },
-		[]counts.DriftKind{counts.MissingLeader}},
-	{"a place on the leaderboard of a language has no keys",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "REMOVE board, place") },
-		[]counts.DriftKind{counts.WrongLeader}},
-	{"the leaderboard has a wrong count",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET place = :a", text("9999999989#p"))
-		},
-		[]counts.DriftKind{counts.WrongLeader}},
-	{"a shard that no reader reads",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET board = :a", text("LEADERS#77")) },
-		[]counts.DriftKind{counts.WrongShard}},
-	{"the leaderboard of another language",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S#de", "SET board = :a", text("LEADERS#en#0"))
-		},
-		[]counts.DriftKind{counts.WrongShard}},
-	{"a place on the leaderboard of a language without comments",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#p"))
-		},
-		[]counts.DriftKind{counts.StrayLeader}},
-	{"a product on the leaderboard that has no comments at all",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
-		},
-		[]counts.DriftKind{counts.StrayLeader}},
-	{"the counts are other words",
-		func(v vandal, _ []comment.Comment) { v.grid("private words") },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"the place on the leaderboard is gone", set("P#p", "S", "REMOVE board, place"), drifts{counts.MissingLeader}},
+	{"a place on the leaderboard of a language is gone", remove("P#p", "S#de"), drifts{counts.MissingLeader}},
+	{"a place on the leaderboard of a language has no keys", set("P#p", "S#de", "REMOVE board, place"), drifts{counts.WrongLeader}},
+	{"the leaderboard has a wrong count", set("P#p", "S", "SET place = :a", text("9999999989#p")), drifts{counts.WrongLeader}},
+	{"a shard that no reader reads", set("P#p", "S", "SET board = :a", text("LEADERS#77")), drifts{counts.WrongShard}},
+	{"the leaderboard of another language", set("P#p", "S#de", "SET board = :a", text("LEADERS#en#0")), drifts{counts.WrongShard}},
+	{"a place on the leaderboard of a language without comments", set("P#p", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#p")), drifts{counts.StrayLeader}},
+	{"a product on the leaderboard that has no comments at all", set("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing")),
+		drifts{counts.StrayLeader}},
+	{"the counts are other words", setGrid("private words"), drifts{counts.UnreadableStatistics}},
 	{"the counts are other words, and a marker is gone",
 		func(v vandal, c []comment.Comment) { v.grid("private words"); v.delete("P#p", markerOf(c[0].ID)) },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"the counts are of another type",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET g = :a", &types.AttributeValueMemberBOOL{Value: true})
-		},
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"the counts are gone",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE g") },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a language without comments is left",
-		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,0,0,0,0") },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"the number of changes of the statistics is gone",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE n") },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a hold cannot be read",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET h = :a", text("private words")) },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a marker's cell cannot be read",
-		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("private words"))
-		},
-		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongSum}},
-	{"a marker's rating is out of range",
-		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/9"))
-		},
-		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongSum}},
+		drifts{counts.UnreadableStatistics}},
+	{"the counts are of another type", set("P#p", "S", "SET g = :a", &types.AttributeValueMemberBOOL{Value: true}), drifts{counts.UnreadableStatistics}},
+	{"the counts are gone", set("P#p", "S", "REMOVE g"), drifts{counts.UnreadableStatistics}},
+	{"a language without comments is left", setGrid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,0,0,0,0"), drifts{counts.UnreadableStatistics}},
+	{"the number of changes of the statistics is gone", set("P#p", "S", "REMOVE n"), drifts{counts.UnreadableStatistics}},
+	{"a hold cannot be read", set("P#p", "S", "SET h = :a", text("private words")), drifts{counts.UnreadableStatistics}},
+	{"a marker's cell cannot be read", setMarker(0, "SET s = :a", text("private words")), drifts{counts.UnreadableMarker, counts.WrongSum}},
+	{"a marker's rating is out of range", setMarker(0, "SET s = :a", text("en/9")), drifts{counts.UnreadableMarker, counts.WrongSum}},
 	{"a marker's position is a number, and its comment is gone",
 		func(v vandal, c []comment.Comment) {
 			v.update("P#p", markerOf(c[0].ID), "SET p = :a", &types.AttributeValueMemberN{Value: "1"})
 			v.delete("C#"+c[0].ID.Position().String(), "C")
 		},
-		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
-	{"a language without a shared row has counts of its own",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", text("0,0,0,0,1")) },
-		[]counts.DriftKind{counts.WrongCount, counts.WrongRow, counts.WrongSum}},
-	{"there is a shared row that no language has",
-		func(v vandal, _ []comment.Comment) { v.grid("*=0,0,0,0,1 de=0,0,0,0,1 en=0,0,0,1,2") },
-		[]counts.DriftKind{counts.WrongRow}},
-	{"the place of a language cannot be read",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET place = :a", text("private words")) },
-		[]counts.DriftKind{counts.WrongLeader}},
+		drifts{counts.UnreadableMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
+	{"a language without a shared row has counts of its own", set("P#p", "S#de", "SET c = :a", text("0,0,0,0,1")), drifts{counts.WrongCount, counts.WrongRow, counts.WrongSum}},
+	{"there is a shared row that no language has", setGrid("*=0,0,0,0,1 de=0,0,0,0,1 en=0,0,0,1,2"), drifts{counts.WrongRow}},
+	{"the place of a language cannot be read", set("P#p", "S#de", "SET place = :a", text("private words")), drifts{counts.WrongLeader}},
 	{"everything that was counted is gone",
 		func(v vandal, c []comment.Comment) {
 			v.delete("P#p", "S")
@@ -210,59 +166,37 @@ var damages = []damage{
 				v.delete("P#p", markerOf(gone.ID))
 			}
 		},
-		[]counts.DriftKind{counts.MissingLeader, counts.MissingLeader, counts.MissingLeader,
+		drifts{counts.MissingLeader, counts.MissingLeader, counts.MissingLeader,
 			counts.MissingMarker, counts.MissingMarker, counts.MissingMarker, counts.MissingMarker,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount}},
 }
 
 // traitDamages are edits of counts by traits. The first comment of 5 stars in English is verified.
 var traitDamages = []damage{
-	{"the counts by traits are gone",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE k") },
-		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum}},
-	{"the counts by traits are other bytes",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET k = :a", &types.AttributeValueMemberB{Value: []byte{255, 255, 255}})
-		},
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"the counts by traits are of another type",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET k = :a", text("private words")) },
-		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a marker counts without the trait",
-		func(v vandal, c []comment.Comment) { v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/5")) },
-		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
-	{"a marker counts with a trait that the comment has not",
-		func(v vandal, c []comment.Comment) { v.update("P#p", markerOf(c[1].ID), "SET s = :a", text("en/5/mv")) },
-		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
-	{"a comment lost its trait without a record",
-		func(v vandal, c []comment.Comment) {
-			v.update("C#"+c[0].ID.Position().String(), "C", "REMOVE k")
-		},
-		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongMarker}},
+	{"the counts by traits are gone", set("P#p", "S", "REMOVE k"), drifts{counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum}},
+	{"the counts by traits are other bytes", set("P#p", "S", "SET k = :a", &types.AttributeValueMemberB{Value: []byte{255, 255, 255}}), drifts{counts.UnreadableStatistics}},
+	{"the counts by traits are of another type", set("P#p", "S", "SET k = :a", text("private words")), drifts{counts.UnreadableStatistics}},
+	{"a marker counts without the trait", setMarker(0, "SET s = :a", text("en/5")), drifts{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a marker counts with a trait that the comment has not", setMarker(1, "SET s = :a", text("en/5/mv")), drifts{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a comment lost its trait without a record", setComment("REMOVE k"), drifts{counts.WrongCount, counts.WrongCount, counts.WrongMarker}},
 }
 
 // impropers are edits by hand that make a comment of product p improper, and the reason that is
 // reported.
 var impropers = []struct {
-	why    string
-	do     func(v vandal, pk string)
-	reason string
+	why, expression string
+	values          values
+	reason          string
 }{
-	{"the rating is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE r") }, `attribute "r" is missing or of another type`},
-	{"the rating is a text", func(v vandal, pk string) { v.update(pk, "C", "SET r = :a", text("private words")) }, `attribute "r" is missing or of another type`},
-	{"the rating is out of range", func(v vandal, pk string) {
-		v.update(pk, "C", "SET r = :a", &types.AttributeValueMemberN{Value: "7"})
-	}, `attribute "r" is not a rating of 1 to 5`},
-	{"the language is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE l") }, `attribute "l" is missing or of another type`},
-	{"the language has the separator of a cell", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
-	{"the language cannot be one", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("e\x01n")) }, `attribute "l" is no language`},
-	{"the language is longer than a sort key", func(v vandal, pk string) {
-		v.update(pk, "C", "SET l = :a", text(strings.Repeat("x", 2_000)))
-	}, `attribute "l" is no language`},
-	{"the product is longer than a sort key", func(v vandal, pk string) {
-		v.update(pk, "C", "SET A = :a", text("P#"+strings.Repeat("p", 1_500)))
-	}, `has no product in A`},
-	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
+	{"the rating is gone", "REMOVE r", nil, `attribute "r" is missing or of another type`},
+	{"the rating is a text", "SET r = :a", values{text("private words")}, `attribute "r" is missing or of another type`},
+	{"the rating is out of range", "SET r = :a", values{&types.AttributeValueMemberN{Value: "7"}}, `attribute "r" is not a rating of 1 to 5`},
+	{"the language is gone", "REMOVE l", nil, `attribute "l" is missing or of another type`},
+	{"the language has the separator of a cell", "SET l = :a", values{text("en/5")}, `attribute "l" is no language`},
+	{"the language cannot be one", "SET l = :a", values{text("e\x01n")}, `attribute "l" is no language`},
+	{"the language is longer than a sort key", "SET l = :a", values{text(strings.Repeat("x", 2_000))}, `attribute "l" is no language`},
+	{"the product is longer than a sort key", "SET A = :a", values{text("P#" + strings.Repeat("p", 1_500))}, `has no product in A`},
+	{"the product is gone", "REMOVE A", nil, `has no product in A`},
 }
 
 // Verify and rebuild report an improper comment and do not count it, even if it was counted before.
@@ -277,7 +211,7 @@ func TestImproperComments(t *testing.T) {
 			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 			load(t, client, v.table, []comment.Comment{late})
 			for _, c := range []comment.Comment{comments[0], late} {
-				row.do(v, "C#"+c.ID.Position().String())
+				v.update("C#"+c.ID.Position().String(), "C", row.expression, row.values...)
 			}
 			before.Delete(comments[0].ID)
 			result := rebuild(t, client, v.table)

@@ -28,40 +28,21 @@ import (
 // misfilings are edits by hand of a comment's keys, with the drift that verify finds. The number is
 // the comment's place in the result of filed.
 var misfilings = []struct {
-	why   string
-	of    int
-	do    func(v vandal, pk string)
-	finds counts.DriftKind
+	why        string
+	of         int
+	expression string
+	values     values
+	finds      counts.DriftKind
 }{
-	{"a pending comment is put into a list", 1,
-		func(v vandal, pk string) { v.update(pk, "C", "SET A = :a", text("P#p")) },
-		counts.HiddenInLists},
-	{"a rejected comment is put into a list by rating alone", 2,
-		func(v vandal, pk string) { v.update(pk, "C", "SET R = :a", text("P#p/5")) },
-		counts.HiddenInLists},
-	{"an approved comment is missing in a list", 0,
-		func(v vandal, pk string) { v.update(pk, "C", "REMOVE L") },
-		counts.WrongLists},
-	{"a pending comment is not in the queue", 1,
-		func(v vandal, pk string) { v.update(pk, "C", "REMOVE board, place") },
-		counts.MissingInQueue},
-	{"a held edit is not in the queue", 3,
-		func(v vandal, pk string) { v.update(pk, "C", "REMOVE board, place") },
-		counts.MissingInQueue},
-	{"a place in the queue cannot be read", 1,
-		func(v vandal, pk string) { v.update(pk, "C", "SET place = :a", text("private words")) },
-		counts.WrongPlace},
-	{"a part of the queue that no moderator reads", 1,
-		func(v vandal, pk string) { v.update(pk, "C", "SET board = :a", text("QUEUE#77")) },
-		counts.WrongPlace},
-	{"a rejected comment is in the queue", 2,
-		func(v vandal, pk string) {
-			v.update(pk, "C", "SET board = :a, place = :b", text("QUEUE#0"), text("1"))
-		},
-		counts.StrayInQueue},
-	{"a comment that nobody reported is in the queue for that", 4,
-		func(v vandal, pk string) { v.update(pk, "C", "REMOVE f") },
-		counts.StrayInQueue},
+	{"a pending comment is put into a list", 1, "SET A = :a", values{text("P#p")}, counts.HiddenInLists},
+	{"a rejected comment is put into a list by rating alone", 2, "SET R = :a", values{text("P#p/5")}, counts.HiddenInLists},
+	{"an approved comment is missing in a list", 0, "REMOVE L", nil, counts.WrongLists},
+	{"a pending comment is not in the queue", 1, "REMOVE board, place", nil, counts.MissingInQueue},
+	{"a held edit is not in the queue", 3, "REMOVE board, place", nil, counts.MissingInQueue},
+	{"a place in the queue cannot be read", 1, "SET place = :a", values{text("private words")}, counts.WrongPlace},
+	{"a part of the queue that no moderator reads", 1, "SET board = :a", values{text("QUEUE#77")}, counts.WrongPlace},
+	{"a rejected comment is in the queue", 2, "SET board = :a, place = :b", values{text("QUEUE#0"), text("1")}, counts.StrayInQueue},
+	{"a comment that nobody reported is in the queue for that", 4, "REMOVE f", nil, counts.StrayInQueue},
 }
 
 // filedStates is how many comments filed returns.
@@ -107,7 +88,7 @@ func TestMisfiledComments(t *testing.T) {
 		rebuild(t, client, v.table)
 		verify(t, client, v.table)
 		for i, row := range misfilings {
-			row.do(v, "C#"+comments[i*filedStates+row.of].ID.Position().String())
+			v.update("C#"+comments[i*filedStates+row.of].ID.Position().String(), "C", row.expression, row.values...)
 		}
 		found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, v.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {}))(t)
 		for i, row := range misfilings {

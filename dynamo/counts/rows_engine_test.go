@@ -101,24 +101,22 @@ func TestCountingBesideDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		why string
-		do  func(v vandal, c comment.Comment)
+		do  edit
 	}{
-		{"the counts are other words", func(v vandal, _ comment.Comment) { v.grid("private words") }},
-		{"a row is too short", func(v vandal, _ comment.Comment) { v.grid("en=1,2") }},
-		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
-		{"the counts of the marker's language, which shares a row, cannot be read", func(v vandal, c comment.Comment) {
+		{"the counts are other words", setGrid("private words")},
+		{"a row is too short", setGrid("en=1,2")},
+		{"the number of changes is gone", set("P#p", "S", "REMOVE n")},
+		{"the counts of the marker's language, which shares a row, cannot be read", func(v vandal, c []comment.Comment) {
 			v.grid("*=0,0,0,0,1 de=0,0,0,0,1 en=0,0,0,1,1")
 			v.update("P#p", "S#fr", "SET c = :a", text("private words"))
-			v.update("P#p", markerOf(c.ID), "SET s = :a", text("fr/5"))
+			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("fr/5"))
 		}},
-		{"the marker's cell cannot be read", func(v vandal, c comment.Comment) {
-			v.update("P#p", markerOf(c.ID), "SET s = :a", text("private words"))
-		}},
+		{"the marker's cell cannot be read", setMarker(0, "SET s = :a", text("private words"))},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			t.Parallel()
 			v, comments := damaged(t, client)
-			row.do(v, comments[0])
+			row.do(v, comments)
 			h := &history{}
 			h.add(1, &comments[0], nil)
 			fresh := commenttest.Many(commenttest.Rand(t), "other", 1)[0]
