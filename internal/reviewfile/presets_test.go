@@ -126,9 +126,11 @@ func TestMapping(t *testing.T) {
 // comments.
 func TestIDsOfPresets(t *testing.T) {
 	id := func(row string) comment.ID {
-		reader := must.Get(reviewfile.NewReader(strings.NewReader("product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at\n"+row), reviewfile.Options{From: "shopify", Language: "en"}))(t)
-		got := must.Get(reader.Next())(t)
-		return got.Comment.ID
+		got, reason := first(t, "product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at\n"+row, reviewfile.Options{From: "shopify", Language: "en"})
+		if reason != "" {
+			t.Fatal(reason)
+		}
+		return got.ID
 	}
 	first := id("mug,unpublished,4,T,Ann,,,Good,,2023-06-01,")
 	if again := id("mug,published,4,T,Ann,,Rome,Good,Thanks,2023-06-01,2023-06-02"); again != first {

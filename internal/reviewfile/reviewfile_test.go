@@ -56,6 +56,23 @@ func readAll(input io.Reader, options reviewfile.Options) []string {
 	}
 }
 
+// first returns the comment of the first row of a file, or the reason why the row is bad.
+func first(t *testing.T, file string, options reviewfile.Options) (c comment.Comment, reason string) {
+	t.Helper()
+	row, err := must.Get(reviewfile.NewReader(strings.NewReader(file), options))(t).Next()
+	var bad *reviewfile.RowError
+	if errors.As(err, &bad) {
+		return row.Comment, bad.Reason
+	}
+	must.Do(t, err)
+	return row.Comment, ""
+}
+
+// asWanted reports whether a row is bad for the wanted reason, or good if that is empty.
+func asWanted(reason, want string) bool {
+	return (reason == "") == (want == "") && strings.Contains(reason, want)
+}
+
 const (
 	amazonHeader = "marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_body\treview_date\tcustomer_id\n"
 	csvHeader    = "id,product,rating,lang,text,date\n"

@@ -195,10 +195,9 @@ func TestAuthorsWhoAreCustomers(t *testing.T) {
 		imported  bool
 	}{{"7", false, true}, {"7", true, false}, {"", false, true}, {"", true, true}} {
 		line := fmt.Sprintf(`{"product":"p","rating":5,"language":"en","text":"x","date":"2020-01-01","author":%q,"author_name":"Ada"}`, row.id)
-		reader := must.Get(reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines, Customers: row.customers}))(t)
-		got, err := reader.Next()
-		if err != nil || got.Comment.Author.Imported != row.imported {
-			t.Errorf("id %q, customers: %v: %+v, %v", row.id, row.customers, got.Comment.Author, err)
+		got, reason := first(t, line, reviewfile.Options{Format: reviewfile.JSONLines, Customers: row.customers})
+		if reason != "" || got.Author.Imported != row.imported {
+			t.Errorf("id %q, customers: %v: %+v, %s", row.id, row.customers, got.Author, reason)
 		}
 	}
 }
