@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -175,10 +175,10 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	store := dynamo.NewStore(s.session.Client, s.session.Table, dynamo.Options{})
 	found, _, err := store.StatsOf(context.Background(), products)
 	for _, product := range products {
-		s.equal(fmt.Sprintf("call %d: %s: %v", n, product, err), s.model.Stats(product), found[product].Clone())
+		check.Equal(s.tb, s.model.Stats(product), found[product].Clone(), fmt.Sprintf("call %d: %s: %v", n, product, err))
 	}
 	leaders, err := store.Leaders(context.Background(), "", 20)
-	s.equal(fmt.Sprintf("call %d: leaderboard: %v", n, err), s.model.Leaders("", 20), leaders)
+	check.Equal(s.tb, s.model.Leaders("", 20), leaders, fmt.Sprintf("call %d: leaderboard: %v", n, err))
 }
 
 // orphan gives all leases to a process that does not renew them. Others take them over once they
@@ -192,12 +192,5 @@ func (s *scribe) orphan() {
 		dead := lease
 		dead.Owner, dead.Counter = "a killed process", lease.Counter+1
 		must.Do(s.tb, kept.Swap(context.Background(), state.Label, lease, dead))
-	}
-}
-
-func (s *scribe) equal(what string, want, got any) {
-	s.tb.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		s.tb.Errorf("%s: %s", what, diff)
 	}
 }

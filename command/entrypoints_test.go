@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -164,7 +165,7 @@ func TestBothEntryPoints(t *testing.T) {
 			for _, product := range products {
 				var data struct{ Product struct{ Stats statsShown } }
 				a.mustAsk(`query($p: ID!) { product(id: $p) { stats `+statsFields+` } }`, map[string]any{"p": product}, &data)
-				s.equal(product, statsOf(s.model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats)
+				check.Equal(s.tb, statsOf(s.model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats, product)
 			}
 			s.checkLeaders(s.model, "", 20)
 			if l.again == 0 {

@@ -27,13 +27,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
@@ -166,9 +166,7 @@ func TestExportAndImport(t *testing.T) {
 		}
 		wanted(from.must("export", file), file)
 		to.must("import", file, "--restore")
-		if diff := cmp.Diff(from.items(), to.items()); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, from.items(), to.items())
 		var again bytes.Buffer
 		to.out = &again
 		to.must("import", file, "--restore")
@@ -177,9 +175,7 @@ func TestExportAndImport(t *testing.T) {
 		}
 		again.Reset()
 		wanted(to.must("export", "-", "--calls", "1"), "standard output")
-		if diff := cmp.Diff(sortedLines(readFile(t, file)), sortedLines(again.String())); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, sortedLines(readFile(t, file)), sortedLines(again.String()))
 	})
 }
 
@@ -214,18 +210,14 @@ func TestExportOfAllStates(t *testing.T) {
 		for arguments, want := range lines {
 			said := from.must("export", append(strings.Fields(arguments), "--force", file)...)
 			slices.Sort(want)
-			if diff := cmp.Diff(want, sortedLines(readFile(t, file))); diff != "" {
-				t.Errorf("export %s: %s", arguments, diff)
-			}
+			check.Equal(t, want, sortedLines(readFile(t, file)), "export", arguments)
 			if told := strings.Contains(said, fmt.Sprintf("%d comments are not approved", hidden)); told != (arguments == "") {
 				t.Errorf("export %s, with %d left out: %s", arguments, hidden, said)
 			}
 		}
 		from.must("export", "--all", "--force", file)
 		to.must("import", file, "--restore", "--no-count")
-		if diff := cmp.Diff(from.items(), to.items()); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, from.items(), to.items())
 	})
 }
 
@@ -271,9 +263,7 @@ func TestExportCompressed(t *testing.T) {
 		}
 		to := newExporter(t, e.endpoint)
 		to.must("import", file, "--restore")
-		if diff := cmp.Diff(e.items(), to.items()); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, e.items(), to.items())
 	}
 }
 
@@ -285,9 +275,7 @@ func checkFiles(t *testing.T, folder string, want ...string) {
 	for _, entry := range entries {
 		got = append(got, entry.Name())
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, got)
 }
 
 // Only --force overwrites an existing file. A link is followed and stays a link.
@@ -426,9 +414,7 @@ func TestExportAndImportKilled(t *testing.T) {
 		t.Errorf("after three imports that were killed, %d comments are there", there)
 	}
 	to.must("import", file, "--restore")
-	if diff := cmp.Diff(from.items(), to.items()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, from.items(), to.items())
 }
 
 // The list of imports shows how far a killed one came, up to its current chunk.

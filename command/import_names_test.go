@@ -11,11 +11,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/importer"
@@ -61,12 +61,8 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	for _, e := range a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
 		texts = append(texts, string(e.Node.Language)+" "+e.Node.Text)
 	}
-	if diff := cmp.Diff([]string{"fr Bon.", "fr Cassée.", "fr Good."}, texts); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff("IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 ended\nmended.csv then 0 3 ended\n", i.list()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, []string{"fr Bon.", "fr Cassée.", "fr Good."}, texts)
+	check.Equal(t, "IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 ended\nmended.csv then 0 3 ended\n", i.list())
 	g := newGate(t, endpoint, "Scan", 0)
 	i.endpoint = g.URL
 	ctx, cancel := context.WithCancel(t.Context())
@@ -87,9 +83,7 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	if left.Product.Stats.Total > 0 || len(left.Product.Comments.Nodes) > 0 {
 		t.Errorf("left is %+v", left)
 	}
-	if diff := cmp.Diff("IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 taken back then\nmended.csv then 0 3 ended\n", i.list()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, "IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 taken back then\nmended.csv then 0 3 ended\n", i.list())
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en", "--name", "again")
 }
 
@@ -114,9 +108,7 @@ func TestImportDetectsLanguages(t *testing.T) {
 	for _, e := range a.page(list{product: "lamp", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
 		languages = append(languages, string(e.Node.Language))
 	}
-	if diff := cmp.Diff([]string{"und", "en", "fr", "de"}, languages); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, []string{"und", "en", "fr", "de"}, languages)
 	if status, _, said := i.run(t.Context(), file, "--detect-language", "de,tlh"); status != 2 || !strings.Contains(said, `the language "tlh" cannot be told: leave it out`) {
 		t.Errorf("status %d: %s", status, said)
 	}

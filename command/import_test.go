@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
@@ -123,9 +124,7 @@ func TestImport(t *testing.T) {
 		for _, e := range p.Edges {
 			texts = append(texts, fmt.Sprintf("%s %d %s", e.Node.CreatedAt.Format("2006-01-02 15:04:05"), e.Node.Rating, e.Node.Text))
 		}
-		if diff := cmp.Diff([]string{"2015-08-22 10:11:12 1 zu\nklein", "2015-08-20 00:00:00 5 Good & cheap"}, texts); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, []string{"2015-08-22 10:11:12 1 zu\nklein", "2015-08-20 00:00:00 5 Good & cheap"}, texts)
 	})
 }
 

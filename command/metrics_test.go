@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/telemetry"
 )
@@ -122,9 +123,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 		fmt.Sprintf(operations, "BAD_CURSOR", "query", "partial"):               1,
 		fmt.Sprintf(operations, "GRAPHQL_VALIDATION_FAILED", "none", "refused"): 1,
 	}
-	if diff := cmp.Diff(want, since(written, now, "talkback_operations_total")); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, since(written, now, "talkback_operations_total"), "operations")
 	if diff := cmp.Diff(map[string]float64{
 		`talkback_cache_lookups_total{talkback_cache="pages",talkback_result="hit"}`:  1,
 		`talkback_cache_lookups_total{talkback_cache="pages",talkback_result="miss"}`: 3,

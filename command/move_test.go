@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
@@ -27,6 +26,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/s3test"
@@ -226,9 +226,7 @@ func moveWhileCustomersWrite(t *testing.T, way moved) {
 	to.must("verify")
 	b.checkAcknowledged(customers, way.votes)
 	if way.votes {
-		if diff := cmp.Diff(restorable(t, a.session.Client, from.table), restorable(t, a.session.Client, to.table)); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, restorable(t, a.session.Client, from.table), restorable(t, a.session.Client, to.table))
 	}
 	url.Store(&b.server.URL)
 	if code := customers[0].step(0); code != "" {
@@ -337,9 +335,7 @@ func TestTableIsRestored(t *testing.T) {
 	}
 	to.must("import", local)
 	want := restorable(t, client, from.table)
-	if diff := cmp.Diff(want, restorable(t, client, to.table)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, restorable(t, client, to.table))
 	to.must("verify")
 
 	edited := comments[7]
@@ -422,14 +418,10 @@ func TestReplaceKeeps(t *testing.T) {
 		if (status == 0) != (says == "") || !strings.Contains(strings.Join(strings.Fields(said), " "), says) {
 			t.Errorf("%v: status %d, %s; want %q", arguments, status, said, says)
 		}
-		if diff := cmp.Diff(before, restorable(t, client, e.table)); diff != "" {
-			t.Errorf("%v: %s", arguments, diff)
-		}
+		check.Equal(t, before, restorable(t, client, e.table), arguments)
 	}
 	e.must("import", older, "--replace", "--no-count")
-	if diff := cmp.Diff(before, restorable(t, client, e.table)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, before, restorable(t, client, e.table))
 }
 
 // A restore works from a bucket as from a folder. A dry run needs no table.

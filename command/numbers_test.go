@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
@@ -283,9 +284,7 @@ func TestLinksStayRightWhileCommentsCome(t *testing.T) {
 	a.load(newer)
 	must.Do(t, model.Apply(t.Context(), []pageindex.Entry{entryOf(newer)}))
 	again := a.numbered(map[string]any{"product": "kettle", "first": 10, "after": third.PageCursors.Around[1].Cursor})
-	if diff := cmp.Diff(third.texts(), again.texts()); diff != "" {
-		t.Errorf("the link leads elsewhere\n%s", diff)
-	}
+	check.Equal(t, third.texts(), again.texts(), "the link leads elsewhere")
 	if *again.PageNumber != 3 {
 		t.Errorf("shifted by one comment, it is page %d", *again.PageNumber)
 	}

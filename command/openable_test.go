@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // The addresses at which a listening server says it can be opened: 0.0.0.0 and :: are no addresses
@@ -34,9 +34,7 @@ func TestOpenable(t *testing.T) {
 		{"a machine that does not tell", "0.0.0.0", blind, []string{"localhost:80"}},
 	} {
 		got := openable(&net.TCPAddr{IP: net.ParseIP(row.ip), Port: 80}, row.machine)
-		if diff := cmp.Diff(row.want, got); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, got, row.why)
 	}
 }
 

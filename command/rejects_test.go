@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
@@ -102,9 +103,7 @@ func TestRejectsOverwriteNothing(t *testing.T) {
 		if status != row.status || !strings.Contains(said, row.says) {
 			t.Errorf("%s: status %d, want %d and %q: %s%s", row.why, status, row.status, row.says, out, said)
 		}
-		if diff := cmp.Diff(before, contents(t)); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, before, contents(t), row.why)
 		must.Do(t, stdin.Close())
 	}
 }

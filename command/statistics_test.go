@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -118,18 +119,12 @@ func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string)
 		}
 	}
 	a.mustAsk(`query($p: ID!) { product(id: $p) { stats `+statsFields+` languages { language count } } }`, map[string]any{"p": product}, &data)
-	if diff := cmp.Diff(statsOf(model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats); diff != "" {
-		a.tb.Errorf("statistics of %s: %s", product, diff)
-	}
-	if diff := cmp.Diff(model.Stats(product).Languages(comment.Filter{}), data.Product.Languages); diff != "" {
-		a.tb.Errorf("languages of %s: %s", product, diff)
-	}
+	check.Equal(a.tb, statsOf(model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats, "statistics of", product)
+	check.Equal(a.tb, model.Stats(product).Languages(comment.Filter{}), data.Product.Languages, "languages of", product)
 	for _, language := range append([]comment.Language{"EN", "nl"}, commenttest.Languages...) {
 		a.mustAsk(`query($p: ID!, $l: Language) { product(id: $p) { stats(lang: $l) `+statsFields+` } }`, map[string]any{"p": product, "l": language}, &data)
 		filter := comment.Filter{Languages: []comment.Language{comment.Language(strings.ReplaceAll(string(language), "EN", "en"))}}
-		if diff := cmp.Diff(statsOf(model.List(product, filter, comment.NewestFirst)), data.Product.Stats); diff != "" {
-			a.tb.Errorf("statistics of %s in %s: %s", product, language, diff)
-		}
+		check.Equal(a.tb, statsOf(model.List(product, filter, comment.NewestFirst)), data.Product.Stats, "statistics of", product, "in", language)
 	}
 }
 
@@ -163,9 +158,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 	if got.TotalCount != want.Total {
 		a.tb.Errorf("%s from %v to %v: totalCount is %d, want %d", l, l.filter.CreatedAfter, l.filter.CreatedBefore, got.TotalCount, want.Total)
 	}
-	if diff := cmp.Diff(want, got.Stats); diff != "" {
-		a.tb.Errorf("%s from %v to %v: %s", l, l.filter.CreatedAfter, l.filter.CreatedBefore, diff)
-	}
+	check.Equal(a.tb, want, got.Stats, l, "from", l.filter.CreatedAfter, "to", l.filter.CreatedBefore)
 	kept, counts, queries, units := 0, 0, 0, 0.0
 	for _, read := range got.Plan.Reads {
 		queries += read.Queries

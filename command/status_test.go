@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
@@ -79,8 +78,6 @@ func TestFindingsOfStatus(t *testing.T) {
 			}
 			got[i].Found, got[i].Cure = "", ""
 		}
-		if diff := cmp.Diff(row.want, got); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, got, row.why)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -181,9 +182,7 @@ func TestOpenWritingIsForThisMachine(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before, what(everything(t, a.session.Client, a.session.Table, "teapot"))); diff != "" {
-		t.Errorf("the table changed: %s", diff)
-	}
+	check.Equal(t, before, what(everything(t, a.session.Client, a.session.Table, "teapot")), "the table changed")
 }
 
 // sendRaw sends bytes and returns the whole answer.

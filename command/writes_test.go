@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -123,9 +122,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		a.edit(map[string]any{"id": first.Comment.ID, "version": 1, "rating": 1})
 		again := a.add(with(draft(), map[string]any{"idempotencyKey": "k"}))
-		if diff := cmp.Diff(first, again); diff != "" {
-			t.Errorf("the repeat is not the first result: %s", diff)
-		}
+		check.Equal(t, first, again, "the repeat is not the first result")
 		if other := a.add(with(draft(), map[string]any{"idempotencyKey": "k", "rating": 5})); other.codes() != "KEY_REUSED idempotencyKey" {
 			t.Errorf("the same key with another comment: %+v", other)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -104,9 +105,7 @@ func TestInspect(t *testing.T) {
 				c.Text += strings.Repeat("x", more)
 				setText(t, client, table, c.ID, c.Text)
 				got := inspect(t, store, c)
-				if diff := cmp.Diff(c, got.Comment); diff != "" {
-					t.Error(diff)
-				}
+				check.Equal(t, c, got.Comment)
 				checkEntries(t, client, table, got.Entries)
 			}
 		}

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -40,9 +40,7 @@ func TestStartOf(t *testing.T) {
 		{"the place of the last that is read", pageindex.VotedTarget{At: place(comment.MaxVotedRank)}, pageindex.Start{Rank: comment.MaxVotedRank, After: place(comment.MaxVotedRank)}},
 		{"a deeper place", pageindex.VotedTarget{At: place(comment.MaxVotedRank + 1)}, pageindex.Start{Rank: pageindex.Beyond}},
 	} {
-		if diff := cmp.Diff(row.want, startOf(row.target, found)); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, startOf(row.target, found), row.why)
 	}
 }
 

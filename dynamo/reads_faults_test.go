@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -57,8 +58,6 @@ func checkByID(t *testing.T, client *dynamodb.Client, table string, fault faultt
 		return
 	}
 	for _, c := range want {
-		if diff := cmp.Diff(c, found[c.ID]); diff != "" {
-			t.Errorf("by id, %s:\n%s", fault, diff)
-		}
+		check.Equal(t, c, found[c.ID], "by id,", fault)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/moderation"
 )
@@ -78,9 +79,7 @@ func TestHold(t *testing.T) {
 			[]comment.HoldReason{comment.HeldLink, comment.HeldRating, comment.HeldWord, comment.HeldLanguage, comment.HeldUnverified, comment.HeldFirst},
 		},
 	} {
-		if diff := cmp.Diff(row.want, policy.Hold(row.comment, row.facts)); diff != "" {
-			t.Errorf("%s: (-want +got)\n%s", row.why, diff)
-		}
+		check.Equal(t, row.want, policy.Hold(row.comment, row.facts), row.why)
 	}
 }
 
@@ -96,9 +95,7 @@ func TestRulesApplyAlone(t *testing.T) {
 		`{"firstComment": true}`:               comment.HeldFirst,
 	} {
 		policy := open(t, rules, "swindle\n")
-		if diff := cmp.Diff([]comment.HoldReason{want}, policy.Hold(worst, moderation.Facts{First: true})); diff != "" {
-			t.Errorf("%s: (-want +got)\n%s", rules, diff)
-		}
+		check.Equal(t, []comment.HoldReason{want}, policy.Hold(worst, moderation.Facts{First: true}), rules)
 		if policy.NeedsFirst() != (want == comment.HeldFirst) {
 			t.Errorf("%s: NeedsFirst is %v", rules, policy.NeedsFirst())
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -107,9 +108,7 @@ func TestLookup(t *testing.T) {
 		for _, page := range row.starts {
 			want[page] = *comment.At(position(100 - 10*(page-1))) // the page begins after that comment, newest first
 		}
-		if diff := cmp.Diff(want, got.Starts); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, want, got.Starts, row.why)
 		if row.place && row.slice.Page <= 10 && l.Start.Rank != row.slice.Rank() {
 			t.Errorf("%s: the page begins at %d", row.why, l.Start.Rank)
 		}

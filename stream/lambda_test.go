@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
@@ -199,9 +200,7 @@ func TestWhatIsReported(t *testing.T) {
 				for _, a := range deadLettered {
 					put = append(put, places[a.Position])
 				}
-				if diff := cmp.Diff(row.deadLettered, put); diff != "" {
-					t.Errorf("dead-lettered: %s", diff)
-				}
+				check.Equal(t, row.deadLettered, put, "dead-lettered")
 				for i := range event.Records {
 					if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[i] {
 						t.Errorf("record %d: processed is %v", i, handled[i])

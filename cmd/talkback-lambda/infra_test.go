@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -128,9 +128,7 @@ func TestAlarms(t *testing.T) {
 		"LagAlarm":      {file.Resources.LagAlarm, "breaching"},
 	} {
 		got := test.alarm.Properties
-		if diff := cmp.Diff([][]map[string]any{notify, notify}, [][]map[string]any{got.AlarmActions, got.OKActions}); diff != "" {
-			t.Errorf("%s does not notify the topic: %s", name, diff)
-		}
+		check.Equal(t, [][]map[string]any{notify, notify}, [][]map[string]any{got.AlarmActions, got.OKActions}, name, "does not notify the topic")
 		if got.TreatMissingData != test.missing {
 			t.Errorf("%s takes missing data for %s, want %s", name, got.TreatMissingData, test.missing)
 		}

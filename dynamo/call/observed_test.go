@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // throttles counts the throttled attempts that an observer hears of, by operation.
@@ -68,9 +68,7 @@ func TestThrottlesAreCounted(t *testing.T) {
 			if row.want != "" {
 				want[row.want] = table.calls
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", row.why, diff)
-			}
+			check.Equal(t, want, got, row.why)
 		})
 	}
 }
@@ -104,9 +102,7 @@ func TestUnitsAreTold(t *testing.T) {
 		"read ALL MAINTENANCE": 1.5, "read ALL COMMENT": 1.5, "read ALL PAGE": 1.5, "read table COMMENT": 1.5,
 		"wrote table COMMENT": 1, "wrote all COMMENT": 3, "wrote byLang COMMENT": 1,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, got)
 	for _, body := range table.bodies {
 		if !strings.Contains(body, `"ReturnConsumedCapacity":"INDEXES"`) {
 			t.Errorf("a call does not ask for its units: %s", body)

@@ -9,10 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // oneByOne answers calls with one answer after the other. The last one repeats.
@@ -64,9 +65,7 @@ func TestTracedCalls(t *testing.T) {
 			t.Fatalf("%s: %d spans", row.why, len(ended))
 		}
 		want := "db.system.name=aws.dynamodb db.operation.name=Query db.collection.name=t " + row.want
-		if diff := cmp.Diff(want, attributesText(recorder.Ended()[0].Attributes())); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, want, attributesText(recorder.Ended()[0].Attributes()), row.why)
 		if all := fmt.Sprintf("%+v", tracetest.SpanStubsFromReadOnlySpans(recorder.Ended())); strings.Contains(all, secret) {
 			t.Errorf("%s: the text of an error is in the span", row.why)
 		}

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
@@ -68,9 +68,7 @@ func TestFeed(t *testing.T) {
 	table, fed, h := newTable(t, client), newIndex(), newHistory(r, 200)
 	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	replay(t, r, counter, h)
-	if diff := cmp.Diff(cellsOf(h.model.All()), fed.cells()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cellsOf(h.model.All()), fed.cells())
 }
 
 // A store that is built from the markers holds exactly what is counted. It is never behind one that
@@ -89,16 +87,10 @@ func TestEntriesOfMarkers(t *testing.T) {
 	for _, index := range []*index{all, fed} {
 		must.Do(t, entries.All(t.Context(), index.Apply))
 	}
-	if diff := cmp.Diff(cellsOf(slices.Concat(looked, h.model.All())), all.cells()); diff != "" {
-		t.Error("built:", diff)
-	}
-	if diff := cmp.Diff(kept, fed.entries); diff != "" {
-		t.Error("built over a store that was fed:", diff)
-	}
+	check.Equal(t, cellsOf(slices.Concat(looked, h.model.All())), all.cells(), "built")
+	check.Equal(t, kept, fed.entries, "built over a store that was fed")
 	must.Do(t, entries.Of(t.Context(), historicProducts[0], some.Apply))
-	if diff := cmp.Diff(cellsOf(h.model.List(historicProducts[0], comment.Filter{}, comment.NewestFirst)), some.cells()); diff != "" {
-		t.Error("of one product:", diff)
-	}
+	check.Equal(t, cellsOf(h.model.List(historicProducts[0], comment.Filter{}, comment.NewestFirst)), some.cells(), "of one product")
 }
 
 // stumbling is an index that fails the first time.
@@ -134,20 +126,14 @@ func TestRebuildFeeds(t *testing.T) {
 	rebuilder := newRebuilder(client, table)
 	rebuilder.Feed = &stumbling{index: fed}
 	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
-	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
-		t.Error("after the rebuild", diff)
-	}
+	check.Equal(t, cellsOf(comments), fed.cells(), "after the rebuild")
 	handle("2026/1", was)
-	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
-		t.Error("after a replay", diff)
-	}
+	check.Equal(t, cellsOf(comments), fed.cells(), "after a replay")
 	for i := range comments {
 		comments[i].Rating = comments[i].Rating%comment.MaxRating + 1
 		handle("2026/2", comments[i])
 	}
-	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
-		t.Error("after the next records", diff)
-	}
+	check.Equal(t, cellsOf(comments), fed.cells(), "after the next records")
 }
 
 // A record that cannot be counted is not fed. If the feed fails, no record is blamed.
@@ -163,17 +149,13 @@ func TestWhatIsNotFed(t *testing.T) {
 	if err := counter.Handle(t.Context(), batch); !errors.As(err, &named) || len(named) != 1 {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(cellsOf(comments[:1]), fed.cells()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cellsOf(comments[:1]), fed.cells())
 	v := vandal{t: t, client: client, table: table}
 	v.grid("private words")
 	if err := counter.Handle(t.Context(), []stream.Record{{Position: "2026/2", New: image(comments[1])}}); !errors.As(err, &named) || len(named) != 1 {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(cellsOf(comments[:1]), fed.cells()); diff != "" {
-		t.Error("of a product whose statistics are damaged:", diff)
-	}
+	check.Equal(t, cellsOf(comments[:1]), fed.cells(), "of a product whose statistics are damaged")
 	v.delete("P#p", "S")
 	fed.err = errors.New("out of paper")
 	if err := counter.Handle(t.Context(), batch[:1]); comment.KindOf(err) != comment.Unavailable || !errors.Is(err, fed.err) {

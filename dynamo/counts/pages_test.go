@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -21,6 +20,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -253,9 +253,7 @@ func checkRuns(t *testing.T, all []runs.Run, comments []comment.Comment) {
 				want.Add(c.Cell(), 1)
 			}
 		}
-		if diff := cmp.Diff(want, run.Counts); diff != "" {
-			t.Errorf("run %d of %d: %s", i, len(all), diff)
-		}
+		check.Equal(t, want, run.Counts, "run", i, "of", len(all))
 	}
 }
 

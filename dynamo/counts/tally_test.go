@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
@@ -104,9 +105,7 @@ func TestTallyUp(t *testing.T) {
 	} {
 		before := ledger{product: "p", statistics: statistics{stats: row.stats}, markers: row.markers}
 		got := tallyUp(before, row.standings, maxItemsPerTransaction)
-		if diff := cmp.Diff(row.want, got.after.stats); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, got.after.stats, row.why)
 		if len(got.markers) != row.marked || got.standings != len(row.standings) {
 			t.Errorf("%s: %d markers of %d standings", row.why, len(got.markers), got.standings)
 		}

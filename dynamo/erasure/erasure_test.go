@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -209,19 +210,13 @@ func TestErasure(t *testing.T) {
 				t.Error(found, diff)
 			}
 			want.RequestedAt, want.FinishedAt, want.ReadUnits, want.WriteUnits = got.RequestedAt, got.FinishedAt, got.ReadUnits, got.WriteUnits
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(left, x.kinds()); diff != "" {
-				t.Errorf("of %v is left %s", before, diff)
-			}
+			check.Equal(t, want, got)
+			check.Equal(t, left, x.kinds(), "of", before, "is left")
 			again, err := x.eraser(x.client).Run(t.Context(), author, none)
 			if err != nil || again.Comments+again.Reports+again.Keys > 0 {
 				t.Errorf("again: %+v, %v", again, err)
 			}
-			if diff := cmp.Diff(left, x.kinds()); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, left, x.kinds())
 		})
 	}
 }

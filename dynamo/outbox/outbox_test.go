@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -236,9 +237,7 @@ func TestNothingIsLost(t *testing.T) {
 			after, more = batch.Last, batch.More
 		}
 	}
-	if diff := cmp.Diff(h.want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, h.want, got)
 }
 
 // A reader can continue from any event. It gets an error if the events after it are gone, or if its
@@ -544,9 +543,7 @@ func TestImports(t *testing.T) {
 	for product := range got {
 		slices.Sort(got[product])
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, got, "events")
 }
 
 // An item that was damaged by hand keeps no process from appending, and hides no event of another

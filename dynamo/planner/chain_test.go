@@ -3,9 +3,8 @@ package planner
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // The first link is read for all missing comments, and later ones along with it as far as those
@@ -35,8 +34,6 @@ func TestNextReadsOfAChain(t *testing.T) {
 		for _, read := range (Chain{stretch: s, want: row.want, believed: row.believed, sure: row.sure}).Next(progress) {
 			got = append(got, [2]int{read.Link, read.Want})
 		}
-		if diff := cmp.Diff(row.reads, got); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.reads, got, row.why)
 	}
 }

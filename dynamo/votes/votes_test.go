@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
@@ -22,6 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -344,9 +344,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		fmt.Sprintf("comment %s does not exist, but has 2 votes", all[last].ID),
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, drifts()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, drifts())
 	result, err := counts.NewRebuilder(h.client, h.table, counts.RebuildOptions{}).Run(t.Context(), func(counts.RebuildProgress) {})
 	if err != nil || result.Refiled != 3 || result.Recounted != 4 { // a place that derives from the total is a key
 		t.Errorf("%d comments were refiled and %d recounted, want 3 and 4: %v", result.Refiled, result.Recounted, err)

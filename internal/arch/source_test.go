@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -111,9 +110,7 @@ func TestGeneratedModels(t *testing.T) {
 			names = append(names, d.Specs[0].(*ast.TypeSpec).Name.Name)
 		}
 	}
-	if diff := cmp.Diff(generatedModels, strings.Join(names, " ")); diff != "" {
-		t.Errorf("graph/models_gen.go holds other types than expected: %s", diff)
-	}
+	check.Equal(t, generatedModels, strings.Join(names, " "), "graph/models_gen.go holds other types than expected")
 }
 
 // Generated code is up to date with the schema.

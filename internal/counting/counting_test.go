@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -136,9 +137,7 @@ func TestComplete(t *testing.T) {
 			r := newRunner(row.table, &said)
 			began := time.Now()
 			err := r.complete(t.Context())
-			if diff := cmp.Diff(row.calls, row.table.calls); diff != "" {
-				t.Errorf("%s: %s", row.why, diff)
-			}
+			check.Equal(t, row.calls, row.table.calls, row.why)
 			if took := time.Since(began); took != row.took {
 				t.Errorf("%s: it took %s, want %s", row.why, took, row.took)
 			}
@@ -263,9 +262,7 @@ func TestRestart(t *testing.T) {
 		})
 		s := time.Second
 		want := []time.Duration{0, 5 * s, 10 * s, 20 * s, 40 * s, 80 * s, 160 * s, 320 * s, 600 * s, 5 * s, 10 * s}
-		if diff := cmp.Diff(want, pauses); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, want, pauses)
 		if !strings.Contains(said.String(), "panic with a string") || strings.Contains(said.String(), "customer") {
 			t.Errorf("the log says %s", &said)
 		}
@@ -295,9 +292,7 @@ func TestRestartAfterTrouble(t *testing.T) {
 		if longest := slices.Max(pauses[:101]); longest != firstRestart {
 			t.Errorf("it waited %s for a table that was away, want %s", longest, firstRestart)
 		}
-		if diff := cmp.Diff([]time.Duration{2 * firstRestart, 4 * firstRestart}, pauses[101:]); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, []time.Duration{2 * firstRestart, 4 * firstRestart}, pauses[101:])
 		if lines := strings.Count(said.String(), "is away"); lines != 2 {
 			t.Errorf("the log has %d lines of 100 such errors, want 2", lines)
 		}
@@ -372,9 +367,7 @@ func TestBacklog(t *testing.T) {
 			table.set(func() { table.leases[0].CaughtUp = end.Add(-3 * time.Second) })
 		})
 		// A time that is not before the end of the work says nothing of how much is left.
-		if diff := cmp.Diff([]Backlog{{Rebuilding: true}, {Behind: 3 * time.Second}}, told); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, []Backlog{{Rebuilding: true}, {Behind: 3 * time.Second}}, told)
 	})
 	end := time.Unix(1000, 0)
 	for _, row := range []struct {

@@ -22,13 +22,14 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/provisiontest"
-	"golang.org/x/net/html"
-	"golang.org/x/sync/errgroup"
 )
 
 var built = flag.String("site", "", "test the site in this folder in place of a new one")
@@ -165,9 +166,7 @@ func checkNavigation(t *testing.T, site fs.FS) {
 		}
 	}
 	pages := pagesOf(t, site)
-	if diff := cmp.Diff(want, pages["/docs/tutorial.html"].sidebar); diff != "" {
-		t.Errorf("docs/README.md and the navigation differ (-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, pages["/docs/tutorial.html"].sidebar, "docs/README.md and the navigation differ")
 	for name := range pages {
 		listed := name == "/index.html" || name == "/404.html" || name == "/docs/README.html" || strings.HasPrefix(name, "/source/")
 		if !listed && !slices.Contains(want, name) {

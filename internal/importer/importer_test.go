@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -124,9 +125,7 @@ func TestImport(t *testing.T) {
 		if diff := cmp.Diff(row.says, untimed(said)); diff != "" && row.says != said {
 			t.Errorf("%s: %s", row.why, diff)
 		}
-		if diff := cmp.Diff(row.chunks, row.loader.chunks); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.chunks, row.loader.chunks, row.why)
 	}
 }
 
@@ -150,9 +149,7 @@ func TestReportOfCounting(t *testing.T) {
 		if err != nil {
 			said = err.Error()
 		}
-		if diff := cmp.Diff(row.says, untimed(said)); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, row.says, untimed(said))
 	}
 }
 
@@ -272,9 +269,7 @@ func TestDryRun(t *testing.T) {
 	m.DryRun, m.Preview = true, m.Input.Preview()
 	summary := must.Get(m.Report(m.Run(t.Context()), 0))(t)
 	want := "26 rows = 13 that an empty table would take + 1 repeated in the file + 12 rejected\nThis was a dry run: no table was asked, and nothing was written"
-	if diff := cmp.Diff(want, untimed(summary)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, untimed(summary))
 	if lines := strings.Split(strings.TrimSpace(said.String()), "\n"); len(lines) != maxPrinted || !strings.HasPrefix(lines[0], "line 2: ") {
 		t.Errorf("it says %s", &said)
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -125,9 +125,7 @@ func TestUndo(t *testing.T) {
 		if want := (importer.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
 			t.Errorf("undone are %+v, want %+v", done, want)
 		}
-		if diff := cmp.Diff(idsOf(first, changed), x.ids()); diff != "" {
-			t.Errorf("left are: %s", diff)
-		}
+		check.Equal(t, idsOf(first, changed), x.ids(), "left are")
 	}
 	// Comments that were undone can be imported again. Comments that a customer deleted cannot.
 	if counts, want := x.load("again.csv", second), (dynamo.LoadCounts{Written: 19 - len(changed), Existing: len(changed), Deleted: 1}); counts != want {
@@ -152,9 +150,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	if diff := cmp.Diff([]string{"again.csv", "first.csv", "pots.csv", "second.csv"}, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, []string{"again.csv", "first.csv", "pots.csv", "second.csv"}, names)
 }
 
 // An undo that fails at any call continues where it stopped, and its counts end up exact.

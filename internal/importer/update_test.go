@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -57,8 +56,6 @@ func TestUpdating(t *testing.T) {
 		row, want := row, changed
 		test.row(&row)
 		test.want(&want)
-		if diff := cmp.Diff(want, Updating(has)(before, row)); diff != "" {
-			t.Errorf("%s: %s", test.why, diff)
-		}
+		check.Equal(t, want, Updating(has)(before, row), test.why)
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 func TestHistogram(t *testing.T) {
@@ -26,9 +27,7 @@ none                          0    0.0 %
 none              0    0.0 %
 `,
 	} {
-		if diff := cmp.Diff(want, h.On(Screen{Columns: columns})); diff != "" {
-			t.Errorf("%d columns: %s", columns, diff)
-		}
+		check.Equal(t, want, h.On(Screen{Columns: columns}), columns, "columns")
 	}
 	if got := h.On(Screen{Style: true}); !strings.Contains(got, "\x1b[33m"+strings.Repeat("█", mostBar)+"\x1b[0m  12,345") {
 		t.Errorf("%q", got)

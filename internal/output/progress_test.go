@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // Where nobody draws, a line every five seconds says how far it is, how fast, and how long it will
@@ -34,9 +34,7 @@ func TestProgressLines(t *testing.T) {
 				time.Sleep(time.Until(p.start.Add(time.Duration(step.seconds) * time.Second)))
 				p.Show(step.rows, step.taken)
 			}
-			if diff := cmp.Diff(test.want, out.String()); diff != "" {
-				t.Errorf("%s: %s", test.why, diff)
-			}
+			check.Equal(t, test.want, out.String(), test.why)
 			if took := p.End(); took != 12*time.Second {
 				t.Errorf("%s took %s, want 12s", test.why, took)
 			}
@@ -71,9 +69,7 @@ func TestProgressBar(t *testing.T) {
 			}
 			p.End()
 			p.Show(40_000, 60_000)
-			if diff := cmp.Diff(test.want, strings.ReplaceAll(out.String(), eraseLine, "|")); diff != "" {
-				t.Errorf("%s: %s", test.why, diff)
-			}
+			check.Equal(t, test.want, strings.ReplaceAll(out.String(), eraseLine, "|"), test.why)
 		})
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 func TestFold(t *testing.T) {
@@ -21,9 +22,7 @@ func TestFold(t *testing.T) {
 		{"\x1b[1mone\x1b[0m two three four", "\x1b[1mone\x1b[0m two three four", "what colors takes none"},
 		{"", "", "nothing"},
 	} {
-		if diff := cmp.Diff(row.want, Screen{Columns: 20}.Fold(row.text)); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, Screen{Columns: 20}.Fold(row.text), row.why)
 		if got := (Screen{}).Fold(row.text); got != row.text {
 			t.Errorf("%s: a file gets %q", row.why, got)
 		}
@@ -95,8 +94,6 @@ P#x
   index: all, skipped: empty
 `,
 	} {
-		if diff := cmp.Diff(want, table.On(Screen{Columns: columns})); diff != "" {
-			t.Errorf("%d columns: %s", columns, diff)
-		}
+		check.Equal(t, want, table.On(Screen{Columns: columns}), columns, "columns")
 	}
 }

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 func TestWrap(t *testing.T) {
@@ -24,9 +25,7 @@ func TestWrap(t *testing.T) {
 		{"日本語です。", []string{"日本語", "です。"}, "two columns each, and no full stop at the beginning"},
 		{"é👩‍👧👩‍👧👩‍👧👩‍👧", []string{"é👩‍👧👩‍👧👩‍👧", "👩‍👧"}, "what is one picture stays one"},
 	} {
-		if diff := cmp.Diff(row.want, Wrap(row.text, 7)); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, Wrap(row.text, 7), row.why)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -123,9 +124,7 @@ func smallModule(t *testing.T, folder string) string {
 func TestRelease(t *testing.T) {
 	files := made(t, "talkback")
 	want := []string{"SHA256SUMS", "design.tar.gz", "image.tar", "linux_amd64.cdx.json", "linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, slices.Sorted(maps.Keys(files)))
 	t.Run("sums", func(t *testing.T) {
 		for line := range strings.Lines(string(files["SHA256SUMS"])) {
 			sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -184,9 +183,7 @@ func ofArchive(t *testing.T, content []byte) {
 		"LICENSE 644", "README.md 644", "completions/talkback.bash 644", "completions/talkback.fish 644", "completions/talkback.zsh 644",
 		"dynoxide 755", "talkback 755", "talkback.1 644", "talkback.env 644", "talkback.service 644",
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, names)
 	contains(t, page, ".TH TALKBACK 1", "--create-table", "explain")
 }
 
@@ -207,9 +204,7 @@ func ofList(t *testing.T, content []byte) {
 		refs = append(refs, c.BOMRef)
 		versions[c.Name] = c.Version
 	}
-	if diff := cmp.Diff(refs, list.Dependencies[0].DependsOn); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, refs, list.Dependencies[0].DependsOn)
 	root, _ := provisiontest.ModuleRoot()
 	info := must.Get(buildinfo.ReadFile(filepath.Join(root, "bin", "talkback")))(t)
 	for _, module := range info.Deps {

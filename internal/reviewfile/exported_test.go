@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -80,9 +81,7 @@ func TestExportedLine(t *testing.T) {
 {"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"status":"REJECTED","reason":"SPAM","reply":{"text":"Thanks","name":"Shop","createdAt":"2024-06-01T00:00:00.005Z","updatedAt":null,"version":1}}
 {"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"held":["EDIT","REPORTED"],"heldSince":"2024-06-01T00:00:00.005Z","heldEdit":{"rating":1,"language":"de","title":null,"text":"anders","at":"2024-06-01T00:00:00.005Z","version":2},"rejectedEdit":7,"reports":3}
 `
-	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare, full, waits))); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, string(appended(t, exportedComment(), bare, full, waits)))
 }
 
 // Where complete lines are required, a line that lacks some of the table's values is refused, even
@@ -185,9 +184,7 @@ func TestLinesThatLookLikeAnExport(t *testing.T) {
 	const file = `{"talkback":"nice","id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"en","text":" a &amp; b ","createdAt":"2024-05-01"}`
 	got := readAll(strings.NewReader(file), reviewfile.Options{Format: reviewfile.JSONLines})
 	want := []string{`line 1: p 4 en 2024-05-01T00:00:00Z text="a & b" author=anonymous/Anonymous`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, got)
 }
 
 // Without --restore, no line is accepted as an exported one, wherever in the file it is: any file

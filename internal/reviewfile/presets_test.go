@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -98,9 +99,7 @@ func TestPresets(t *testing.T) {
 		for range test.want[len(got):] {
 			got = append(got, all(reader.Next()))
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: %s", test.from, diff)
-		}
+		check.Equal(t, test.want, got, test.from)
 		if err == nil {
 			if ignored := strings.Join(reader.Mapping().Ignored, " "); ignored != test.ignored {
 				t.Errorf("%s ignores %s", test.from, ignored)
@@ -117,9 +116,7 @@ func TestMapping(t *testing.T) {
 		{Field: reviewfile.Product, Column: "product_id", Others: []string{"product_handle"}}, {Field: reviewfile.Rating, Column: "rating"},
 		{Field: reviewfile.Text, Column: "body"}, {Field: reviewfile.CreatedAt, Column: "review_date"}, {Field: reviewfile.Status, Column: "curated"},
 	}, Ignored: []string{"what"}, Media: "picture_urls"}
-	if diff := cmp.Diff(want, reader.Mapping()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, reader.Mapping())
 }
 
 // If a file has no IDs, a later export, in which the shop has replied or decided, gives the same

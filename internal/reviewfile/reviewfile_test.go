@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -185,9 +186,7 @@ func TestRows(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := readAll(iotest.OneByteReader(strings.NewReader(test.input)), test.options)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, test.want, got)
 		})
 	}
 }

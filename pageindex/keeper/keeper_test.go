@@ -13,9 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
@@ -291,9 +290,7 @@ func TestPauses(t *testing.T) {
 			tending.ended, tending.read = now, read
 			got = append(got, tending.next(now))
 		}
-		if diff := cmp.Diff(row.want, got); diff != "" {
-			t.Errorf("%s: %s", row.why, diff)
-		}
+		check.Equal(t, row.want, got, row.why)
 		if got := tending.next(now.Add(longestPause + s)); got != s {
 			t.Errorf("%s: after a calm, the pause is %s", row.why, got)
 		}
@@ -359,9 +356,7 @@ func TestForgetting(t *testing.T) {
 	young := Registration{Gaps: 1, Since: now.Add(-forgetAfter)}
 	r := Registry{Version: 3, Stores: map[string]Registration{"open": open, "ours": open, "closed": closed, "young": young}}
 	want := Registry{Version: 3, Stores: map[string]Registration{"ours": open, "closed": closed, "young": young}}
-	if diff := cmp.Diff(want, r.without(now, "ours")); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, want, r.without(now, "ours"))
 }
 
 // Every wait is longer than the waits that it must outlast.

@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
@@ -311,7 +312,5 @@ func TestWhatIsWritten(t *testing.T) {
 		"product.whole",
 		"products",
 	}
-	if diff := cmp.Diff(want, written); diff != "" {
-		t.Errorf("other fields are written directly (-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, written, "other fields are written directly")
 }
