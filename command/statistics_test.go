@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -43,20 +43,12 @@ func (a *api) count(changes ...change) {
 	must.Do(a.tb, err)
 }
 
-// image is the part of a comment's record that counting uses.
-func image(c *comment.Comment) map[string]types.AttributeValue {
+// image is the item of a comment in a record; nil if there is none.
+func image(c *comment.Comment) layout.Item {
 	if c == nil {
 		return nil
 	}
-	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	image := map[string]types.AttributeValue{
-		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
-		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
-	}
-	if traits := c.Traits().String(); traits != "" {
-		image["k"] = text(traits)
-	}
-	return image
+	return layout.Encode(*c)
 }
 
 func arrived(comments ...comment.Comment) []change {

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -50,7 +51,7 @@ func TestCountingOverABadNetwork(t *testing.T) {
 // error names the record without a customer's words.
 func TestWhatCountingReturns(t *testing.T) {
 	direct, table := newTableAt(t, dynamotest.Dynoxide(t))
-	good := image(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
+	good := layout.Encode(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
 	with := func(attr string, value types.AttributeValue) map[string]types.AttributeValue {
 		changed := map[string]types.AttributeValue{"t": &types.AttributeValueMemberS{Value: "private words"}}
 		maps.Copy(changed, good)
@@ -95,7 +96,7 @@ func TestCountingWhereNothingIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))
 		c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
-		err := counts.NewCounter(client, "t", counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
+		err := counts.NewCounter(client, "t", counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(c)}})
 		if kind := comment.KindOf(err); kind != comment.Throttled {
 			t.Errorf("kind %v, %v", kind, err)
 		}
@@ -109,7 +110,7 @@ func TestCountingBesideDamagedSettings(t *testing.T) {
 	v.update("STATISTICS", "LEADERS", "SET shards = :a", text("many"))
 	c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
 	var named stream.RecordErrors
-	err := counts.NewCounter(client, v.table, counts.CounterOptions{Patience: time.Millisecond}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
+	err := counts.NewCounter(client, v.table, counts.CounterOptions{Patience: time.Millisecond}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(c)}})
 	if !errors.As(err, &named) || !stream.Passes(named[0]) {
 		t.Errorf("%v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -32,19 +33,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	dynamotest.Main(m)
-}
-
-// image returns the attributes of a comment's item that counting needs, as a record holds them.
-func image(c comment.Comment) map[string]types.AttributeValue {
-	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	image := map[string]types.AttributeValue{
-		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
-		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
-	}
-	if traits := c.Traits().String(); traits != "" {
-		image["k"] = text(traits)
-	}
-	return image
 }
 
 // history is a random history of some products: the records of each shard, and the comments that
@@ -93,11 +81,11 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(sequence)), Created: time.Now()}
 	var id comment.ID
 	if before != nil {
-		record.Old, id = image(*before), before.ID
+		record.Old, id = layout.Encode(*before), before.ID
 	}
 	switch {
 	case after != nil:
-		record.New, id = image(*after), after.ID
+		record.New, id = layout.Encode(*after), after.ID
 	case sequence%2 == 0: // a tombstone; otherwise an item deleted by hand
 		record.New = map[string]types.AttributeValue{
 			"PK": record.Old["PK"], "SK": record.Old["SK"], "e": &types.AttributeValueMemberN{Value: "1"},

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -120,7 +121,7 @@ func TestRebuildFeeds(t *testing.T) {
 	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	handle := func(position stream.Position, now comment.Comment) {
 		t.Helper()
-		must.Do(t, counter.Handle(t.Context(), []stream.Record{{Position: position, New: image(now)}}))
+		must.Do(t, counter.Handle(t.Context(), []stream.Record{{Position: position, New: layout.Encode(now)}}))
 	}
 	handle("2026/1", was)
 	rebuilder := newRebuilder(client, table)
@@ -142,9 +143,9 @@ func TestWhatIsNotFed(t *testing.T) {
 	table, fed := newTable(t, client), newIndex()
 	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
-	refused := image(comments[1])
+	refused := layout.Encode(comments[1])
 	refused["r"] = &types.AttributeValueMemberN{Value: "6"}
-	batch := []stream.Record{{Position: "2026/1", New: image(comments[0])}, {Position: "2026/1", New: refused}}
+	batch := []stream.Record{{Position: "2026/1", New: layout.Encode(comments[0])}, {Position: "2026/1", New: refused}}
 	var named stream.RecordErrors
 	if err := counter.Handle(t.Context(), batch); !errors.As(err, &named) || len(named) != 1 {
 		t.Error(err)
@@ -152,7 +153,7 @@ func TestWhatIsNotFed(t *testing.T) {
 	check.Equal(t, cellsOf(comments[:1]), fed.cells())
 	v := vandal{t: t, client: client, table: table}
 	v.grid("private words")
-	if err := counter.Handle(t.Context(), []stream.Record{{Position: "2026/2", New: image(comments[1])}}); !errors.As(err, &named) || len(named) != 1 {
+	if err := counter.Handle(t.Context(), []stream.Record{{Position: "2026/2", New: layout.Encode(comments[1])}}); !errors.As(err, &named) || len(named) != 1 {
 		t.Error(err)
 	}
 	check.Equal(t, cellsOf(comments[:1]), fed.cells(), "of a product whose statistics are damaged")

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -81,7 +82,7 @@ func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
 	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	c := commenttest.Random(commenttest.Rand(t), "vase")
 	c.Status = comment.Approved
-	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", "1"), Created: time.Now(), New: image(c)}
+	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", "1"), Created: time.Now(), New: layout.Encode(c)}
 	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}))
 	late := lateReplica{client}
 	unknown := func(context.Context) (at time.Time, known bool) { return at, false }

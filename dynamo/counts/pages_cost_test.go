@@ -254,10 +254,10 @@ func (p *priced) record(before, after *comment.Comment) stream.Record {
 	p.records++
 	record := stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(p.records))}
 	if before != nil {
-		record.Old = image(*before)
+		record.Old = layout.Encode(*before)
 	}
 	if after != nil {
-		record.New = image(*after)
+		record.New = layout.Encode(*after)
 	}
 	return record
 }

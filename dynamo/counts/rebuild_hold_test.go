@@ -138,7 +138,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}{
 		{"a rebuild while it lasts", time.Now().Add(time.Hour), func(v vandal, _ comment.Comment) { rebuild(t, client, v.table) }},
 		{"counting after it", time.Now().Add(-time.Second), func(v vandal, added comment.Comment) {
-			must.Do(t, counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}))
+			must.Do(t, counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(added)}}))
 		}},
 	} {
 		v, _ := damaged(t, client)
@@ -196,7 +196,7 @@ func TestHeldProductIsLeftAlone(t *testing.T) {
 			hold()
 		}
 		counter := counts.NewCounter(other, v.table, counts.CounterOptions{Patience: time.Millisecond})
-		record := stream.Record{Position: "1", New: image(commenttest.Random(commenttest.Rand(t), "p"))}
+		record := stream.Record{Position: "1", New: layout.Encode(commenttest.Random(commenttest.Rand(t), "p"))}
 		tried := false
 		for n := 0; n < 100 && !tried; n++ { // its patience may end before it begins
 			var failed stream.RecordErrors
@@ -223,7 +223,7 @@ func TestCommentChangesAfterALook(t *testing.T) {
 		if err := dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after); err != nil {
 			t.Error(err)
 		}
-		record := stream.Record{Position: "1", Old: image(before), New: image(after)}
+		record := stream.Record{Position: "1", Old: layout.Encode(before), New: layout.Encode(after)}
 		if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}); err != nil {
 			t.Error(err)
 		}
@@ -251,14 +251,14 @@ func TestNumberOfChangesComesBack(t *testing.T) {
 		other := counts.NewCounter(client, v.table, counts.CounterOptions{})
 		was := c[1]
 		was.Rating = was.Rating%comment.MaxRating + 1
-		first := []stream.Record{{Position: "1", New: image(c[0])}}
+		first := []stream.Record{{Position: "1", New: layout.Encode(c[0])}}
 		if known {
-			first = append(first, stream.Record{Position: "1", New: image(was)})
+			first = append(first, stream.Record{Position: "1", New: layout.Encode(was)})
 		}
 		handle(other, first...)
-		record := stream.Record{Position: "2", New: image(c[1])}
+		record := stream.Record{Position: "2", New: layout.Encode(c[1])}
 		late := counts.NewCounter(faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() {
-			handle(other, record, stream.Record{Position: "1", New: image(c[2])})
+			handle(other, record, stream.Record{Position: "1", New: layout.Encode(c[2])})
 			v.delete("P#p", "S")
 			rebuild(t, client, v.table)
 		})), v.table, counts.CounterOptions{})
@@ -281,7 +281,7 @@ func TestOldRecordsAfterALook(t *testing.T) {
 		t.Helper()
 		must.Do(t, counter.Handle(t.Context(), []stream.Record{record}))
 	}
-	added, deleted := stream.Record{Position: "1", New: image(c)}, stream.Record{Position: "2", Old: image(c)}
+	added, deleted := stream.Record{Position: "1", New: layout.Encode(c)}, stream.Record{Position: "2", Old: layout.Encode(c)}
 	rebuild(t, client, v.table)
 	handle(added)
 	v.delete("C#"+c.ID.Position().String(), "C")

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -195,7 +196,7 @@ func TestCountingWhileShardsChange(t *testing.T) {
 			c := commenttest.Random(r, product)
 			c.Rating = rating
 			all = append(all, c)
-			return stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(len(all))), New: image(c)}
+			return stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(len(all))), New: layout.Encode(c)}
 		}
 		var before, records []stream.Record
 		for i := 0; known && i < 8; i++ {
@@ -266,7 +267,7 @@ func countOthers(ctx context.Context, t *testing.T, counter *counts.Counter, sto
 			return err
 		}
 		model.Insert(c)
-		record := stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(sequence)), New: image(c)}
+		record := stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(sequence)), New: layout.Encode(c)}
 		if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
 			return err
 		}

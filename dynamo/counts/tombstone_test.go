@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -83,7 +84,7 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 func TestTombstonesAreCounted(t *testing.T) {
 	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	c := commenttest.Random(commenttest.Rand(t), "p")
-	counter, there := counts.NewCounter(client, table, counts.CounterOptions{}), image(c)
+	counter, there := counts.NewCounter(client, table, counts.CounterOptions{}), layout.Encode(c)
 	gone := key("C#"+c.ID.Position().String(), "C")
 	gone["e"], gone["m"] = &types.AttributeValueMemberN{Value: "1"}, text("mark")
 	for _, row := range []struct {
