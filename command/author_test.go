@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -70,12 +69,11 @@ func newAuthored(t *testing.T) *authored {
 // author runs talkback author and returns what it prints.
 func (a *authored) author(status int, words ...string) (out, said string) {
 	a.t.Helper()
-	var printed, errors bytes.Buffer
-	arguments := append(a.arguments("author"), words...)
-	if got := runMain(a.t, &printed, &errors, arguments...); got != status {
-		a.t.Fatalf("talkback author %v: status %d\n%s", words, got, &errors)
+	got, out, said := talkback(a.t.Context(), append(a.arguments("author"), words...)...)
+	if got != status {
+		a.t.Fatalf("talkback author %v: status %d\n%s", words, got, said)
 	}
-	return printed.String(), errors.String()
+	return out, said
 }
 
 // The export of a customer has all that the table holds about the customer and nothing about others. It names neither
@@ -148,10 +146,7 @@ func TestAuthorErase(t *testing.T) {
 	t.Parallel() // each erasure waits for half a minute
 	a := newAuthored(t)
 	file := filepath.Join(t.TempDir(), "all.jsonl")
-	var out, said bytes.Buffer
-	if status := runMain(t, &out, &said, a.arguments("export", file, "--all")...); status != 0 {
-		t.Fatal(&said)
-	}
+	a.must("export", file, "--all")
 	if _, said := a.author(2, "erase", "42", file); !strings.Contains(said, "writes no file") {
 		t.Errorf("with a file it says %q", said)
 	}
@@ -166,12 +161,8 @@ func TestAuthorErase(t *testing.T) {
 		t.Errorf("the imported author has %q", out)
 	}
 	a.author(0, "erase", "42", "--imported", "--scan")
-	out.Reset()
-	if status := runMain(t, &out, &said, a.arguments("import", file, "--restore", "--revive", "--no-count")...); status != 0 {
-		t.Fatal(&said)
-	}
-	if text := out.String(); !strings.Contains(text, "3 of erased authors") {
-		t.Errorf("the import says %q", text)
+	if said := a.says("import", file, "--restore", "--revive", "--no-count"); !strings.Contains(said, "3 of erased authors") || !strings.Contains(said, "status 0") {
+		t.Errorf("the import says %q", said)
 	}
 	for _, kind := range []string{"", "--imported --scan"} {
 		if out, _ := a.author(0, append([]string{"export", "42"}, strings.Fields(kind)...)...); out != "" {

@@ -76,9 +76,8 @@ func TestImportReport(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
 	for _, arguments := range [][]string{judgeme, judgeme[:7], judgeme[:4]} {
-		var out, said bytes.Buffer
-		status := runMain(t, &out, &said, append([]string{"import", "testdata/judgeme.csv", "--dry-run"}, arguments...)...)
-		fmt.Fprintf(&got, "# %s: status %d\n%s%s\n", strings.Join(arguments, " "), status, duration.ReplaceAllString(out.String(), "in a while"), said.String())
+		status, out, said := talkback(t.Context(), append([]string{"import", "testdata/judgeme.csv", "--dry-run"}, arguments...)...)
+		fmt.Fprintf(&got, "# %s: status %d\n%s%s\n", strings.Join(arguments, " "), status, duration.ReplaceAllString(out, "in a while"), said)
 	}
 	goldentest.Compare(t, "testdata/import_report.golden", []byte(got.String()))
 }

@@ -42,10 +42,9 @@ func TestPagesBuild(t *testing.T) {
 	}
 	build := func(want int, say string, more ...string) {
 		t.Helper()
-		var out bytes.Buffer
-		status := runMain(t, &out, &out, append([]string{"pages", "build", "--from", export, "--to", folder}, more...)...)
-		if status != want || !strings.Contains(out.String(), say) {
-			t.Errorf("status %d: %s", status, &out)
+		status, out, said := talkback(t.Context(), append([]string{"pages", "build", "--from", export, "--to", folder}, more...)...)
+		if status != want || !strings.Contains(out+said, say) {
+			t.Errorf("status %d: %s%s", status, out, said)
 		}
 	}
 	write(string(lines))

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,17 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 )
-
-// runMain runs a command line as it is and returns its exit status.
-func runMain(t testing.TB, out, said *bytes.Buffer, arguments ...string) int {
-	t.Helper()
-	return command.Main(t.Context(), arguments, command.Terminal{In: strings.NewReader(""), Out: out, Err: said, Logger: slog.New(slog.DiscardHandler)})
-}
 
 func gzipped(t *testing.T, text string) string {
 	t.Helper()
@@ -149,9 +141,8 @@ func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 		{"export", "database.jsonl", "--force"},
 		{"export", "data/engine.lock", "--force"},
 	} {
-		var said bytes.Buffer
-		if status := runMain(t, &said, &said, arguments...); status != 2 || !strings.Contains(said.String(), "is a file of the local engine") {
-			t.Errorf("%v: status %d, %s", arguments, status, said.String())
+		if status, _, said := talkback(t.Context(), arguments...); status != 2 || !strings.Contains(said, "is a file of the local engine") {
+			t.Errorf("%v: status %d, %s", arguments, status, said)
 		}
 	}
 	if got := readFile(t, "data/talkback.db"); got != "comments" {
@@ -258,15 +249,14 @@ func checkHarmless(t testing.TB, folder, format, text string) {
 	rejects := filepath.Join(folder, "rejects.tsv")
 	writeFile(t, name, text)
 	for _, more := range [][]string{nil, {"--rejects", rejects, "--force"}, {"--max-rejects", "0"}, {"--map", "text=none"}} {
-		var out, said bytes.Buffer
-		runMain(t, &out, &said, append([]string{"import", name, "--format", format, "--dry-run"}, more...)...)
-		for _, r := range out.String() + said.String() {
+		_, out, said := talkback(t.Context(), append([]string{"import", name, "--format", format, "--dry-run"}, more...)...)
+		for _, r := range out + said {
 			if r != '\n' && !unicode.IsGraphic(r) && r != '\u200c' && r != '\u200d' {
-				t.Fatalf("%v: it says %U:\n%s%s", more, r, out.String(), said.String())
+				t.Fatalf("%v: it says %U:\n%s%s", more, r, out, said)
 			}
 		}
-		if strings.Contains("\n"+out.String()+said.String(), "\n"+forged) {
-			t.Fatalf("%v: a forged line:\n%s%s", more, out.String(), said.String())
+		if strings.Contains("\n"+out+said, "\n"+forged) {
+			t.Fatalf("%v: a forged line:\n%s%s", more, out, said)
 		}
 	}
 	checkRejects(t, rejects, text)
@@ -393,9 +383,8 @@ func TestMessagesOfHostileNames(t *testing.T) {
 		{"an argument", []string{"\x1b]0;owned\a"}},
 		{"a flag", []string{"import", "good.csv", "--\x1b]0;owned\a"}},
 	} {
-		var said bytes.Buffer
-		runMain(t, &said, &said, row.arguments...)
-		if text := said.String(); strings.ContainsAny(text, "\x1b\a") || strings.Contains(text, "\n"+forged) || !strings.Contains(text, `\`) {
+		_, out, said := talkback(t.Context(), row.arguments...)
+		if text := out + said; strings.ContainsAny(text, "\x1b\a") || strings.Contains(text, "\n"+forged) || !strings.Contains(text, `\`) {
 			t.Errorf("%s: %q", row.why, text)
 		}
 	}
