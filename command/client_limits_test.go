@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
-	"github.com/talkback/talkback/internal/servertest/program"
+	"github.com/talkback/talkback/internal/servertest/programtest"
 )
 
 // running is the program that serves within this process.
@@ -29,7 +29,7 @@ type running struct {
 func serving(t *testing.T, arguments ...string) running {
 	t.Helper()
 	said := &commenttest.Transcript{}
-	address, stop := program.Serve(t, said, arguments...)
+	address, stop := programtest.Serve(t, said, arguments...)
 	return running{"http://" + address, said, stop}
 }
 

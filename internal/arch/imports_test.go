@@ -172,7 +172,7 @@ var own = map[string]struct {
 	"internal/commenttest/goldentest": {nil, "a file is compared as it is"},
 	"internal/commenttest/check":      {nil, "values are compared, whatever they are"},
 	"internal/commenttest/must":       {nil, "a test of any package may have a step that fails"},
-	"internal/servertest/program":     {[]string{"command", "internal/commenttest"}, "it runs the program as its command line does"},
+	"internal/servertest/programtest": {[]string{"command", "internal/commenttest"}, "it runs the program as its command line does"},
 	"":                                {[]string{"command"}, "main hands over to the commands"},
 }
 

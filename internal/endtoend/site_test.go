@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/servertest/program"
+	"github.com/talkback/talkback/internal/servertest/programtest"
 	"github.com/talkback/talkback/web"
 )
 
@@ -71,7 +71,7 @@ func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
 // serve runs the program until the test ends, and returns its address.
 func serve(t *testing.T, arguments ...string) string {
 	t.Helper()
-	address, _ := program.Serve(t, &commenttest.Transcript{}, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
+	address, _ := programtest.Serve(t, &commenttest.Transcript{}, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
 	return "http://" + address
 }
 

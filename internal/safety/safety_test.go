@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/episode"
-	"github.com/talkback/talkback/internal/servertest/program"
+	"github.com/talkback/talkback/internal/servertest/programtest"
 	"github.com/talkback/talkback/internal/workload"
 )
 
@@ -63,7 +63,7 @@ func (s *site) serve(arguments ...string) (address string) {
 // start runs the program until stop is called, at the latest when the test ends.
 func (s *site) start(arguments ...string) (address string, stop func()) {
 	s.t.Helper()
-	address, stop = program.Serve(s.t, s.log, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
+	address, stop = programtest.Serve(s.t, s.log, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
 	return "http://" + address, stop
 }
 

@@ -1,5 +1,5 @@
-// Package program runs the program within the process of a test. Only tests import it.
-package program
+// Package programtest runs the program within the process of a test. Only tests import it.
+package programtest
 
 import (
 	"context"
