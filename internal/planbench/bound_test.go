@@ -1,6 +1,7 @@
 package planbench
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -35,15 +36,13 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		case 1:
 			beliefs.Stats = nil
 		}
-		account := usage.NewPool(1 << 40).Open(1 << 40)
-		ctx, store := usage.With(t.Context(), account), p.table.Store(knowing(beliefs))
-		page, err := store.Comments(ctx, q)
+		page, units, err := charged(t.Context(), p, knowing(beliefs), q)
 		most := promised(q)
 		if large {
 			const call, atOnce = 128.5, 16
 			most += call * (1 + 2*atOnce)
 		}
-		if units := account.Units(); units > most {
+		if units > most {
 			t.Fatalf("the page cost %v units, at most %v are promised", units, most)
 		}
 		if comment.KindOf(err) == comment.TooCostly && large {
@@ -73,13 +72,20 @@ func TestPagesOfLargeComments(t *testing.T) {
 		{Order: comment.MostHelpful, Slice: comment.Slice{Size: 1}, Filter: dated},
 	} {
 		q.Product = generatedProduct
-		account := usage.NewPool(1 << 40).Open(1 << 40)
-		page := must.Get(p.table.Store(knowing(planner.Knowledge{Sizes: p.sizes})).Comments(usage.With(t.Context(), account), q))(t)
+		page, units, err := charged(t.Context(), p, knowing(planner.Knowledge{Sizes: p.sizes}), q)
+		must.Do(t, err)
 		checkPage(t, p, q, page)
-		if units, most := account.Units(), layout.BoundFactor*planner.PageEstimate(q); units > most {
+		if most := layout.BoundFactor * planner.PageEstimate(q); units > most {
 			t.Errorf("%v, %d comments: %v units, want at most %v\n%s", q.Order, q.Slice.Size, units, most, page.Plan().Summary())
 		}
 	}
+}
+
+// charged reads a page, and returns how many read units it is charged.
+func charged(ctx context.Context, p *Product, options dynamo.Options, q comment.Query) (comment.Page, float64, error) {
+	account := usage.NewPool(1 << 40).Open(1 << 40)
+	page, err := p.table.Store(options).Comments(usage.With(ctx, account), q)
+	return page, account.Units(), err
 }
 
 // promised returns the most that a page may cost.
@@ -282,16 +288,20 @@ func checkPage(t rapid.TB, p *Product, q comment.Query, page comment.Page) {
 	} else {
 		end = min(end, start+q.Slice.Size)
 	}
-	want := list[start:end]
-	if len(want) != len(page.Comments) {
-		t.Fatalf("the page has %d comments, want %d", len(page.Comments), len(want))
+	checkIsSlice(t, page, list, start, end, q.Slice.Size > 0)
+}
+
+// checkIsSlice compares a page with a part of a list. If tells is set, the page knows what is before and behind it.
+func checkIsSlice(t rapid.TB, page comment.Page, list []comment.Comment, start, end int, tells bool) {
+	if len(page.Comments) != end-start {
+		t.Fatalf("the page has %d comments, want %d\n%s", len(page.Comments), end-start, page.Plan().Summary())
 	}
-	for i := range want {
-		if page.Comments[i].ID != want[i].ID {
-			t.Fatalf("comment %d is %s, want %s", i, page.Comments[i].ID, want[i].ID)
+	for i, c := range page.Comments {
+		if c.ID != list[start+i].ID || c.Text != list[start+i].Text {
+			t.Fatalf("comment %d is %s, want %s\n%s", i, c.ID, list[start+i].ID, page.Plan().Summary())
 		}
 	}
-	if q.Slice.Size > 0 && (page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0)) {
-		t.Fatalf("next %t, previous %t; the page is %d to %d of %d", page.HasNext, page.HasPrevious, start, end, len(list))
+	if tells && (page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0)) {
+		t.Fatalf("next %t, previous %t; the page is %d to %d of %d\n%s", page.HasNext, page.HasPrevious, start, end, len(list), page.Plan().Summary())
 	}
 }

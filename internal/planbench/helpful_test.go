@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // withVotes returns a product with helpful votes on some comments. One comment in fifty is Finnish.
@@ -77,10 +76,10 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				}
 				options := knowing(known)
 				options.PageNumbers = priced{Model: indexes[test.p]}
-				account := usage.NewPool(1 << 40).Open(1 << 40)
-				page := must.Get(test.p.table.Store(options).Comments(usage.With(t.Context(), account), q))(t)
+				page, units, err := charged(t.Context(), test.p, options, q)
+				must.Do(t, err)
 				checkPage(t, test.p, q, page)
-				if units := account.Units(); units > limit {
+				if units > limit {
 					t.Errorf("the page cost %.1f units, want at most %.1f\n%s", units, limit, page.Plan().Summary())
 				}
 			})
@@ -116,12 +115,11 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 			}
 			options := knowing(test.p.known())
 			options.PageNumbers = priced{Model: indexes[test.p]}
-			account := usage.NewPool(1 << 40).Open(1 << 40)
-			page, err := test.p.table.Store(options).Comments(usage.With(t.Context(), account), q)
+			page, units, err := charged(t.Context(), test.p, options, q)
 			if tooDeep := test.page == 60; tooDeep != (err != nil) {
 				t.Fatal(err)
 			}
-			if units := account.Units(); units > test.units {
+			if units > test.units {
 				t.Errorf("it cost %.1f units, want at most %.1f", units, test.units)
 			}
 			if err == nil && test.unlinked != (page.Numbered.Unlinked != nil) {

@@ -111,8 +111,7 @@ func TestPagesOfTraits(t *testing.T) {
 			index.away = new(rapid.IntRange(0, 3).Draw(t, "lookups"))
 		}
 		options.PageNumbers = index
-		account := usage.NewPool(1 << 40).Open(1 << 40)
-		page, err := p.table.Store(options).Comments(usage.With(t.Context(), account), q)
+		page, units, err := charged(t.Context(), p, options, q)
 		most := layout.BoundFactor * planner.PageEstimate(q)
 		if !complete {
 			most += layout.LargestCall
@@ -120,7 +119,7 @@ func TestPagesOfTraits(t *testing.T) {
 				most += layout.BoundFactor * planner.LookupEstimate(q, 0)
 			}
 		}
-		if units := account.Units(); units > most {
+		if units > most {
 			t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 		}
 		if kind := comment.KindOf(err); !complete && (kind == comment.TooCostly || kind == comment.Unavailable && q.Slice.Page > 1) {
