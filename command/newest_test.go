@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/streamtest"
 )
 
 // productPage is the operation of a product page: the newest comments, the statistics, the latest praise and complaint,
@@ -91,7 +92,7 @@ func (p *paced) made() []string {
 func pacedAPI(a *api) (*api, *paced) {
 	client := &paced{under: a.session.Client.Options().HTTPClient}
 	client.expect()
-	service := &api{tb: a.tb, session: a.session, pages: a.pages, watermark: prompt{}}
+	service := &api{tb: a.tb, session: a.session, pages: a.pages, watermark: streamtest.Prompt{}}
 	service.useClient(call.Over(a.session.Client, client))
 	return service, client
 }
@@ -251,7 +252,7 @@ func TestFieldsTogether(t *testing.T) {
 		there := map[comment.ID]comment.Comment{}
 		for range commenttest.Times(6, 200) {
 			a.shuffle(r, there, names[:2])
-			together := &api{tb: t, session: a.session, watermark: prompt{}}
+			together := &api{tb: t, session: a.session, watermark: streamtest.Prompt{}}
 			alone := map[string]map[string]any{} // answers by product and field: nothing is written meanwhile
 			together.useClient(a.session.Client)
 			for range 3 {

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/schematest"
+	"github.com/talkback/talkback/internal/streamtest"
 )
 
 // composer makes up valid operations over the whole schema.
@@ -330,7 +331,7 @@ func TestOperations(t *testing.T) {
 	apart.pages = apart.inTable(t, s.comments...)
 	apart.useClient(apart.session.Client)
 	whole := *apart
-	whole.watermark = prompt{}
+	whole.watermark = streamtest.Prompt{}
 	whole.useClient(apart.session.Client)
 	for _, product := range s.products[:2] {
 		for _, filter := range []any{nil, map[string]any{"ratings": []any{4, 5}}, map[string]any{"languages": []any{"de", "en"}}} {

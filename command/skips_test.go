@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/streamtest"
 )
-
-// prompt is a watermark of counting without delay.
-type prompt struct{}
-
-// ProcessedUpTo implements dynamo.Watermark.
-func (prompt) ProcessedUpTo(context.Context) (time.Time, bool, error) { return time.Now(), true, nil }
 
 // skippingPage is a page with the reads that were skipped.
 type skippingPage struct {
@@ -60,7 +54,7 @@ func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
-		a.watermark = prompt{}
+		a.watermark = streamtest.Prompt{}
 		a.useClient(a.session.Client)
 		comments := commenttest.Many(r, "vase", 10)
 		for i := range comments {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +30,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -109,7 +109,7 @@ func newContest(tb testing.TB) *contest {
 	comments := load(tb, endpoint, table)
 	reads := bareReads{}
 	c := &contest{wholeTape: newTape(), bareTape: newTape(), endpoint: endpoint, table: table, reads: reads, cases: casesOf(comments)}
-	c.whole = serverOver(tapedClient(endpoint, c.wholeTape), endpoint, table, upToNow{})
+	c.whole = serverOver(tapedClient(endpoint, c.wholeTape), endpoint, table, streamtest.Prompt{})
 	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table, reads: reads}
 	c.published = bareHandler{client: plainClient(endpoint, newTape()), table: table, published: true}
 	warmUp(tb, c.whole)
@@ -148,13 +148,6 @@ func warmUp(tb testing.TB, handler http.Handler) {
 	for bytes.Contains(ask(tb, handler, planned.body), []byte(`"estimatedUnits":null`)) {
 		runtime.Gosched()
 	}
-}
-
-// upToNow is a watermark at the present time.
-type upToNow struct{}
-
-func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
-	return time.Now(), true, nil
 }
 
 // load fills a new table with comments of about 500 bytes as items, the average of real reviews.

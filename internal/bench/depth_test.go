@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/streamtest"
 )
 
 // mostFunctions is how many functions of this module may be on the stack when a page is read. 14 of
@@ -21,7 +22,7 @@ func TestFunctionsFromRequestToQuery(t *testing.T) {
 	comments := load(t, endpoint, table)
 	stack := &stackClient{tape: newTape()}
 	newest := casesOf(comments)[0]
-	ask(t, serverOver(tapedClient(endpoint, stack), endpoint, table, upToNow{}), newest.body)
+	ask(t, serverOver(tapedClient(endpoint, stack), endpoint, table, streamtest.Prompt{}), newest.body)
 	if len(stack.functions) == 0 || len(stack.functions) > mostFunctions {
 		t.Errorf("%s: %d functions of this module from request to Query, want 1 to %d:\n%s",
 			newest.name, len(stack.functions), mostFunctions, strings.Join(stack.functions, "\n"))

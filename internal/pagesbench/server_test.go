@@ -2,7 +2,6 @@ package pagesbench
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -26,13 +26,6 @@ type served struct {
 	client *http.Client
 }
 
-// upToNow is a watermark that never lags.
-type upToNow struct{}
-
-func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
-	return time.Now(), true, nil
-}
-
 // newServed loads comments into a table, counts them, and serves them.
 func newServed(t *testing.T, comments []comment.Comment) served {
 	b, endpoint := newTable(t)
@@ -40,7 +33,7 @@ func newServed(t *testing.T, comments []comment.Comment) served {
 	counted := tableOf(b)
 	must.Do(t, counted.Apply(t.Context(), entriesOf(comments)))
 	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(b.Client, b.table), stream.State{}, time.Now()))
-	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
+	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: streamtest.Prompt{}}
 	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint}, counted.Index, slog.New(slog.DiscardHandler))
 	server := httptest.NewServer(serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(server.Close)

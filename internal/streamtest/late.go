@@ -1,5 +1,5 @@
-// Package streamtest has streams that behave as badly as AWS allows. It is test support, and no
-// shipped code imports it.
+// Package streamtest has streams that behave as badly as AWS allows, and the watermark of one that
+// never lags. It is test support, and no shipped code imports it.
 package streamtest
 
 import (
