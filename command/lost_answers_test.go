@@ -116,6 +116,13 @@ func (a *api) stands(t *testing.T, product string) []string {
 	return out
 }
 
+// about prepares a comment, and returns an input with its id and more.
+func about(more map[string]any) func(a *api, product string) map[string]any {
+	return func(a *api, product string) map[string]any {
+		return with(map[string]any{"id": a.add(draftOf(product)).Comment.ID}, more)
+	}
+}
+
 var attempts = []attempt{
 	{
 		name: "add", field: "addComment", input: "AddCommentInput", done: added,
@@ -155,22 +162,16 @@ var attempts = []attempt{
 	},
 	{
 		name: "delete the only one", field: "deleteComment", input: "DeleteCommentInput", done: func(string) []string { return nil }, gone: true, only: true,
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID}
-		},
+		prepare: about(nil),
 	},
 	{
 		name: "edit", field: "editComment", input: "EditCommentInput",
-		done: func(product string) []string { return []string{product + revised} },
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "rating": 2, "language": "de", "title": nil}
-		},
+		done:    func(product string) []string { return []string{product + revised} },
+		prepare: about(map[string]any{"version": 1, "rating": 2, "language": "de", "title": nil}),
 	},
 	{
 		name: "delete", field: "deleteComment", input: "DeleteCommentInput", done: func(string) []string { return nil }, gone: true,
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID}
-		},
+		prepare: about(nil),
 	},
 }
 
@@ -178,10 +179,8 @@ var attempts = []attempt{
 var attemptsBeside = []attempt{
 	{
 		name: "reply", field: "replyToComment", input: "ReplyToCommentInput", again: true,
-		done: func(product string) []string { return append(added(product), `reply "Thanks." version 1`) },
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 0, "text": "Thanks.", "name": "Shop"}
-		},
+		done:    func(product string) []string { return append(added(product), `reply "Thanks." version 1`) },
+		prepare: about(map[string]any{"version": 0, "text": "Thanks.", "name": "Shop"}),
 	},
 	{
 		name: "edit of a reply", field: "replyToComment", input: "ReplyToCommentInput", again: true,
@@ -202,10 +201,8 @@ var attemptsBeside = []attempt{
 	},
 	{
 		name: "report", field: "reportComment", input: "ReportCommentInput", again: true, transacts: true, bare: true,
-		done: func(product string) []string { return append(added(product), "1 reports", "report of SPAM") },
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "reason": "SPAM", "note": "Look."}
-		},
+		done:    func(product string) []string { return append(added(product), "1 reports", "report of SPAM") },
+		prepare: about(map[string]any{"reason": "SPAM", "note": "Look."}),
 	},
 	{
 		name: "approve", field: "approveComment", input: "ApproveCommentInput", again: true, transacts: true,
@@ -216,10 +213,8 @@ var attemptsBeside = []attempt{
 	},
 	{
 		name: "vote", field: "voteOnComment", input: "VoteOnCommentInput", again: true,
-		done: func(product string) []string { return append(added(product), "vote h") },
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "vote": "HELPFUL"}
-		},
+		done:    func(product string) []string { return append(added(product), "vote h") },
+		prepare: about(map[string]any{"vote": "HELPFUL"}),
 	},
 	{
 		name: "take a vote back", field: "voteOnComment", input: "VoteOnCommentInput", again: true,
@@ -237,16 +232,12 @@ var attemptsBeside = []attempt{
 		done: func(string) []string {
 			return []string{"decision from APPROVED to REJECTED", "state R/SPAM, queued false"}
 		},
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "reason": "SPAM"}
-		},
+		prepare: about(map[string]any{"version": 1, "reason": "SPAM"}),
 	},
 	{
 		name: "withdraw", field: "withdrawComment", input: "WithdrawCommentInput", again: true, transacts: true,
-		done: func(string) []string { return []string{"decision from APPROVED to WITHDRAWN", "state W, queued false"} },
-		prepare: func(a *api, product string) map[string]any {
-			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1}
-		},
+		done:    func(string) []string { return []string{"decision from APPROVED to WITHDRAWN", "state W, queued false"} },
+		prepare: about(map[string]any{"version": 1}),
 	},
 }
 
