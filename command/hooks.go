@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/output"
@@ -75,7 +76,7 @@ func (c *Hooks) check(app *kong.Application) (since time.Time, err error) {
 	case c.Since == "":
 		return since, nil
 	}
-	since, err = time.Parse(time.RFC3339, c.Since)
+	since, err = comment.ParseTime(c.Since)
 	if err != nil || time.Since(since) < 0 || time.Since(since) > outbox.Keep {
 		return since, errors.New("--since must be a time of the last 14 days, such as 2026-11-26T12:00:00Z")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
@@ -339,7 +340,7 @@ func valueMappers() []kong.Option {
 		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", func(text string) (*time.Time, error) {
 			moment, err := time.Parse(time.DateOnly, text) // a day begins at midnight UTC
 			if err != nil {
-				moment, err = time.Parse(time.RFC3339, text)
+				moment, err = comment.ParseTime(text)
 			}
 			return &moment, err
 		})),

@@ -143,6 +143,7 @@ func TestRefusals(t *testing.T) {
 		"explain --product cup --ratings 6",
 		"explain --product cup --languages klingonese",
 		"explain --product cup --created-after yesterday",
+		"explain --product cup --created-after 2024-05-31T9:00:00Z",
 		"explain --product cup --created-after 2024-06-01 --created-before 2024-05-01",
 		"explain --product cup --after 42",
 		"explain --product cup --page=-1",

@@ -6,6 +6,7 @@ package comment
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -170,6 +171,21 @@ func (c Comment) moderation() (m Moderation) {
 		m = *c.Moderation
 	}
 	return m
+}
+
+// rfc3339 is stricter than package time, which also reads an hour of one digit, a comma before a
+// fraction, and offsets up to 24:60. A fraction has more digits than that of any clock.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,40})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
+// ParseTime reads a time as RFC 3339 writes it. It returns a BadInput error for anything else, and
+// for leap seconds, which package time does not have.
+func ParseTime(text string) (time.Time, error) {
+	if rfc3339.MatchString(text) {
+		if t, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, Errorf(BadInput, `a DateTime is written as in RFC 3339, with a zone: "2024-05-01T12:00:00Z"`)
 }
 
 // IsTime reports whether answers can hold a time: RFC 3339 writes the years 0 to 9999.
