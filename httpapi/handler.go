@@ -28,8 +28,8 @@ func New(o Options) http.Handler {
 		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
 	}
 	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newSharedAnswers(o.Unchanged)}, sender)
-	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
-	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
+	mux.Handle("/healthz", sender.light(readOnly(healthy)))
+	mux.Handle("/readyz", sender.light(readOnly(readiness(o.Ready, o.Connections, o.Logger))))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
 	mux.Handle(graphQLPath, api)
 	return strict(o.HSTSAge)(recorded(o.observed(mux, false)))

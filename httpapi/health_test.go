@@ -24,6 +24,31 @@ func probe(ctx context.Context, server http.Handler) int {
 	return answer.Code
 }
 
+// Health and readiness are only read, health also while there is no handler yet.
+func TestMethodsOfProbes(t *testing.T) {
+	opening, opened := httpapi.NewOpening("the table is being opened"), httpapi.New(options(func(*httpapi.Options) {}))
+	for _, row := range []struct {
+		server       http.Handler
+		method, path string
+		refused      bool
+	}{
+		{opening, "HEAD", "/healthz", false},
+		{opening, "POST", "/healthz", true},
+		{opened, "GET", "/healthz", false},
+		{opened, "POST", "/healthz", true},
+		{opened, "OPTIONS", "/healthz", true},
+		{opened, "HEAD", "/readyz", false},
+		{opened, "POST", "/readyz", true},
+		{opened, "DELETE", "/readyz", true},
+	} {
+		w := httptest.NewRecorder()
+		row.server.ServeHTTP(w, httptest.NewRequest(row.method, row.path, nil))
+		if allow := w.Header().Get("Allow"); (w.Code == http.StatusMethodNotAllowed) != row.refused || (allow == "GET, HEAD") != row.refused {
+			t.Errorf("%T: %s %s: %d, Allow: %q", row.server, row.method, row.path, w.Code, allow)
+		}
+	}
+}
+
 // The table is checked once a second, however many probes arrive. A probe that hangs up is not
 // logged, and does not end the check that others wait for. A second later, the answer is a new
 // result.

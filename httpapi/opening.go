@@ -56,7 +56,7 @@ func (o *Opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case "/healthz":
-		healthy(w, r)
+		readOnly(healthy).ServeHTTP(w, r)
 	case graphQLPath:
 		w.Header().Set("Content-Type", jsonType)
 		notReady.with(*o.reason.Load()).write(w)
@@ -89,6 +89,19 @@ const (
 	readyAge = time.Second
 )
 
+// readOnly answers GET and HEAD, and refuses other methods. Patterns with a method would leave these
+// to the handler of all other paths.
+func readOnly(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			answer(w, http.StatusMethodNotAllowed, "405 method not allowed")
+			return
+		}
+		next(w, r)
+	})
+}
+
 // healthy answers that the process runs.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, "ok")
@@ -97,9 +110,9 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 // readiness answers whether requests can be served: whether the table exists and has the expected
 // keys and indexes, and the server is not about to end. The reason why not goes to the log, not
 // into the answer.
-func readiness(ready func(context.Context) error, connections *Connections, logger *slog.Logger) http.Handler {
+func readiness(ready func(context.Context) error, connections *Connections, logger *slog.Logger) http.HandlerFunc {
 	table := &tableCheck{ask: ready, log: logger}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if connections.stopping.Load() {
 			w.Header().Set("Connection", "close")
 			answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping")
@@ -110,7 +123,7 @@ func readiness(ready func(context.Context) error, connections *Connections, logg
 			return
 		}
 		answer(w, http.StatusOK, "ready")
-	})
+	}
 }
 
 // tableCheck checks the table at most once in readyAge, however many probes arrive. The path is
