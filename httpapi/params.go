@@ -169,8 +169,12 @@ func (m *members) set(name string, value any) *refusal {
 }
 
 // jsonReader reads JSON value by value. It refuses bytes that are not UTF-8, and halves of
-// surrogate pairs. Of two members of an object with one name, the caller sees both.
+// surrogate pairs. Of two members of an object with one name, [jsonReader.object] passes
+// both on.
 type jsonReader struct{ *jsontext.Decoder }
+
+// maxNesting is how many objects and lists package jsontext reads inside each other.
+const maxNesting = 10_000
 
 // readJSON calls read for one JSON value, and refuses anything after it. The errors of read are
 // those of the reader, or refusals.
@@ -186,6 +190,8 @@ func readJSON(text []byte, read func(jsonReader) error) *refusal {
 	switch {
 	case errors.As(err, &refused):
 		return refused
+	case in.StackDepth() >= maxNesting:
+		return nestedTooDeep
 	case !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
 		return badJSON
 	case !utf8.Valid(text):
@@ -212,13 +218,16 @@ func (r jsonReader) object(member func(name string) error) error {
 	return err
 }
 
-// value reads any value. Numbers stay as they are written, so that large ones keep their digits. Of
-// two members with one name, the last counts.
+// value reads any value, in which no object has a name twice. Numbers stay as they are written, so
+// that large ones keep their digits.
 func (r jsonReader) value() (any, error) {
 	switch r.PeekKind() {
 	case '{':
 		object := map[string]any{}
 		return object, r.object(func(name string) (err error) {
+			if _, there := object[name]; there {
+				return nameTwice
+			}
 			object[name], err = r.value()
 			return err
 		})
