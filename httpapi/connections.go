@@ -284,13 +284,13 @@ const (
 // before.
 func (c *Connections) Stop() { c.stopping.Store(true) }
 
-// Drain waits until the connections of HTTP/1.1 have ended: after their next answer, which says so,
-// or once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. Call it once no
-// connections are accepted any more: clients that connect anew are refused by then, and none is in
-// the kernel's queue. It returns the context's error if that ends before.
+// Drain waits until all connections have ended: after their next answer, which says so, over HTTP/2
+// by GOAWAY, or once they are quiet. Call it once no connections are accepted any more: clients that
+// connect anew are refused by then, and none is in the kernel's queue. It returns the context's
+// error if that ends before.
 //
 // [http.Server.Shutdown] closes connections while a request may be arriving on them, and drops
-// requests that it has just read. So call it after Drain, which leaves it only HTTP/2.
+// requests that it has just read. So call it after Drain, which leaves it none.
 func (c *Connections) Drain(ctx context.Context) error {
 	c.Stop()
 	c.drain()
@@ -302,14 +302,11 @@ func (c *Connections) Drain(ctx context.Context) error {
 	return nil
 }
 
-// expireQuiet lets quiet connections end, and returns how many connections of HTTP/1.1 are open.
+// expireQuiet lets quiet connections end, and returns how many connections are open.
 func (c *Connections) expireQuiet(now time.Time) (open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.open {
-		if conn.http2 {
-			continue
-		}
 		open++
 		if conn.use() == unused && now.Sub(conn.since) >= quietTime && !conn.expired {
 			conn.expired = true

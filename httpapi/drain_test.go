@@ -12,6 +12,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -74,6 +75,51 @@ func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 	must.Get(io.WriteString(sending, "Host: localhost\r\n\r\n"))(t)
 	if !answered(t, sending).Close {
 		t.Error("the connection of the request that was arriving stays open")
+	}
+}
+
+// A connection of HTTP/2 is drained like others: a request that comes on it within a second of the
+// last one is answered, and then it ends. It ends also if none comes.
+func TestDrainOfHTTP2(t *testing.T) {
+	for _, further := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			listener, connections := make(pipes), httpapi.NewConnections(0, 0)
+			server := &http.Server{Protocols: new(http.Protocols), Handler: httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections }))}
+			server.Protocols.SetUnencryptedHTTP2(true)
+			bound := connections.Bound(server, listener)
+			served := make(chan error)
+			go func() { served <- server.Serve(bound) }()
+			dialed := false
+			client := &http.Transport{Protocols: server.Protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
+				if dialed {
+					return nil, syscall.ECONNREFUSED
+				}
+				dialed = true
+				near, far := net.Pipe()
+				listener <- far
+				return near, nil
+			}}
+			ask := func() {
+				request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/healthz", nil))(t)
+				response, err := client.RoundTrip(request)
+				if err != nil {
+					t.Errorf("a request that comes in a drain: %v", err)
+					return
+				}
+				must.Get(io.Copy(io.Discard, response.Body))(t)
+			}
+			ask()
+			close(listener)
+			<-served
+			drained := make(chan error)
+			go func() { drained <- errors.Join(connections.Drain(t.Context()), server.Shutdown(t.Context())) }()
+			for range further {
+				time.Sleep(900 * time.Millisecond)
+				ask()
+			}
+			must.Do(t, <-drained)
+			client.CloseIdleConnections()
+		})
 	}
 }
 
