@@ -144,6 +144,19 @@ func TestRefusalsAndPagesAreCounted(t *testing.T) {
 	}
 }
 
+// An unread answer counts with the head of its request, which is kept until it is sent.
+func TestHeadsOfUnreadAnswersAreCounted(t *testing.T) {
+	for _, path := range []string{"/graphql?query={echo}", "/healthz?"} {
+		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 60 * 20_000 })
+		if !refuseToReadOf(t, server, 50, path, "none") {
+			t.Errorf("%s: 50 unread answers are not kept, which the bound allows", path)
+		}
+		if refuseToReadOf(t, server, 50, path+"&x="+strings.Repeat("x", 15_000), "none") {
+			t.Errorf("%s: 50 with long heads are kept, which exceeds the bound", path)
+		}
+	}
+}
+
 // Each answer over HTTPS tells browsers to use HTTPS only; answers over HTTP do not.
 func TestStrictTransportSecurity(t *testing.T) {
 	handler := httpapi.New(options(func(o *httpapi.Options) { o.HSTSAge = 3600e9 }))

@@ -109,14 +109,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 	if r.ContentLength > int64(limit) {
 		return nil, bodyTooLarge.with(limit)
 	}
-	occupied := perRequest + len(r.RequestURI)
-	for name, values := range r.Header {
-		for _, value := range values {
-			occupied += len(name) + len(value)
-		}
-	}
 	arriving := connections.arriving
-	request := arriving.add(&connections.of(r.Context()).sends, occupied, func() {
+	request := arriving.add(&connections.of(r.Context()).sends, perRequest+headBytes(r), func() {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a test's recorder has none
 	})
 	if request == nil {
@@ -132,6 +126,17 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 		return nil, badEnd
 	}
 	return body, nil
+}
+
+// headBytes returns the size of a request's head.
+func headBytes(r *http.Request) int {
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return size
 }
 
 // countedBody is a body whose bytes are counted as they are read.

@@ -21,8 +21,8 @@ const (
 	// whole answer. So a phone on a bad line gets a large answer eventually, and the memory of a
 	// client that went away is freed.
 	stallTimeout = 20 * time.Second
-	// perAnswer is what an answer occupies while it waits, in addition to its bytes: the goroutine,
-	// the request, their buffers.
+	// perAnswer is what an answer occupies while it waits, in addition to its bytes and the head of its
+	// request: the goroutine, the request, their buffers.
 	perAnswer = 16 << 10
 )
 
@@ -45,7 +45,9 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			next.ServeHTTP(built, r)
 		}
 		edge.OneVary(built.Header())
-		if stream := requestOf(r.Context()).stream; stream != nil {
+		known := requestOf(r.Context())
+		known.body, known.sent = nil, "" // an answer may wait for long, and a stream does
+		if stream := known.stream; stream != nil {
 			stream.send(w, r, s.connections.draining)
 			return
 		}
@@ -56,19 +58,20 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 				built.Header().Del("Content-Type")
 				built.Header().Del("Content-Encoding")
 			}
-			requestOf(r.Context()).shared.keep(built.Header())
+			known.shared.keep(built.Header())
 		}
-		waiting := s.hold(to, built.body.Cap())
+		waiting := s.hold(r, built.body.Cap())
 		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
 		built.send(func() { to.update(func() {}) })
 	})
 }
 
-// hold counts an answer of size bytes until it is removed. It panics with [http.ErrAbortHandler] when the connection
-// is closed to make room.
-func (s *sender) hold(to *connection, size int) *held {
-	waiting := s.unsent.add(&to.unread, size+perAnswer, to.hangUp)
+// hold counts an answer of size bytes, and the head of its request, until it is removed. It panics with
+// [http.ErrAbortHandler] when the connection is closed to make room.
+func (s *sender) hold(r *http.Request, size int) *held {
+	to := s.connections.of(r.Context())
+	waiting := s.unsent.add(&to.unread, size+perAnswer+headBytes(r), to.hangUp)
 	if waiting == nil {
 		panic(http.ErrAbortHandler) // how net/http lets a handler abandon an answer
 	}
@@ -82,7 +85,7 @@ func (s *sender) light(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		full := s.unsent.full(&to.unread)
-		waiting := s.hold(to, 0)
+		waiting := s.hold(r, 0)
 		defer s.unsent.remove(waiting)
 		if full {
 			w.Header().Set("Content-Type", jsonType)

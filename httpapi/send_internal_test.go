@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -16,8 +17,42 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 		w.(interface{ Hold(bytes int) }).Hold(100_000)
 		during = s.unsent.total
 	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/products/42", nil))
-	if want := 100_000 + perAnswer; during != want || s.unsent.total != 0 {
+	if want := 100_000 + perAnswer + len("/products/42"); during != want || s.unsent.total != 0 {
 		t.Errorf("%d bytes are counted, and %d afterwards; want %d and none", during, s.unsent.total, want)
+	}
+}
+
+// freeing fails the test if the body of a request, or its text, is kept while the answer is sent.
+type freeing struct {
+	*httptest.ResponseRecorder
+	t     *testing.T
+	known *request
+}
+
+// Write implements [http.ResponseWriter].
+func (f freeing) Write(p []byte) (int, error) {
+	if f.known.body != nil || f.known.sent != "" {
+		f.t.Error("the request is kept while its answer is sent")
+	}
+	return len(p), nil
+}
+
+// endless is a stream of events.
+type endless struct{ pending }
+
+func (endless) send(w http.ResponseWriter, _ *http.Request, _ context.Context) {
+	_, _ = w.Write([]byte(":"))
+}
+
+// A request takes no memory while its client reads the answer, or the events of a subscription.
+func TestRequestsAreFreedBeforeTheirAnswers(t *testing.T) {
+	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(1 << 20)}
+	for _, stream := range []pending{nil, endless{}} {
+		known := newRequest(t.Context())
+		s.builtFirst(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			known.body, known.sent, known.stream = []byte("{}"), "{a}", stream
+			_, _ = w.Write([]byte("{}"))
+		})).ServeHTTP(freeing{httptest.NewRecorder(), t, known}, httptest.NewRequestWithContext(known, http.MethodPost, "/graphql", nil))
 	}
 }
 
