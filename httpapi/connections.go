@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -24,9 +25,12 @@ const (
 	DefaultMaxConnections = 1024
 )
 
-// headCost is how many bytes of memory each byte of a request's head takes while it arrives: the
-// server's buffer doubles as it grows, and each line is copied.
-const headCost = 2
+// headCost is how many bytes of memory each byte of a request's head takes while it arrives: a field of
+// six bytes, the shortest kind of which there can be thousands, takes some 96.
+const headCost = 16
+
+// maxFields is how many header fields a request may have. Browsers and their proxies send some 40.
+const maxFields = 100
 
 // Connections bounds what clients occupy before the server processes their requests: open
 // connections, and bytes of requests that are still arriving. New connections and bytes are never
@@ -68,6 +72,18 @@ func (c *Connections) Bound(server *http.Server, listener net.Listener) net.List
 			by.busy, by.http2 = true, r.ProtoMajor == 2
 			by.forgetHead()
 		})
+		fields := 0
+		for _, values := range r.Header {
+			fields += len(values)
+		}
+		if fields > maxFields {
+			if r.ProtoMajor == 1 {
+				w.Header().Set("Connection", "close")
+				_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // or net/http would wait for the body
+			}
+			answer(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("431 the request has more than %d header fields: send fewer", maxFields))
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 	server.ConnState = c.changed

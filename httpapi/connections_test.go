@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func TestTooMuchArrives(t *testing.T) {
 
 // Unfinished heads count too: their connections are closed.
 func TestTooManyHeads(t *testing.T) {
-	server := newBoundServer(t, httpapi.NewConnections(100, 50_000), nil)
+	server := newBoundServer(t, httpapi.NewConnections(100, 400_000), nil)
 	closed := make(chan error)
 	for range 10 {
 		conn := dial(t, server)
@@ -103,6 +104,32 @@ func TestTooManyHeads(t *testing.T) {
 	}
 	if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
 		t.Errorf("beside such clients: %d %s", got.status, got.body)
+	}
+}
+
+// A request with many header fields, each of which takes memory beside its bytes, is refused. The
+// rest of it is not waited for.
+func TestManyHeaderFields(t *testing.T) {
+	server := newBoundServer(t, httpapi.NewConnections(0, 0), nil)
+	for fields, status := range map[int]int{98: http.StatusOK, 99: http.StatusRequestHeaderFieldsTooLarge} { // beside two others
+		conn := dial(t, server)
+		must.Do(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+		must.Get(io.WriteString(conn, head+strings.Repeat("A:\r\n", fields)+"Content-Length: 21\r\n\r\n"))(t)
+		if status == http.StatusOK {
+			must.Get(io.WriteString(conn, echo))(t)
+		}
+		answers := bufio.NewReader(conn)
+		if got := must.Get(http.ReadResponse(answers, nil))(t); got.StatusCode != status {
+			t.Errorf("%d fields: %s", 2+fields, got.Status)
+		} else if _, err := io.Copy(io.Discard, got.Body); err != nil {
+			t.Error(err)
+		}
+		if status == http.StatusOK {
+			continue
+		}
+		if _, err := answers.ReadByte(); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error("the server waits for the rest of a request that it has refused")
+		}
 	}
 }
 
