@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -25,12 +24,12 @@ const (
 	DefaultMaxConnections = 1024
 )
 
-// headCost is how many bytes of memory each byte of a request's head takes while it arrives: a field of
-// six bytes, the shortest kind of which there can be thousands, takes some 96.
-const headCost = 16
+// fieldCost is how many bytes of memory a header field takes beside its own.
+const fieldCost = 96
 
-// maxFields is how many header fields a request may have. Browsers and their proxies send some 40.
-const maxFields = 100
+// headCost is how many bytes of memory each byte of a request's head takes while it arrives, if its
+// fields are as short as can be, of six bytes.
+const headCost = fieldCost / 6
 
 // Connections bounds what clients occupy before the server processes their requests: open
 // connections, and bytes of requests that are still arriving. New connections and bytes are never
@@ -72,18 +71,6 @@ func (c *Connections) Bound(server *http.Server, listener net.Listener) net.List
 			by.busy, by.http2 = true, r.ProtoMajor == 2
 			by.forgetHead()
 		})
-		fields := 0
-		for _, values := range r.Header {
-			fields += len(values)
-		}
-		if fields > maxFields {
-			if r.ProtoMajor == 1 {
-				w.Header().Set("Connection", "close")
-				_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // or net/http would wait for the body
-			}
-			answer(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("431 the request has more than %d header fields: send fewer", maxFields))
-			return
-		}
 		next.ServeHTTP(w, r)
 	})
 	server.ConnState = c.changed

@@ -131,6 +131,11 @@ func TestManyHeaderFields(t *testing.T) {
 			t.Error("the server waits for the rest of a request that it has refused")
 		}
 	}
+	for _, path := range []string{"/healthz", "/nothing", "/graphql?query={echo}"} {
+		if got := asker(t, server)("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A:\r\n", 101) + "\r\n"); got.status != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
 }
 
 // When the maximum of connections is reached, a connection whose request is being processed stays

@@ -128,15 +128,34 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 	return body, nil
 }
 
-// headBytes returns the size of a request's head.
+// headBytes returns what a request's head takes in memory.
 func headBytes(r *http.Request) int {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
-			size += len(name) + len(value)
+			size += len(name) + len(value) + fieldCost
 		}
 	}
 	return size
+}
+
+// maxFields is how many header fields a request may have. Browsers and their proxies send some 40.
+const maxFields = 100
+
+// checkFields refuses requests with many header fields, before they wait for anything.
+func checkFields(w http.ResponseWriter, r *http.Request) *refusal {
+	fields := 0
+	for _, values := range r.Header {
+		fields += len(values)
+	}
+	if fields <= maxFields {
+		return nil
+	}
+	if r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // or net/http would wait for the body
+	}
+	return manyFields.with(maxFields)
 }
 
 // countedBody is a body whose bytes are counted as they are read.

@@ -47,6 +47,8 @@ var (
 	queryTooLong  = &refusal{status: http.StatusRequestEntityTooLarge, code: "QUERY_TOO_LONG", message: `the text of "query" is longer than %d bytes: put values into variables, or ask for less at a time`}
 	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}
 
+	manyFields = &refusal{status: http.StatusRequestHeaderFieldsTooLarge, code: "TOO_MANY_HEADER_FIELDS", message: "the request has more than %d header fields: send fewer"}
+
 	badType     = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be JSON, and say so: send Content-Type: application/json", header: "Accept-Post", value: acceptPost}
 	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it as UTF-8, and omit the charset", header: "Accept-Post", value: acceptPost}
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}

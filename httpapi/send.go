@@ -82,6 +82,7 @@ func (s *sender) hold(r *http.Request, size int) *held {
 // client that does not read them is counted like others. A handler that makes an answer for one
 // request alone calls [lightAnswer.Hold] with its size.
 func (s *sender) light(next http.Handler) http.Handler {
+	next = refused(checkFields)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		full := s.unsent.full(&to.unread)

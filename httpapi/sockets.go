@@ -34,7 +34,7 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 		return func(next http.Handler) http.Handler { return next }
 	}
 	operations = o.observed(operations, false)
-	upgrade := refused(checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upgrade := refused(checkFields, checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		free, full := o.Subscriptions.connections.take(o.Subscriptions.Client, r)
 		if full != nil {
 			full.write(w)
