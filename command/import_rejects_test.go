@@ -89,10 +89,9 @@ func TestImportReportOfManyProducts(t *testing.T) {
 	for i := range 11 {
 		rows += fmt.Sprintf("cup-%d,5,en,Good.,2024-05-01\n", i)
 	}
-	var out, said bytes.Buffer
-	status := runMain(t, &out, &said, "import", write(t, "reviews.csv", rows), "--dry-run")
-	if status != 0 || !strings.Contains(out.String(), "\nand 1 more product\n") {
-		t.Errorf("status %d, %s%s", status, out.String(), said.String())
+	status, out, said := talkback(t.Context(), "import", write(t, "reviews.csv", rows), "--dry-run")
+	if status != 0 || !strings.Contains(out, "\nand 1 more product\n") {
+		t.Errorf("status %d, %s%s", status, out, said)
 	}
 }
 

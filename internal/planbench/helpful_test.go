@@ -153,10 +153,12 @@ func TestDatesInTheOrderOfVotes(t *testing.T) {
 			}
 			options := knowing(known)
 			options.PageNumbers = priced{Model: indexes[p]}
-			account := usage.NewPool(1 << 40).Open(1 << 40)
-			page := must.Get(p.table.Store(options).Comments(usage.With(t.Context(), account), q))(t)
+			page, units, err := charged(t.Context(), p, options, q)
+			if err != nil {
+				t.Fatal(err)
+			}
 			checkPage(t, p, q, page)
-			if units := account.Units(); units > test.units || page.Numbered != nil && page.Numbered.Err != nil {
+			if units > test.units || page.Numbered != nil && page.Numbered.Err != nil {
 				t.Errorf("%+v, known: %s: %.1f units, want at most %.1f; numbers: %+v\n%s", q.Slice, name, units, test.units, page.Numbered, page.Plan().Summary())
 			}
 		}
