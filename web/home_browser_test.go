@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
@@ -74,11 +75,15 @@ func TestHomeInABrowser(t *testing.T) {
 	if !strings.Contains(clipboard, "fetch('"+address+"/graphql'") {
 		t.Errorf("the clipboard has %q", clipboard)
 	}
-	for _, scheme := range []string{"light", "dark"} {
-		t.Run(scheme, func(t *testing.T) {
+	for _, look := range []struct {
+		scheme string
+		text   int64 // in pixels
+	}{{"light", 32}, {"dark", 16}, {"light", 16}} {
+		t.Run(fmt.Sprintf("%s, text of %d pixels", look.scheme, look.text), func(t *testing.T) {
 			var wider int
 			browsertest.Visit(t, ctx, address,
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}),
+				page.SetFontSizes(&page.FontSizes{Standard: look.text}),
 				chromedp.EmulateViewport(320, 640),
 				chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
 			if wider > 0 {
