@@ -41,6 +41,8 @@ func TestModeration(t *testing.T) {
 		{"records", recordsOfAComment},
 		{"conflict", decisionConflicts},
 		{"in trouble", moderateInTrouble},
+		{"what was typed", keepWhatWasTyped},
+		{"slow network", decideWhileItLoads},
 		{"hostile texts", moderateHostileTexts},
 		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},
@@ -154,6 +156,21 @@ func (d *desk) unhurried() {
 		globalThis.setTimeout = (what, after, ...more) => set(what, after === 10_000 ? 3_600_000 : after, ...more);
 	}`)
 }
+
+// hold lets the next request through the troubled address arrive, and answers it when release is closed.
+func (d *desk) hold(answer trouble) (arrived <-chan struct{}, release chan<- struct{}) {
+	came, goesOn := make(chan struct{}), make(chan struct{})
+	d.site.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
+		d.site.meet(nil)
+		close(came)
+		<-goesOn
+		answer(w, r, program)
+	})
+	return came, goesOn
+}
+
+// late is no trouble but the wait before it.
+func late(w http.ResponseWriter, r *http.Request, program http.Handler) { program.ServeHTTP(w, r) }
 
 // decided waits until the API has a comment in a state.
 func (d *desk) decided(id, status string) {
@@ -566,6 +583,100 @@ func recordsOfAComment(t *testing.T, d *desk) {
 	d.quiet()
 }
 
+// What a moderator typed is kept until it is saved or cancelled: after their token has expired, while an answer is
+// under way, when Escape closes the dialog or the page is loaded again, and beside a decision that was not taken.
+func keepWhatWasTyped(t *testing.T, d *desk) {
+	expired := answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`)
+	reply := func(want string) {
+		t.Helper()
+		d.mouse(0, ".reply")
+		d.until(fmt.Sprintf(`document.activeElement?.id === 'reply-text' && document.activeElement.value === %q`, want))
+	}
+	signIn := func() {
+		t.Helper()
+		d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+		d.until(`document.activeElement?.id === 'token'`)
+		d.site.meet(nil)
+		d.press("x" + kb.Enter) // which a server without tokens does not require
+		d.titles("title")
+	}
+	id := d.write("en", "title", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	reply("")
+	d.press("Thank")
+	d.press(kb.Escape)
+	reply("Thank")
+	d.press(" you")
+	d.do(chromedp.Reload())
+	d.titles("title")
+	reply("Thank you")
+	d.press(".")
+	d.site.meet(expired)
+	d.click("#reply [type=submit]")
+	signIn()
+	reply("Thank you.")
+
+	// The answer comes when the dialog is closed.
+	arrived, release := d.hold(answers(500, "oh no"))
+	d.click("#reply [type=submit]")
+	<-arrived
+	d.press(kb.Escape)
+	close(release)
+	d.says(".notice", "The server could not answer. Try again in a moment.")
+	reply("Thank you.")
+
+	// It comes while more is typed.
+	arrived, release = d.hold(late)
+	d.click("#reply [type=submit]")
+	<-arrived
+	d.click("#reply-text")
+	d.press(" Bye.")
+	close(release)
+	d.says(".said", "Thank you.")
+	d.click("#reply [type=submit]")
+	d.says(".said", "Thank you. Bye.")
+	d.until(`!document.querySelector('#reply').open && document.querySelector('.notice').hidden`)
+	reply("Thank you. Bye.")
+	d.press("!")
+	d.click("#reply-cancel")
+	reply("Thank you. Bye.")
+	d.press(kb.Escape)
+
+	d.mouse(0, ".reject")
+	d.press("1")
+	d.click("#note")
+	d.press("As before.")
+	d.click("#reject [type=submit]")
+	d.site.edited(t, id, 1, "other text")
+	d.click("#refresh")
+	d.says(".notice", "The comment was changed meanwhile. This is how it is now. Decide again.")
+	d.mouse(0, ".reject")
+	d.until(`document.querySelector('#note').value === 'As before.'`)
+	d.press("1" + kb.Enter)
+	d.site.meet(expired)
+	d.click("#sign-out") // what was decided is not sent yet
+	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+	d.site.meet(nil)
+	d.press("x" + kb.Enter)
+	d.decided(id, "REJECTED")
+
+	// Signing out drops no decision without a word.
+	d.write("en", "another", "text")
+	d.click("#refresh")
+	d.titles("another")
+	reply("")
+	d.press("Never sent.")
+	d.press(kb.Escape)
+	d.mouse(0, ".approve")
+	d.site.meet(answers(500, "oh no"))
+	d.click("#sign-out")
+	d.says("#trouble span", "The server could not answer. Try again in a moment. 1 decision is not saved.")
+	d.states("failed")
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token' && document.querySelector('article') === null && sessionStorage.length === 0`)
+}
+
 // A comment that changed or disappeared before the decision is shown in its present state.
 func decisionConflicts(t *testing.T, d *desk) {
 	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
@@ -584,6 +695,39 @@ func decisionConflicts(t *testing.T, d *desk) {
 	d.press("1" + kb.Enter)
 	d.click("#refresh")
 	d.decided(one, "REJECTED")
+	d.quiet()
+}
+
+// What is decided while the list is being loaded stays decided when it is there, also in a dialog that was open.
+func decideWhileItLoads(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	for _, decide := range []func(release chan<- struct{}){
+		func(release chan<- struct{}) {
+			d.mouse(0, ".approve")
+			close(release)
+			d.titles("two", "more")
+		},
+		func(release chan<- struct{}) {
+			d.mouse(0, ".reject")
+			close(release)
+			d.titles("two", "more", "more")
+			d.press("1" + kb.Enter)
+			d.titles("more", "more")
+		},
+	} {
+		d.write("en", "more", "text")
+		arrived, release := d.hold(late)
+		d.click("#refresh")
+		<-arrived
+		decide(release)
+	}
+	d.states("decided", "open", "open")
+	d.click("#refresh")
+	d.titles("more", "more")
+	d.decided(one, "APPROVED")
+	d.decided(two, "REJECTED")
 	d.quiet()
 }
 
@@ -618,7 +762,7 @@ func moderateInTrouble(t *testing.T, d *desk) {
 	d.mouse(0, ".approve")
 	d.site.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
 	d.click("#refresh")
-	d.says("#sign-in-error", "Sign in again. Your decisions are kept.")
+	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
 	d.site.meet(nil)
 	d.click("#token")
 	d.press("x" + kb.Enter) // which a server without tokens does not require

@@ -56,9 +56,10 @@ byId('sign-in').addEventListener('submit', (event) => {
 });
 
 byId('sign-out').addEventListener('click', async () => {
-  await settle();
+  const known = failed().length > 0;
+  if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
   token = '';
-  sessionStorage.removeItem(tokenKey);
+  sessionStorage.clear();
   items = [];
   unread = null;
   byId('queue').replaceChildren();
@@ -86,7 +87,7 @@ async function load(after) {
     if (!data?.moderation) return refuse(data?.viewer, problem);
     const { pending, queue } = data.moderation;
     mayReply = data.viewer.mayReply;
-    waiting = pending < 1000 ? pending - items.filter(({ state }) => /decided|sending|failed/.test(state)).length : Infinity;
+    waiting = pending < 1000 ? pending - items.filter(isUnsent).length : Infinity;
     next = queue.pageInfo.hasNextPage ? queue.pageInfo.endCursor : '';
     found = queue.nodes;
   } while (found.length === 0 && next);
@@ -96,13 +97,18 @@ async function load(after) {
   show(found, after);
 }
 
-// show puts comments below the others, or in their place if they are the first ones.
+const isUnsent = ({ state }) => /decided|sending|failed/.test(state);
+
+// show puts comments below the others, or in their place if they are the first ones. Those that were decided while
+// these were loaded stay, and a dialog that is open goes on with its comments.
 function show(found, after) {
-  if (!after) items = [];
+  const before = after ? [] : items;
+  if (!after) items = items.filter(isUnsent);
   const known = new Set(items.filter(({ state }) => state !== 'saved').map(({ queued }) => queued.comment.id));
   const added = found.filter(({ comment }) => !known.has(comment.id)).map((queued) => {
     const li = byId('item').content.cloneNode(true).firstElementChild;
-    return { queued, li, state: 'open', verdict: null };
+    const same = before.find(({ queued: { comment } }) => comment.id === queued.comment.id);
+    return Object.assign(same ?? {}, { queued, li, state: 'open', verdict: null });
   });
   items.push(...added);
   for (const item of added) {
@@ -163,6 +169,7 @@ const picked = () => open().filter(({ li }) => li.querySelector('.pick input').c
 
 // decide takes a decision about comments, and sends it when it can no longer be undone.
 function decide(decided, reason, note = '') {
+  for (const item of decided) item.note = note; // for another attempt
   const focused = decided.some(({ li }) => li.contains(document.activeElement)) || decided.length > 1;
   const batch = { items: decided, timer: setTimeout(() => send(take(batch)), undoTime) };
   batches.push(batch);
@@ -269,9 +276,14 @@ function reopen(item, notice) {
   waiting++;
   set(item, 'open', null);
   drawItem(item);
+  notify(item, notice);
+}
+
+// notify puts a notice above a comment; "" removes it.
+function notify(item, notice) {
   const at = item.li.querySelector('.notice');
   at.textContent = notice;
-  at.hidden = false;
+  at.hidden = !notice;
   announce(notice);
 }
 
@@ -323,6 +335,7 @@ function askReason(about) {
   rejected = about;
   const dialog = byId('reject');
   dialog.querySelector('form').reset();
+  byId('note').value = about.length === 1 ? about[0].note ?? '' : '';
   dialog.returnValue = '';
   byId('reject-error').textContent = '';
   byId('reject-title').textContent = about.length === 1 ? say('reject.title') : say('reject.several', { n: about.length });
@@ -356,22 +369,29 @@ byId('reject-cancel').addEventListener('click', () => byId('reject').close());
 
 let replying = null; // the comment that the dialog is about
 
+// Where the tab keeps a reply until it is saved or cancelled.
+const draftKey = ({ queued: { comment } }) => `talkback reply ${comment.id}`;
+
 function askReply(item) {
   replying = item;
   byId('reply-error').textContent = byId('reply-done').textContent = '';
   byId('reply-delete').hidden = !item.queued.comment.reply;
-  byId('reply-text').value = item.queued.comment.reply?.text ?? '';
+  byId('reply-text').value = sessionStorage.getItem(draftKey(item)) ?? item.queued.comment.reply?.text ?? '';
   byId('reply').showModal();
 }
+
+byId('reply-text').addEventListener('input', ({ target }) => sessionStorage.setItem(draftKey(replying), target.value));
 
 byId('reply').addEventListener('submit', async (event) => {
   event.preventDefault();
   const item = replying;
   const { comment } = item.queued;
-  const { data, problem } = await ask(replyMutation, {
-    input: { id: comment.id, version: comment.reply?.version ?? null, text: byId('reply-text').value },
-  });
-  if (!takeReply(item, data?.replyToComment, problem)) return;
+  const text = byId('reply-text').value;
+  const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
+  const goesOn = takeReply(item, data?.replyToComment, problem);
+  if (!data?.replyToComment?.comment) return;
+  if (sessionStorage.getItem(draftKey(item)) === text) sessionStorage.removeItem(draftKey(item));
+  if (!goesOn || byId('reply-text').value !== text) return; // more was typed meanwhile
   byId('reply').close();
   announce(say('reply.saved'));
 });
@@ -394,13 +414,23 @@ function takeReply(item, payload, problem) {
     item.queued.comment.reply = payload.comment.reply;
     drawItem(item);
   }
-  if (item !== replying) return false;
+  const wrong = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
+  const goesOn = item === replying && byId('reply').open;
+  notify(item, goesOn ? '' : wrong);
+  if (!goesOn) return false;
   byId('reply-done').textContent = '';
-  byId('reply-error').textContent = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
+  byId('reply-error').textContent = wrong;
+  if (problem === 'unauthenticated') {
+    byId('reply').close();
+    signIn('signin.again');
+  }
   return !!payload?.comment;
 }
 
-byId('reply-cancel').addEventListener('click', () => byId('reply').close());
+byId('reply-cancel').addEventListener('click', () => {
+  sessionStorage.removeItem(draftKey(replying));
+  byId('reply').close();
+});
 
 // ---- Mouse, keys and focus ----
 
