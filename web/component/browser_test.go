@@ -28,6 +28,7 @@ func TestInABrowser(t *testing.T) {
 		{"the keyboard", theKeyboard},
 		{"forms", theForms},
 		{"load more", loadMore},
+		{"goes back to more", goesBackToMore},
 		{"load again", loadsAgain},
 		{"votes while more comes", votesWhileMoreComes},
 		{"pages without numbers", pagesWithoutNumbers},
@@ -139,6 +140,7 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('img').alt === 'A kettle'"),
 		says(".lightbox [role=status]", "A kettle 1/3"),
+		says(".lightbox bdi", "A kettle"), // which may be written from the right
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('video') !== null"),
 		chromedp.KeyEvent(kb.ArrowRight),
@@ -506,6 +508,33 @@ func loadsAgain(t *testing.T, ctx context.Context, s shop) {
 				holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 60", root)),
 			)
 		}
+	}
+}
+
+// "Back" leads to all that was loaded, also if its address names the last page alone.
+func goesBackToMore(t *testing.T, ctx context.Context, s shop) {
+	list := root + ".querySelectorAll('.list > li')"
+	for _, test := range []struct{ page, more, first string }{
+		{"/shop/back?a-navigate=&page=2", "a.more", "Title 20"},
+		{"/shop/back?a-navigate=&a-mode=more", "button.more", "Title 0"},
+		{"/shop/cursors?a-navigate=&after=c19", "a.more", "Title 20"},
+	} {
+		browsertest.Visit(t, ctx, s.address+test.page,
+			holds(idle),
+			click(test.more),
+			holds(list+".length === 40"),
+			click(".bar[href*='rating=4']"),
+			holds("location.search.includes('rating=4')"),
+			holds(idle),
+			chromedp.Evaluate("history.back()", nil),
+			holds(list+".length === 40"),
+			holds(idle),
+			says(".list .title", test.first),
+			chromedp.Evaluate("history.forward()", nil),
+			says(".result", "52 of 130 comments, average 4.0"),
+			holds(idle),
+			holds(list+".length === 20"),
+		)
 	}
 }
 

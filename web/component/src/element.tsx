@@ -417,7 +417,7 @@ export class TalkbackComments extends Base {
   #onPopState = (): void => {
     const choice = parseChoice(location.search);
     if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#place)) return;
-    void this.#session.load(choice).then(() => this.#resetForms());
+    void this.#session.back(choice).then(() => this.#resetForms());
   };
 
   #onOnline = (): void => {
@@ -447,6 +447,8 @@ export class TalkbackComments extends Base {
   /** After "Load more", the address is that of the last page that is shown. */
   #keepAddress(): void {
     const choice = this.#place;
+    const { at, choice: wanted, shown } = this.#session as Session;
+    if (shown?.choice === wanted) at.set(queryOf(choice), shown);
     if (!this.#navigates || queryOf(choice) === queryOf(parseChoice(location.search))) return;
     history.replaceState(history.state, '', this.#addressOf(choice)); // whose state the page's own scripts may need
   }

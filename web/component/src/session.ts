@@ -1,5 +1,5 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
-import { changed, type Choice, isFirst } from './address';
+import { changed, type Choice, isFirst, queryOf } from './address';
 import { type Answer, type List, operation, type Plan, type Product, variablesOf } from './answer';
 import { ask, type Client, type Problem, problemIn, problemOf } from './client';
 import { type Change, nodesWith, waits, withChange } from './desk';
@@ -37,6 +37,8 @@ export class Session {
   more = false;
   /** The ids of comments that came to the list since it was read. */
   readonly fresh = new Set<string>();
+  /** What was last shown at an address, for "Back". */
+  readonly at = new Map<string, Shown>();
   /** How long the last answer took; null before there was one. */
   #milliseconds: number | null = null;
   #underWay = new AbortController();
@@ -61,6 +63,13 @@ export class Session {
       }
       this.#show(answer, more);
     });
+  }
+
+  /** Shows what was shown at an address, and reads it again; else asks for its choice. */
+  async back(choice: Choice): Promise<void> {
+    const left = this.at.get(queryOf(choice));
+    if (left) this.shown = this.#amended(left);
+    await this.load(left?.choice ?? choice);
   }
 
   /** Asks for the comments behind the last that is shown, and puts them below. */

@@ -81,7 +81,7 @@ class Lightbox extends Component<Props & { readonly at: number; move(at: number)
         onKeyDown={this.#key}
       >
         {m.kind === 'VIDEO' ? <video key={m.url} src={m.url} controls aria-label={name} /> : <img key={m.url} src={m.url} alt={name} />}
-        <p role="status">{m.alt && `${m.alt} `}{at + 1}/{media.length}</p>
+        <p role="status">{m.alt && [<bdi>{m.alt}</bdi>, ' ']}{at + 1}/{media.length}</p>
         <div class="buttons">
           {media.length > 1 && (
             <>
