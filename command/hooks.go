@@ -78,7 +78,8 @@ func (c *Hooks) check(app *kong.Application) (since time.Time, err error) {
 	}
 	since, err = comment.ParseTime(c.Since)
 	if err != nil || time.Since(since) < 0 || time.Since(since) > outbox.Keep {
-		return since, errors.New("--since must be a time of the last 14 days, such as 2026-11-26T12:00:00Z")
+		yesterday := time.Now().UTC().AddDate(0, 0, -1)
+		return since, fmt.Errorf("--since must be a time of the last 14 days, such as %s", yesterday.Format(time.RFC3339))
 	}
 	return since, nil
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,6 +100,12 @@ func TestHooks(t *testing.T) {
 		if status, _, said := a.talkback(append([]string{"hooks"}, arguments...)...); status == 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
 			t.Errorf("%v: status %d, %s, want %s", arguments, status, said, want)
 		}
+	}
+
+	_, _, said := a.talkback("hooks", "replay", id, "--since", "yesterday")
+	example := regexp.MustCompile(`\S+$`).FindString(strings.TrimSpace(said))
+	if _, _, said := a.talkback("hooks", "replay", id, "--since", example); !strings.Contains(said, "there is no hook") {
+		t.Errorf("the example %q is refused: %s", example, said)
 	}
 }
 

@@ -50,6 +50,17 @@ func checkFile(t *testing.T, root string, d Document, target *url.URL) {
 	}
 }
 
+var ages = regexp.MustCompile(`"?exp"?: *\d|--(since|restore-date-time) 2\d{3}-`)
+
+// No example has a time that is refused one day: tokens expire, and only the last days can be read again.
+func TestExamplesDoNotAge(t *testing.T) {
+	for _, d := range All(t) {
+		for _, found := range ages.FindAllString(d.Text, -1) {
+			t.Errorf("%s: %s... has a fixed time", d.Path, found)
+		}
+	}
+}
+
 // Every document is linked to, so that a newcomer finds it.
 func TestEveryDocumentIsLinkedTo(t *testing.T) {
 	linked := map[string]bool{"README.md": true}
