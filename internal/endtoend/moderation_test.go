@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
@@ -46,6 +47,7 @@ func TestModeration(t *testing.T) {
 		{"hostile texts", moderateHostileTexts},
 		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},
+		{"large text", deskWithLargeText},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, openDesk(t, browser)) })
 	}
@@ -844,6 +846,37 @@ func deskIsAccessible(t *testing.T, d *desk) {
 	d.fits("the page for moderators")
 	browsertest.ValidHTML(t, map[string][]byte{"moderation": get(t, d.site.address+"/moderation")})
 	d.quiet()
+}
+
+// With text of 200 % in a window of 320 pixels, neither the page nor a dialog scrolls sideways.
+func deskWithLargeText(t *testing.T, d *desk) {
+	d.write("en", "title", "text")
+	const wide = `[...document.querySelectorAll(':is(:root, dialog[open])')].filter((box) => box.scrollWidth > box.clientWidth)
+		.flatMap((box) => [...box.querySelectorAll('*')].filter((part) => part.getBoundingClientRect().right > box.clientWidth).map((part) => part.outerHTML.slice(0, 80)))`
+	d.do(page.SetFontSizes(&page.FontSizes{Standard: 32}), emulation.SetDeviceMetricsOverride(320, 800, 1, true))
+	for _, language := range []string{"en", "de"} {
+		fits := func(what string) {
+			t.Helper()
+			if over := eval[[]string](d.tab, wide); len(over) > 0 {
+				t.Errorf("%s, in %s: too wide are %.300q", what, language, over)
+			}
+		}
+		d.do(network.SetExtraHTTPHeaders(network.Headers{"Accept-Language": language}))
+		d.visit(d.site.address)
+		d.click("#filter summary")
+		d.mouse(0, ".history summary")
+		d.mouse(0, ".pick input")
+		fits("the page")
+		d.mouse(0, ".reject")
+		fits("to reject")
+		d.press(kb.Escape)
+		d.mouse(0, ".reply")
+		fits("to reply")
+		d.press(kb.Escape)
+		d.click("#keys")
+		fits("the keys")
+		d.press(kb.Escape)
+	}
 }
 
 func moderatorsSignIn(t *testing.T, browser context.Context) {
