@@ -56,7 +56,8 @@ async function send(client: Client, body: string, signal: AbortSignal): Promise<
       headers: {
         'Content-Type': 'application/json',
         Accept: 'application/graphql-response+json, application/json;q=0.9',
-        ...(token && { Authorization: `Bearer ${token}` }),
+        // What no header can hold, such as the page to sign in, is a token that the service refuses.
+        ...(token && { Authorization: `Bearer ${/^[!-~]+$/.exec(token.trim()) ?? '-'}` }),
       },
       body,
       signal: ends,
