@@ -449,6 +449,14 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	b.shows(".write slot p", "Sign in to write a comment.")
 	as("<!doctype html>\n<title>Anmelden für Kunden</title>\n<p>Войти")
 	b.shows(".write slot p", "Sign in again to write or vote.")
+	as("")
+	b.shows(".write slot p", "Sign in to write a comment.")
+	b.do(chromedp.Evaluate(`{
+		const element = document.querySelector('talkback-comments');
+		element.token = async () => { throw new Error('signed out'); };
+		element.refresh();
+	}`, nil))
+	b.shows(".write slot p", "Sign in again to write or vote.")
 	as(moderator + "\n")
 	b.until(root + ".querySelector('.write slot') === null")
 	actions(1)
