@@ -111,8 +111,8 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	if found.Voted > 0 {
 		votes = ", " + output.Count(found.Voted, "of which has votes,", "of which have votes,")
 	}
-	fmt.Fprintln(&text, fmt.Sprintf("%s%s of %s counted in %.1f s: %s",
-		output.Count(found.Comments, "comment", "comments"), votes, output.Count(found.Products, "product", "products"), took.Seconds(), driftText(len(found.Drifts), screen.Style)))
+	fmt.Fprintf(&text, "%s%s of %s counted in %.1f s: %s\n",
+		output.Count(found.Comments, "comment", "comments"), votes, output.Count(found.Products, "product", "products"), took.Seconds(), driftText(len(found.Drifts), screen.Style))
 	if len(found.Drifts) > 0 && found.Unproven {
 		fmt.Fprintln(&text, "the stream may not be fully processed: some drifts may be changes that are not counted yet")
 	}
@@ -218,8 +218,8 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
 	drifts := len(verifier.drifts)
-	fmt.Fprintln(&text, fmt.Sprintf("%s of %s looked up in %.1f s: %s",
-		output.Count(verifier.comments, "comment", "comments"), output.Count(len(verifier.done), "product", "products"), took.Seconds(), driftText(drifts, screen.Style)))
+	fmt.Fprintf(&text, "%s of %s looked up in %.1f s: %s\n",
+		output.Count(verifier.comments, "comment", "comments"), output.Count(len(verifier.done), "product", "products"), took.Seconds(), driftText(drifts, screen.Style))
 	_, err = io.WriteString(term.Out, screen.Fold(text.String()))
 	if drifts > 0 {
 		err = errors.Join(err, errors.New(output.Count(drifts, "drift: talkback rebuild --pages repairs it, at any time", "drifts: talkback rebuild --pages repairs them, at any time")))
