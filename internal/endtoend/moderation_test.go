@@ -340,6 +340,7 @@ func moderateByKeyboard(t *testing.T, d *desk) {
 	d.until(`document.querySelector('#reject').open`)
 	d.press("6" + kb.Enter)
 	d.focused("d")
+	d.do(chromedp.Evaluate(`document.querySelector('#reject').dispatchEvent(new Event('close'))`, nil)) // that of Escape is late
 	d.press("x")
 	d.says("#live", "1 selected")
 	d.press("a") // the selected one

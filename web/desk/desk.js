@@ -351,8 +351,10 @@ byId('reject').addEventListener('submit', (event) => {
   byId('reject').querySelector('[type=radio]').focus();
 });
 
-byId('reject').addEventListener('close', () => {
-  if (byId('reject').returnValue === 'reject') decide(rejected, chosenReason().value, byId('note').value.trim());
+byId('reject').addEventListener('close', ({ target }) => {
+  if (target.returnValue !== 'reject') return;
+  target.returnValue = ''; // the event of an earlier Escape may be late, and come with this one's
+  decide(rejected, chosenReason().value, byId('note').value.trim());
 });
 
 byId('reject').addEventListener('keydown', (event) => {
