@@ -44,7 +44,7 @@ var postgresSettings = map[string]string{
 // pool_max_conns.
 //
 // It does not fail if the database is down; calls fail until it is back. It fails if a newer
-// version of this program made the index.
+// version of this program made the index, or another program has tables in its place.
 func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(target)
 	if err != nil { // its text may hold parts of the URL
@@ -70,7 +70,7 @@ func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 		defer pool.Close()
 		return db.Close()
 	}
-	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) {
+	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) || comment.KindOf(err) == comment.BadInput {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -122,6 +122,10 @@ func postgresDatabase(db *sql.DB, name, schema string) database {
 		Before: []string{`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ` + literal + `) THEN
 			CREATE SCHEMA ` + quoted + `; END IF; END $$`},
 		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = ` + literal,
+		Others: `SELECT nspname || '.' || name FROM (SELECT nspname, relname AS name, (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_catalog.pg_attribute
+				WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) AS columns
+			FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace AND nspname = ` + literal + `) AS t
+			WHERE name IN ('store', 'entries', 'blocks') AND ` + ours + ` IS NOT TRUE`,
 		// Until a vacuum, lookups skip old versions of counts, and check the visibility of each
 		// comment.
 		Settle: `VACUUM (ANALYZE) {entries}, {blocks}`,

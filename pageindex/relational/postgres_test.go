@@ -85,6 +85,28 @@ func TestSchemaMadeBefore(t *testing.T) {
 	}
 }
 
+// A table or view of another program in the schema, of the name of one of ours, is left as it is.
+func TestTablesOfAnotherProgram(t *testing.T) {
+	for _, made := range []string{
+		"TABLE talkback_comments.store (id INTEGER, version INTEGER, name TEXT)", "TABLE talkback_comments.entries (product TEXT)",
+		"VIEW talkback_comments.blocks AS SELECT 1 AS n",
+	} {
+		target := postgrestest.Database(t)
+		admin := must.Get(pgx.Connect(t.Context(), target))(t)
+		defer admin.Close(context.WithoutCancel(t.Context()))
+		must.Get(admin.Exec(t.Context(), "CREATE SCHEMA talkback_comments; CREATE TABLE talkback_comments.other (); CREATE "+made))(t)
+		_, err := OpenPostgres(t.Context(), target, "comments")
+		if comment.KindOf(err) != comment.BadInput || !strings.Contains(err.Error(), ` has a table of another program, "talkback_comments.`) {
+			t.Errorf("%s: it is opened: %v", made, err)
+		}
+		var left int
+		must.Do(t, admin.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'talkback_comments'::regnamespace`).Scan(&left))
+		if left != 2 {
+			t.Errorf("%s: there are %d tables, want 2", made, left)
+		}
+	}
+}
+
 // Several servers change the same comments at once, in different orders, while others build. Each
 // change is counted once.
 func TestServersShare(t *testing.T) {

@@ -37,6 +37,8 @@ type database struct {
 	Before []string
 	// Tables is a query that counts the schema's existing tables.
 	Tables string
+	// Others is a query for the name of a table of another program where ours belong.
+	Others string
 	// Lock makes a transaction wait until others that hold one of the same buckets have ended.
 	// Buckets are sorted, and less than buckets; exclusive is one more.
 	Lock func(ctx context.Context, tx *sql.Tx, buckets []int) error

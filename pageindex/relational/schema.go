@@ -54,6 +54,10 @@ var schema = []string{
 		PRIMARY KEY (generation, product, language, rating, block)) {updated}`,
 }
 
+// ours tells the tables of any version of the schema from those of other programs.
+const ours = `(name = 'store' AND columns LIKE 'id,version,current,building,%' OR
+	name IN ('entries', 'blocks') AND columns LIKE 'generation,product,%')`
+
 // drops removes the tables.
 var drops = []string{`DROP TABLE IF EXISTS {blocks}`, `DROP TABLE IF EXISTS {entries}`, `DROP TABLE IF EXISTS {store}`}
 
@@ -75,6 +79,9 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if err := s.db.Lock(ctx, tx, []int{exclusive}); err != nil {
 		return err
 	}
+	if err := refuseOthers(ctx, tx, s.db.Name, s.db.Others); err != nil {
+		return err
+	}
 	var count int
 	if err := tx.QueryRowContext(ctx, s.sql.Replace(s.db.Tables)).Scan(&count); err != nil {
 		return err
@@ -90,6 +97,20 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return s.exec(ctx, tx, `INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`, version)
+}
+
+// refuseOthers refuses a database in which a query finds a table of another program.
+func refuseOthers(ctx context.Context, in interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, name, others string) error {
+	var table string
+	switch err := in.QueryRowContext(ctx, others).Scan(&table); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return comment.Errorf(comment.BadInput, "%s has a table of another program, %.120q: name a database of its own for page numbers", name, table)
 }
 
 // generations are the existing generations, except those being removed.

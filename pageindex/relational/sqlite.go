@@ -41,6 +41,16 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	if err != nil {
 		return nil, unusable(file, err)
 	}
+	address := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("mode=ro&_pragma=busy_timeout(%d)", busy)}
+	before, _ := sql.Open("sqlite", address.String()) // it only fails without the driver
+	err = refuseOthers(ctx, before, file, sqliteOthers)
+	_ = before.Close() // it was only read
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok && failed.Code() == codes.SQLITE_NOTADB {
+		return nil, comment.Errorf(comment.BadInput, "%s is no database of SQLite: name a file of its own for page numbers", file)
+	}
+	if comment.KindOf(err) == comment.BadInput { // why else it cannot be read, opening says
+		return nil, err
+	}
 	lock := flock.New(path+"-lock", flock.SetPermissions(private))
 	taken, err := lock.TryLock()
 	if err != nil {
@@ -53,10 +63,6 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(unusable(file, err), lock.Close())
 	}
-	if other := otherTable(ctx, path); other != "" {
-		return nil, errors.Join(comment.Errorf(comment.BadInput, "%s is a database of another program, with the table %.40q: name a file of its own for page numbers", file, other),
-			created.Close(), lock.Close())
-	}
 	write, read := connect(path, 1), connect(path, readers)
 	s := newStore(database{
 		Name: file, Read: read, Write: write,
@@ -68,6 +74,7 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 			"{updated}", "WITHOUT ROWID", "{incoming}", sqliteIncoming, "{server}", "''",
 		},
 		Tables:  `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('store', 'entries', 'blocks')`,
+		Others:  sqliteOthers,
 		Lock:    func(context.Context, *sql.Tx, []int) error { return nil }, // there is one writer
 		Explain: explainSQLite,
 	})
@@ -81,16 +88,9 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	return s, nil
 }
 
-// otherTable returns a table of a database that is not one of the index, whose tables could have the
-// names of tables there. It returns "" for none, and if the file cannot be read: opening says why.
-func otherTable(ctx context.Context, path string) (name string) {
-	address := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro"} // so that nothing changes
-	db, _ := sql.Open("sqlite", address.String())                       // it only fails without the driver
-	_ = db.QueryRowContext(ctx, `SELECT name FROM sqlite_master
-		WHERE type = 'table' AND name NOT IN ('store', 'entries', 'blocks') AND name NOT GLOB 'sqlite_*'`).Scan(&name)
-	_ = db.Close() // it was only read
-	return name
-}
+// sqliteOthers finds a table of another program in the file.
+const sqliteOthers = `SELECT name FROM (SELECT name, (SELECT group_concat(name) FROM pragma_table_info(t.name)) AS columns
+	FROM sqlite_master AS t WHERE type = 'table' AND name NOT GLOB 'sqlite_*') WHERE ` + ours + ` IS NOT TRUE`
 
 // sqliteIncoming turns a batch into rows.
 const sqliteIncoming = `(
