@@ -137,6 +137,25 @@ func clientOptions(o *s3.Options) {
 	}
 }
 
+// refuseOthers refuses a prefix where another program has an object that would be replaced.
+func (b *bucket) refuseOthers(ctx context.Context) error {
+	_, lease := b.getRange(ctx, leaseObject, 0, 1) // a lease of ours comes after a root
+	root, err := b.getRange(ctx, rootObject, 0, len(anyRoot))
+	other := ""
+	switch {
+	case failure(err) != nil:
+		return err
+	case err == nil && string(root) != anyRoot:
+		other = rootObject
+	case err != nil && lease == nil:
+		other = leaseObject
+	default:
+		return nil
+	}
+	return comment.Errorf(comment.BadInput, "s3://%s/%s has an object of another program, %q: name a prefix of its own for page numbers",
+		b.name, strings.TrimSuffix(b.prefix, "/"), other)
+}
+
 // parse reads s3://BUCKET/PREFIX.
 func parse(target string) (bucket, prefix string, err error) {
 	u, err := url.Parse(target)

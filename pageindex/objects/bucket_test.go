@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
@@ -75,5 +78,40 @@ func TestListingIsGivenUp(t *testing.T) {
 	}
 	if _, err := c.lastLog(t.Context()); !errors.Is(err, errMore) {
 		t.Errorf("the last log: error %v", err)
+	}
+}
+
+// Objects of another program are left as they are, whatever their names.
+func TestObjectsOfAnotherProgram(t *testing.T) {
+	server := s3test.Start(t)
+	set, prefix := quiet, newPrefix()
+	set.logGrace, set.chunkGrace = -time.Minute, -time.Minute // the service's clocks show seconds
+	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
+	others := []string{"logs/1", "chunks/" + uniqueName(), "chunks/a/" + uniqueName() + ".records", "chunks/notes.guards"}
+	put := func(prefix, name string) {
+		must.Get(must.Get(openBucket(t.Context(), "s3://"+s3test.Bucket+"/"+prefix))(t).put(t.Context(), name, []byte("theirs"), ""))(t)
+	}
+	server.Environment(t)
+	for _, name := range others {
+		put(prefix, name)
+	}
+	for n := range 2 {
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(n)}))
+		must.Do(t, errors.Join(s.merger.merge(t.Context()), s.merger.collect(t.Context())))
+	}
+	for _, name := range others {
+		if _, err := os.Stat(server.Path(prefix + name)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	for _, name := range []string{rootObject, leaseObject} {
+		prefix := newPrefix()
+		put(prefix, name)
+		_, err := OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/"+prefix)
+		want := fmt.Sprintf(`s3://%s/%s has an object of another program, "%s": name a prefix of its own for page numbers`, s3test.Bucket, strings.TrimSuffix(prefix, "/"), name)
+		if comment.KindOf(err) != comment.BadInput || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

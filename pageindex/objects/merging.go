@@ -152,7 +152,7 @@ func (m *merger) collect(ctx context.Context) error {
 	files, listing := m.storage.list(ctx, chunkFolder)
 	err = errors.Join(err, listing)
 	for _, o := range files {
-		if !needed[o.name] && o.age >= m.settings.chunkGrace {
+		if !needed[o.name] && chunkFile.MatchString(o.name) && o.age >= m.settings.chunkGrace {
 			err = errors.Join(err, m.storage.remove(ctx, o.name))
 		}
 	}

@@ -7,7 +7,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-const rootMagic = "TBPROOT2"
+// A root begins with rootMagic, and one of any version with anyRoot.
+const (
+	anyRoot   = "TBPROOT"
+	rootMagic = anyRoot + "2"
+)
 
 // Root lists the chunks of an index.
 type Root struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -71,10 +72,12 @@ const (
 func logName(number uint64) string { return fmt.Sprintf("%s%020d", logFolder, number) }
 
 func logNumber(name string) (uint64, bool) {
-	digits, isLog := strings.CutPrefix(name, logFolder)
-	number, err := strconv.ParseUint(digits, 10, 64)
-	return number, isLog && err == nil
+	number, err := strconv.ParseUint(strings.TrimPrefix(name, logFolder), 10, 64)
+	return number, err == nil && name == logName(number)
 }
+
+// chunkFile matches the names of a chunk's files. Others in their folder are of another program.
+var chunkFile = regexp.MustCompile("^" + chunkFolder + `[A-Z2-7]{26}\.(records|guards)$`)
 
 // uniqueName returns a random, unique name.
 func uniqueName() string { return rand.Text() }

@@ -66,6 +66,9 @@ func openAt(ctx context.Context, b *bucket, set settings) (*Store, error) {
 	c := newCore(b, set)
 	c.name = "s3://" + b.name + "/" + strings.TrimSuffix(b.prefix, "/")
 	c.advice = "see that the bucket exists, and that this process may list, read, write and delete its objects"
+	if err := b.refuseOthers(ctx); err != nil {
+		return nil, c.unavailable(err)
+	}
 	return open(ctx, c)
 }
 
