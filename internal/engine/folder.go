@@ -91,6 +91,9 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
 	}
+	if err := refuseOthers(o.Folder); err != nil {
+		return nil, err
+	}
 	c := &claim{
 		folder: o.Folder,
 		lock:   flock.New(filepath.Join(o.Folder, lockFile)),
@@ -112,6 +115,21 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 		return nil, errors.Join(err, c.lock.Close()) // a record there is not ours, and is void
 	}
 	return c, nil
+}
+
+// refuseOthers refuses a folder where another program has a file that an engine would change. An
+// engine leaves its lock there.
+func refuseOthers(folder string) error {
+	has := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return err == nil
+	}
+	for _, name := range []string{recordFile, logFile} {
+		if has(name) && !has(databaseFile) && !has(lockFile) {
+			return fmt.Errorf("%s is of another program: use another folder (--data)", filepath.Join(folder, name))
+		}
+	}
+	return nil
 }
 
 // keepPrivate creates the database file before SQLite does, which would make it readable by all

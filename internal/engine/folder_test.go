@@ -128,6 +128,24 @@ func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {
 	}
 }
 
+// A file of another program in a folder without a lock is neither replaced nor appended to.
+func TestFilesOfAnotherProgram(t *testing.T) {
+	for _, name := range []string{recordFile, logFile} {
+		o := options(t)
+		must.Do(t, os.Mkdir(o.Folder, 0o700))
+		path := filepath.Join(o.Folder, name)
+		must.Do(t, os.WriteFile(path, []byte("theirs"), privateFile))
+		_, err := Start(t.Context(), o)
+		contains(t, err, path+" is of another program: use another folder (--data)")
+		if text := must.Get(os.ReadFile(path))(t); string(text) != "theirs" {
+			t.Errorf("%s has now %q", name, text)
+		}
+		if found := must.Get(os.ReadDir(o.Folder))(t); len(found) > 1 {
+			t.Errorf("beside it are %v", found)
+		}
+	}
+}
+
 // TestLeftovers puts every kind of record into a folder that no process has locked.
 func TestLeftovers(t *testing.T) {
 	for name, content := range map[string]string{
