@@ -122,7 +122,7 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 		return "", noProduct(c.Product)
 	}
 	count -= feed.WithoutText
-	report = output.English.Sprintf("%s written to %s in %.1f s (%.0f comments/s)", output.Count(count, "comment", "comments"), e.out.Name(), took.Seconds(), output.Rate(count, took))
+	report = output.English.Sprintf("%s written to %s in %.1f s (%s/s)", output.Count(count, "comment", "comments"), e.out.Name(), took.Seconds(), output.Count(output.Rate(count, took), "comment", "comments"))
 	if feed.WithoutText > 0 {
 		report += "\n" + output.Count(feed.WithoutText, "comment has stars and no text, and is not in it: a feed takes none",
 			"comments have stars and no text, and are not in it: a feed takes none")

@@ -261,9 +261,9 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	if err := build.Finish(ctx, ""); err != nil {
 		return err
 	}
-	_, err = output.English.Fprintf(term.Out, "%s indexed in %s in %.1f s (%.0f comments/s)\n"+
+	_, err = output.English.Fprintf(term.Out, "%s indexed in %s in %.1f s (%s/s)\n"+
 		"A server with --pages files:%s does not know how old they are: it builds the index anew from its table.\n",
-		output.Count(count, "comment", "comments"), output.Printable(c.To), took.Seconds(), output.Rate(count, took), output.Printable(c.To))
+		output.Count(count, "comment", "comments"), output.Printable(c.To), took.Seconds(), output.Count(output.Rate(count, took), "comment", "comments"), output.Printable(c.To))
 	return err
 }
 

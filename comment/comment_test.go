@@ -99,3 +99,12 @@ func TestKindOf(t *testing.T) {
 		}
 	}
 }
+
+// One is said in the singular.
+func TestAmount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 comments", 1: "1 comment", 12: "12 comments"} {
+		if got := comment.Amount(n, "comment"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

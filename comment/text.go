@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,4 +32,12 @@ func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsSpace(r) && r != emptyBraille && !unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	})
+}
+
+// Amount says how many there are of something, such as 1 comment or 12 comments.
+func Amount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -89,7 +89,7 @@ func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Posit
 		Keys: keys, ConsistentRead: aws.Bool(consistent), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
 	})
 	if err != nil {
-		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
+		return nil, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(keys), "comment"))
 	}
 	if len(got.Left) > 0 {
 		return nil, call.ErrBusy

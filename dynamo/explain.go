@@ -120,11 +120,11 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 				comment.ByIndex:   "looked up in the index of page numbers",
 			}[p.By]
 			fmt.Fprintf(&b, "page behind %s: %s, %s left out\n",
-				plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
+				comment.Amount(*p.Rank, "comment"), way, comment.Amount(p.Skipped, "comment"))
 		}
 		if p.Calls > 0 {
 			fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n",
-				plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
+				comment.Amount(p.Calls, "call"), comment.Amount(p.Waves, "wave"), p.ReadUnits)
 		}
 		if p.Counted {
 			b.WriteString("the whole list was counted by the index\n")
@@ -140,19 +140,12 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 		switch {
 		case r.fetches.keys == 0:
 		case r.plan.ByRank:
-			fmt.Fprintf(&b, "  fetch by id, because the index found them: %s\n", plural(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, because the index found them: %s\n", comment.Amount(r.fetches.keys, "comment"))
 		default:
-			fmt.Fprintf(&b, "  fetch by id, because edits moved them a moment ago: %s\n", plural(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, because edits moved them a moment ago: %s\n", comment.Amount(r.fetches.keys, "comment"))
 		}
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",
-		plural(plan.Queries, "call"), plural(plan.Waves, "wave"), plural(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
+		comment.Amount(plan.Queries, "call"), comment.Amount(plan.Waves, "wave"), comment.Amount(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
 	return b.String()
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

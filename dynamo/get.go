@@ -57,7 +57,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 		got, err := call.GetItems(ctx, s.client, s.table, want)
 		meter.Add(got.Units)
 		if err != nil {
-			return nil, nil, call.Wrap(err, "BatchGetItem of %d comments", len(ids))
+			return nil, nil, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(ids), "comment"))
 		}
 		for _, it := range got.Items {
 			if layout.NoComment(it) {

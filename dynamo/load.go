@@ -131,7 +131,7 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 		total.add(n)
 	}
 	if err != nil {
-		return total, call.Wrap(err, "load of %d comments", len(comments))
+		return total, call.Wrap(err, "load of %s", comment.Amount(len(comments), "comment"))
 	}
 	l.remember(fresh)
 	return total, nil
@@ -250,7 +250,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 		ProjectionExpression: aws.String(projection),
 	})
 	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of %d keys", len(keys))
+		return nil, nil, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(keys), "key"))
 	}
 	if len(got.Left) > 0 {
 		return nil, nil, call.ErrBusy

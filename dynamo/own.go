@@ -55,13 +55,13 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	customer := keys[0].Customer
 	ids, _, err := s.ownIDs(ctx, customer, nil, maxOwn)
 	if err != nil {
-		return nil, call.Wrap(err, "comments of a customer about %d products", len(keys))
+		return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))
 	}
 	found := map[comment.CustomerProduct]comment.Comment{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		comments, err := s.inOrder(ctx, part, withoutText)
 		if err != nil {
-			return nil, call.Wrap(err, "comments of a customer about %d products", len(keys))
+			return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))
 		}
 		for _, c := range comments {
 			if c == nil {

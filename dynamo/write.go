@@ -323,7 +323,7 @@ func (s *Store) VotesBy(ctx context.Context, keys []comment.VoteKey) (found map[
 	}
 	got, err := call.GetItems(ctx, s.client, s.table, want)
 	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of %d votes", len(keys))
+		return nil, nil, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(keys), "vote"))
 	}
 	found, failed = map[comment.VoteKey]comment.CastVote{}, map[comment.VoteKey]error{}
 	for _, it := range got.Items {

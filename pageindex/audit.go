@@ -87,7 +87,7 @@ func compareCell(ctx context.Context, index Index, product string, cell comment.
 			return "", err
 		}
 		if total := found.Counts.Total(); total != len(positions) {
-			return fmt.Sprintf("%s: the index has %d comments instead of %d", name, total, len(positions)), nil
+			return fmt.Sprintf("%s: the index has %s instead of %d", name, comment.Amount(total, "comment"), len(positions)), nil
 		}
 		for i, at := range chunk {
 			// The comment is there if, and only if, the rank rises by 1 at its position.

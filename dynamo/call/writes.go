@@ -104,7 +104,7 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 	if Refused(err) {
 		return &comment.Error{Kind: comment.Throttled, Message: "another write changed the same items first; try again", Cause: err}
 	}
-	return Wrap(err, "TransactWriteItems of %d items", len(writes))
+	return Wrap(err, "TransactWriteItems of %s", comment.Amount(len(writes), "item"))
 }
 
 // PutIf returns the part of a transaction that puts an item on a condition; unconditionally if that
@@ -134,7 +134,7 @@ func WriteAll(ctx context.Context, client BatchWriter, table string, requests []
 		err := Retry(ctx, func() (progress bool, err error) {
 			output, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
 			if err != nil {
-				return false, Wrap(err, "BatchWriteItem of %d items", len(part))
+				return false, Wrap(err, "BatchWriteItem of %s", comment.Amount(len(part), "item"))
 			}
 			progress = len(output.UnprocessedItems[table]) < len(left[table])
 			if left = output.UnprocessedItems; len(left) > 0 {

@@ -208,7 +208,7 @@ func (c *Counter) count(ctx context.Context, pending workload, refused refusals,
 			return c.halve(ctx, pending, refused, err)
 		}
 		if err != nil {
-			return call.Wrap(err, "count of comments of %d products", len(pending))
+			return call.Wrap(err, "count of comments of %s", comment.Amount(len(pending), "product"))
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/task"
@@ -35,7 +36,7 @@ func fetch(ctx context.Context, client call.BatchGetter, table string, keys []la
 		group.Go(task.Guarded(func() error {
 			got, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
 			if err != nil {
-				return call.Wrap(err, "BatchGetItem of %d keys", len(part))
+				return call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(part), "key"))
 			}
 			if len(got.Left) > 0 {
 				return call.ErrBusy

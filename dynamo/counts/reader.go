@@ -110,7 +110,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string, consistent bool
 	}
 	got, err := call.GetItems(ctx, r.client, r.table, want)
 	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
+		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %s", comment.Amount(len(products), "product"))
 	}
 	found, failed = make(map[string]comment.Stats, len(got.Items)), map[string]error{}
 	for _, it := range got.Items {
@@ -142,7 +142,7 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	}
 	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
 	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
+		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %s", comment.Amount(len(languages), "language"))
 	}
 	found, failed = make(map[comment.ProductLanguage]comment.Row, len(got.Items)), map[comment.ProductLanguage]error{}
 	for _, it := range got.Items {
@@ -194,7 +194,7 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 		Keys: keys, ProjectionExpression: aws.String(projection + "," + statisticsAttrs),
 	})
 	if err != nil {
-		return Beside{}, call.Wrap(err, "BatchGetItem of the statistics of %d products, and of %d comments", len(products), len(ids))
+		return Beside{}, call.Wrap(err, "BatchGetItem of the statistics of %s, and of %s", comment.Amount(len(products), "product"), comment.Amount(len(ids), "comment"))
 	}
 	out := Beside{Found: make(map[string]Snapshot, len(products)), Failed: map[string]error{}}
 	for _, it := range got.Items {

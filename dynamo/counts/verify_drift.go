@@ -118,7 +118,7 @@ func (e *examination) drifts(settings leaderSettings) []Drift {
 		add(WrongIndex, false, "%s", wrong)
 	}
 	if e.checked && pageHeadOf(e, true, time.Now()).starts {
-		add(MissingIndex, false, "the product has %d comments, but no page index", e.marked.Total())
+		add(MissingIndex, false, "the product has %s, but no page index", comment.Amount(e.marked.Total(), "comment"))
 	}
 	return out
 }

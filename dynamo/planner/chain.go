@@ -217,7 +217,7 @@ func (p *Planner) look(c Chain, why string, units float64) (WholeRead, bool) {
 
 // whole returns a read of a list that is expected to hold the given number of comments.
 func (c Chain) whole(held int) WholeRead {
-	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than reading it in parts", held)}
+	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: to read its %s at once costs no more than in parts", comment.Amount(held, "comment"))}
 }
 
 // held returns how many comments the list has by the statistics, ignoring its dates.

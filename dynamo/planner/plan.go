@@ -204,7 +204,7 @@ func (p Plan) String() string {
 		if p.Descending {
 			order = "newest first"
 		}
-		fmt.Fprintf(&b, "%s: up to %d comments of product %q, %s", purposeText[p.Purpose], p.Want, p.Product, order)
+		fmt.Fprintf(&b, "%s: up to %s of product %q, %s", purposeText[p.Purpose], comment.Amount(p.Want, "comment"), p.Product, order)
 	}
 	from, to := p.LowKey(), p.HighKey()
 	if from != nil {
@@ -265,7 +265,7 @@ func (p Plan) choiceText() string {
 		b.WriteString(": it is one partition that holds nothing else")
 	case !p.Likely:
 	case p.Sampled > 0:
-		fmt.Fprintf(&b, ": without statistics, estimated from the first %d comments", p.Sampled)
+		fmt.Fprintf(&b, ": without statistics, estimated from the first %s", comment.Amount(p.Sampled, "comment"))
 	default:
 		b.WriteString(": without statistics, estimated for a typical product")
 	}

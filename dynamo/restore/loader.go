@@ -111,7 +111,7 @@ func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, e
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return total, call.Wrap(err, "restore of %d items", len(items))
+		return total, call.Wrap(err, "restore of %s", comment.Amount(len(items), "item"))
 	}
 	if l.Replace {
 		for _, it := range items {
@@ -147,7 +147,7 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 				if err == nil && len(got.Items) == 0 && len(got.Left) > 0 {
 					err = call.ErrBusy
 				}
-				return got, call.Wrap(err, "BatchGetItem of %d keys", len(want.Keys))
+				return got, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(want.Keys), "key"))
 			})
 			if err != nil {
 				return nil, err

@@ -123,7 +123,7 @@ func (s state) wrong(id comment.ID, counted layout.VoteSums) string {
 	right, left := s.shown.Imported.Plus(total), total.Helpful+total.NotHelpful
 	switch update, _, _ := s.shown.Update(total); {
 	case s.gone && left > 0: // withdrawn votes expire, and are not deleted with their comment
-		return fmt.Sprintf("comment %s does not exist, but has %d votes", id, left)
+		return fmt.Sprintf("comment %s does not exist, but has %s", id, comment.Amount(left, "vote"))
 	case s.gone:
 		return ""
 	case s.unreadable != nil:

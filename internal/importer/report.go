@@ -80,8 +80,8 @@ func (m *Import) summary(took, waited time.Duration) string {
 	if m.DryRun {
 		loaded = output.English.Sprintf("%d that an empty table would take", n.Written)
 	}
-	text := output.English.Sprintf("%s = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		output.Count(n.rows(), "row", "rows"), loaded, n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
+	text := output.English.Sprintf("%s = %s + %d repeated in the file + %d rejected, in %.1f s (%s/s)",
+		output.Count(n.rows(), "row", "rows"), loaded, n.Repeated, n.rejected, took.Seconds(), output.Count(output.Rate(n.rows(), took), "row", "rows"))
 	if waited > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}

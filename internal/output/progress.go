@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -65,7 +66,8 @@ func (p *Progress) Show(done int, taken int64) {
 		return
 	}
 	took := now.Sub(p.start)
-	line := English.Sprintf("%d %s, %.0f %s/s", done, p.what, Rate(done, took), p.what)
+	noun, rest, _ := strings.Cut(p.what, "s") // of "items checked", one is an item checked
+	line := Count(done, noun+rest, p.what) + ", " + Count(Rate(done, took), noun+rest, p.what) + "/s"
 	// If taken exceeds the size, the size was an estimate.
 	share, known := float64(taken)/float64(p.size), p.size > 0 && taken > 0 && taken <= p.size
 	if known {
@@ -106,6 +108,6 @@ func (p *Progress) End() time.Duration {
 }
 
 // Rate returns the number of rows or other units per second.
-func Rate(rows int, took time.Duration) float64 {
-	return float64(rows) / max(took.Seconds(), 1e-3)
+func Rate(rows int, took time.Duration) int {
+	return int(math.Round(float64(rows) / max(took.Seconds(), 1e-3)))
 }

@@ -73,3 +73,17 @@ func TestProgressBar(t *testing.T) {
 		})
 	}
 }
+
+// One row is called so, and so is a rate of one.
+func TestProgressOfOne(t *testing.T) {
+	for what, want := range map[string]string{"rows": "1 row, 1 row/s\n", "items checked": "1 item checked, 1 item checked/s\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			p := NewProgress(&out, 0, what)
+			p.next = p.start
+			time.Sleep(time.Second)
+			p.Show(1, 0)
+			check.Equal(t, want, out.String(), what)
+		})
+	}
+}

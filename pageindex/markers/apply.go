@@ -154,7 +154,7 @@ func (s *Store) entries(ctx context.Context, p generationProduct, entries []page
 		r := layout.NewReader(in)
 		out[at] = storedEntry{cell: r.OptionalText(attrCell), follows: stream.Position(r.OptionalText(attrFollows))}
 	}
-	return out, call.Wrap(err, "BatchGetItem of %d entries", len(keys))
+	return out, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(keys), "key"))
 }
 
 // change is the effect of entries.
