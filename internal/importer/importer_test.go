@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -196,6 +198,30 @@ func TestImportEndsWithItsContext(t *testing.T) {
 	}
 	if _, err := Open(ctx, reviewfile.StandardInput, reviewfile.Options{}, reader); !errors.Is(err, context.Canceled) {
 		t.Errorf("opening: %v", err)
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A full disk leaves no empty file of rejected rows, which would be in the way next time, nor one in
+// the place of an earlier file.
+func TestRejectsOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rejects.tsv")
+	must.Do(t, os.WriteFile(path, []byte("earlier"), 0o600))
+	file := must.Get(output.Open(t.Context(), path, true, nil))(t)
+	m := newImport(t, strings.NewReader(rows(1, func(int) bool { return true })), &fakeLoader{},
+		&Rejects{path: path, force: true, file: file, out: bufio.NewWriter(fullDisk{})})
+	if _, err := m.Report(m.Run(t.Context()), 0); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if text := must.Get(os.ReadFile(path))(t); string(text) != "earlier" {
+		t.Errorf("the file has %q", text)
+	}
+	if found := must.Get(os.ReadDir(filepath.Dir(path)))(t); len(found) != 1 {
+		t.Errorf("the folder has %v", found)
 	}
 }
 

@@ -163,6 +163,11 @@ func (r *Rejects) close() error {
 	if r.file == nil {
 		return nil
 	}
+	if r.count == 0 { // none could be written: an empty file would be in the way next time
+		dropped := r.file.Drop()
+		r.file = nil
+		return dropped
+	}
 	err := r.file.Keep(context.Background())
 	if err == nil {
 		return nil
