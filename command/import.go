@@ -218,20 +218,26 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 		if c.Restore {
 			return c.restoreFile(ctx, work, replacing, term)
 		}
-		begun, err := registry.Begin(ctx, c.name())
-		if err != nil {
-			return err
-		}
-		loader.Import = begun.Number()
-		work.Note = func(ctx context.Context, written, updated int) error {
-			return registry.Note(ctx, begun, written, updated)
+		var begun importer.Listed
+		work.Begin = func(ctx context.Context) (err error) {
+			if begun, err = registry.Begin(ctx, c.name()); err != nil {
+				return err
+			}
+			loader.Import = begun.Number()
+			work.Note = func(ctx context.Context, written, updated int) error {
+				return registry.Note(ctx, begun, written, updated)
+			}
+			return nil
 		}
 		failed := work.Run(ctx)
+		if loader.Import == 0 {
+			return failed // nothing was written, so it is not listed
+		}
 		// Also after an interruption, so that --list shows what was written.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		written, updated := work.Wrote()
-		err = registry.End(ending, begun, written, updated)
+		err := registry.End(ending, begun, written, updated)
 		return cmp.Or(failed, err)
 	})
 	return printReport(term.Out, work, waited, err)

@@ -87,6 +87,19 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en", "--name", "again")
 }
 
+// An import that has no row to write is not listed.
+func TestImportsOfNothing(t *testing.T) {
+	t.Parallel()
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	for why, text := range map[string]string{"no rows": badReviews(""), "a bad row": badReviews("b"), "too many bad rows": badReviews("bg")} {
+		i.stdin = strings.NewReader(text)
+		if status, out, said := i.run(t.Context(), "-", "--max-rejects", "0", "--rejects", filepath.Join(t.TempDir(), "rejects")); status != 1 {
+			t.Errorf("%s: status %d, %s%s", why, status, out, said)
+		}
+	}
+	check.Equal(t, "No import has a name in this table.\n", i.list())
+}
+
 // A program that the tests build detects languages.
 func TestImportDetectsLanguages(t *testing.T) {
 	bin := must.Get(filepath.Abs(filepath.Join("..", "bin")))(t)

@@ -46,6 +46,8 @@ type Import struct {
 	ChunkRows int
 	// Preview records all rows that are read; nil for none.
 	Preview *Preview
+	// Begin is called before the first comments are written; it may be nil.
+	Begin func(ctx context.Context) error
 	// Note is called after each chunk with the number of comments added and changed so far; it may
 	// be nil.
 	Note func(ctx context.Context, written, updated int) error
@@ -98,6 +100,12 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	}
 	if err := m.checkLimit(m.done.rows()+len(next.comments), false); err != nil {
 		return err
+	}
+	if m.Begin != nil && len(next.comments) > 0 {
+		if err := m.Begin(ctx); err != nil {
+			return err
+		}
+		m.Begin = nil
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
 	m.done.Written += counts.Written
