@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/quota"
 )
 
 // When more bytes arrive than allowed, the clients that have sent most for longest are told to
@@ -184,6 +185,35 @@ func TestHeadsOfUnreadAnswersAreCounted(t *testing.T) {
 			t.Errorf("%s: 50 unread answers are not kept, which the bound allows", path)
 		}
 		if refuseToReadOf(t, server, 50, path+"&x="+strings.Repeat("x", 15_000), "none") {
+			t.Errorf("%s: 50 with long heads are kept, which exceeds the bound", path)
+		}
+	}
+}
+
+// A request that is refused before its body is read counts with its head, until the body has arrived.
+func TestHeadsOfUnreadBodiesAreCounted(t *testing.T) {
+	for path, fields := range map[string]string{
+		"/healthz": "", "/nothing": "Expect: 100-continue\r\n", "/graphql": "Sec-Fetch-Site: cross-site\r\n",
+		"/graphql?large": "Content-Type: application/json\r\n", "/graphql?socket": "Connection: Upgrade\r\nUpgrade: websocket\r\n",
+	} {
+		server := newWholeServer(t, func(o *httpapi.Options) {
+			o.MaxUnsent = 60 * 20_000
+			o.Subscriptions = &httpapi.Subscriptions{Client: func(*http.Request) (c quota.Client, bounded bool) { return c, false }}
+		})
+		ended := make(chan error)
+		for range 50 {
+			conn := dial(t, server)
+			must.Do(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+			must.Get(io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\n"+fields+"X: "+strings.Repeat("x", 15_000)+"\r\nContent-Length: 200000\r\n\r\n"))(t)
+			go func() {
+				_, err := io.Copy(io.Discard, conn)
+				select {
+				case ended <- err:
+				case <-t.Context().Done():
+				}
+			}()
+		}
+		if err := <-ended; errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: 50 with long heads are kept, which exceeds the bound", path)
 		}
 	}

@@ -64,7 +64,15 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
 		built.send(func() { to.update(func() {}) })
+		awaitRest(r)
 	})
+}
+
+// awaitRest waits for a body that nobody has read. Otherwise net/http would, after counting has ended.
+func awaitRest(r *http.Request) {
+	if r.ContentLength != 0 {
+		_ = r.Body.Close() // it fails if the rest does not come
+	}
 }
 
 // hold counts an answer of size bytes, and the head of its request, until it is removed. It panics with
@@ -94,10 +102,11 @@ func (s *sender) light(next http.Handler) http.Handler {
 		} else {
 			next.ServeHTTP(lightAnswer{w, s.unsent, waiting}, r)
 		}
-		if r.ProtoMajor == 2 {
+		if r.ProtoMajor == 2 || r.ContentLength != 0 {
 			// Otherwise the end of the answer would wait for the client after counting has ended.
 			_ = http.NewResponseController(w).Flush()
 		}
+		awaitRest(r)
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 )
 
-// asksForSocket reports whether a request asks for a socket. Other protocols that a client would
-// rather speak, such as h2c, are ignored.
+// asksForSocket reports whether a request asks for a socket, which none with a body does. Other
+// protocols that a client would rather speak, such as h2c, are ignored.
 func asksForSocket(r *http.Request) bool {
-	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
+	return r.ContentLength == 0 && strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
 }
 
 // checkSocket refuses requests for a socket. A server with sockets serves them before this check.
