@@ -204,7 +204,7 @@ func (s *Socket) receive(text []byte) bool {
 	bad := func(reason string) bool { return s.close(closeBadMessage, reason) }
 	switch {
 	case !m.read(text):
-		return bad("a message is a JSON object with a type, and gives no name twice")
+		return bad("a message is a JSON object with a type, gives no name twice, and is not nested 10,000 deep")
 	case !m.empty() && !m.object():
 		return bad("a payload is an object")
 	}

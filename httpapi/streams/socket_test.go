@@ -184,6 +184,16 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
+// A client whose message is nested too deep to be read learns why its socket is closed.
+func TestDeepMessage(t *testing.T) {
+	conn := dial(t, serve(t, func(s *streams.Socket) { s.MaxMessage = 30_000 }), streams.Protocol)
+	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
+	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","payload":{"a":`+deep+`}}`)))
+	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != 4400 || !strings.Contains(err.Error(), "nested") {
+		t.Errorf("closed by: %v", err)
+	}
+}
+
 // A socket is closed when its client speaks another protocol, sends bytes, or never begins; when its token
 // expires; and when the server stops.
 func TestClosing(t *testing.T) {
