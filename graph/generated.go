@@ -3123,15 +3123,15 @@ type Product implements Node {
     true` + "`" + `, and the last ` + "`" + `endCursor` + "`" + ` you got as ` + "`" + `after` + "`" + `, again and again. An empty page has no
     ` + "`" + `endCursor` + "`" + `, so keep the one before.
 
-    You then get each comment that is written through this API exactly once, some 30 seconds after
-    it was written. Without ` + "`" + `settledOnly` + "`" + ` you may miss one: the position of a comment is the time
-    when its write began, and a write that is retried can take 15 seconds, in which later ones
-    finish.
+    You then get each comment that is written through this API and waits for no moderator exactly
+    once, some 30 seconds after it was written. Without ` + "`" + `settledOnly` + "`" + ` you may miss one: the position
+    of a comment is the time when its write began, and a write that is retried can take 15 seconds,
+    in which later ones finish.
 
     You do not get comments that are not new. An imported comment has the position of its original
-    time, and an edit that makes an older comment pass the filter does not move it in the list. The
-    option changes neither cursors nor counts. It is for orders by date: in an order by rating, new
-    comments do not come at an end of the list.
+    time, and one that a moderator approves that of its writing. An edit that makes an older comment
+    pass the filter does not move it in the list. The option changes neither cursors nor counts. It
+    is for orders by date: in an order by rating, new comments do not come at an end of the list.
     """
     settledOnly: Boolean = false
     """
@@ -3507,8 +3507,8 @@ type PageInfo {
   "The cursor of the first edge; null if the page is empty."
   startCursor: String
   """
-  The cursor of the last edge; null if the page is empty. In ` + "`" + `Viewer.comments` + "`" + `, the cursor to go on
-  from.
+  The cursor of the last edge; null if the page is empty. In ` + "`" + `Viewer.comments` + "`" + ` and
+  ` + "`" + `Moderation.queue` + "`" + `, the cursor to go on from.
   """
   endCursor: String
 }

@@ -266,8 +266,8 @@ type PageInfo struct {
 	HasPreviousPage bool `json:"hasPreviousPage"`
 	// The cursor of the first edge; null if the page is empty.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// The cursor of the last edge; null if the page is empty. In `Viewer.comments`, the cursor to go on
-	// from.
+	// The cursor of the last edge; null if the page is empty. In `Viewer.comments` and
+	// `Moderation.queue`, the cursor to go on from.
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 

@@ -593,8 +593,8 @@ func (v *ListProductCommentsCommentConnectionNodesComment) __premarshalJSON() (*
 type ListProductCommentsCommentConnectionPageInfo struct {
 	// Whether comments follow this page. Exact in a list of a product.
 	HasNextPage bool `json:"hasNextPage"`
-	// The cursor of the last edge; null if the page is empty. In `Viewer.comments`, the cursor to go on
-	// from.
+	// The cursor of the last edge; null if the page is empty. In `Viewer.comments` and
+	// `Moderation.queue`, the cursor to go on from.
 	EndCursor *string `json:"endCursor"`
 }
 
