@@ -238,9 +238,9 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 	for i, c := range comments {
 		keys[i] = layout.CommentKey(c.ID)
 	}
-	projection := strings.Join([]string{layout.AttrPK, layout.AttrDeleted, layout.AttrImport}, ",")
+	projection := strings.Join([]string{layout.AttrPK, layout.AttrDeleted, layout.AttrImport, layout.AttrMark}, ",")
 	if l.Update != nil {
-		projection = layout.TableProjection(true) + "," + layout.AttrImport
+		projection = layout.TableProjection(true) + "," + layout.AttrImport + "," + layout.AttrMark
 	}
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
@@ -267,6 +267,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 }
 
 // putOf returns the put of a comment. It fails if its key has an item other than the given tombstone.
+// The comment keeps the tombstone's mark, so a late try of an undo does not remove it.
 func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),
@@ -279,6 +280,9 @@ func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutIt
 	if tombstone != nil {
 		input.ConditionExpression = aws.String(layout.AttrDeleted + " = :deleted")
 		input.ExpressionAttributeValues = layout.Item{":deleted": tombstone[layout.AttrDeleted]}
+		if mark := tombstone[layout.AttrMark]; mark != nil {
+			input.Item[layout.AttrMark] = mark
+		}
 	}
 	return input
 }

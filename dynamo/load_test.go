@@ -209,7 +209,7 @@ func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetIte
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	want := in.RequestItems["t"]
-	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e,w" || len(want.Keys) > 100 {
+	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e,w,m" || len(want.Keys) > 100 {
 		f.t.Errorf("%d keys are asked for, consistently: %v, with projection %v", len(want.Keys), want.ConsistentRead, want.ProjectionExpression)
 	}
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}

@@ -37,7 +37,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		FilterExpression:          aws.String(layout.AttrSK + " = :sort AND begins_with(" + layout.AttrImport + ", :mark)"),
 		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
-		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport),
+		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport + "," + layout.AttrMark),
 	}
 	for output, err := range call.ScanAnswers(ctx, r.client, input, "Scan for import %q", name) {
 		if err != nil {
@@ -96,7 +96,7 @@ func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err e
 	tombstone[layout.AttrImport] = it[layout.AttrImport]
 	values := layout.Item{":mark": it[layout.AttrImport]}
 	condition := layout.AttrImport + " = :mark AND attribute_not_exists(" + layout.AttrDeleted + ") AND " +
-		layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c.Comment, values) + " AND " + layout.SameReply(c.Comment, values)
+		layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c.Comment, values) + " AND " + layout.SameReply(c.Comment, values) + " AND " + layout.SameAttrs(it, values, layout.AttrMark)
 	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(r.table), Item: tombstone, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
