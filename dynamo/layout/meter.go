@@ -111,8 +111,8 @@ func (m *Meter) Release(limit int) {
 	m.reserved -= AssumedUnits(limit)
 }
 
-// mostFetched is how many recently moved comments are fetched for one page. Each costs a read unit
-// or more.
+// mostFetched is how many recently moved comments are fetched for one page, and how many for its
+// places among comments with helpful votes. Each costs a read unit or more.
 const mostFetched = 25
 
 // Fetch returns how many of n recently moved comments may be fetched by id, and counts them.
