@@ -20,7 +20,7 @@ const (
 	// VoteSumsSK is the sort key of the sums of slices of a comment with many votes.
 	VoteSumsSK = "T"
 	attrSums   = "sums"    // S, the counts of each slice
-	attrSteps  = "changes" // N, rises with each write
+	attrSteps  = "changes" // N, rises with each write; in a comment's item with each total
 )
 
 // VoteSlices is how many slices the votes of a comment are split into.
@@ -180,8 +180,9 @@ func HasVotes(it Item) bool {
 }
 
 // Update returns the update expression by which a comment shows its imported votes plus those
-// counted here. condition is that the attributes of votes are as they were read. The expression is
-// empty if nothing changes.
+// counted here. condition is that the attributes of votes are as they were read, with a number that
+// rises, since a late write may find an earlier total again. The expression is empty if nothing
+// changes.
 func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, values Item) {
 	id := IDOfKey(v.item)
 	shown, have := v.Imported.Plus(counted), Item{}
@@ -193,10 +194,12 @@ func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, v
 	if shown != (comment.VoteCounts{}) {
 		want[attrVotes] = Text(votesText(shown))
 	}
-	if update, values = Update(have, want); update == "" {
+	if update, _ = Update(have, want); update == "" {
 		return "", "", nil
 	}
-	return update, SameVersion(0, values) + " AND " + SameAttrs(have, values, voteAttrs...), values
+	have[attrSteps], want[attrSteps] = v.item[attrSteps], Number(NewReader(v.item).OptionalNumber(attrSteps)+1)
+	update, values = Update(have, want)
+	return update, SameVersion(0, values) + " AND " + SameAttrs(have, values, append(voteAttrs, attrSteps)...), values
 }
 
 // helpfulKeys returns the correct attributes that are derived from an item's votes.

@@ -51,14 +51,39 @@ func (h *history) items(c comment.Comment) int {
 func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
 	h := newHistory(t, 1000)
 	c := h.voted(1)
-	client := faulttest.Before(h.client, "UpdateItem", sync.OnceFunc(func() {
-		cast := comment.CastVote{By: "customer 0", Vote: comment.Helpful, At: c.CreatedAt()}
-		if err := h.store.SetVote(t.Context(), c.ID, cast, comment.CastVote{By: cast.By, Vote: comment.NoVote, At: cast.At}); err != nil {
-			t.Error(err)
+	h.recount(faulttest.Before(h.client, "UpdateItem", sync.OnceFunc(func() { h.withdraw(c) })), c, 1000)
+	h.check(c.ID, comment.VoteCounts{})
+}
+
+// withdraw takes back the vote of customer 0, and counts.
+func (h *history) withdraw(c comment.Comment) {
+	h.Helper()
+	cast := comment.CastVote{By: "customer 0", Vote: comment.Helpful, At: c.CreatedAt()}
+	if err := h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: cast.By, Vote: comment.NoVote, At: cast.At}); err != nil {
+		h.Error(err)
+	}
+	h.recount(h.client, c, 1000)
+}
+
+// The total of a process that was killed may arrive when others have counted the vote, and that it
+// was withdrawn.
+func TestTotalThatArrivesLate(t *testing.T) {
+	h := newHistory(t, 1000)
+	c := h.voted(1)
+	ctx, kill := context.WithCancel(t.Context())
+	client, network := faulttest.Under(h.client, func(call int) faulttest.Fault {
+		if call < 3 { // it reads the total and the votes
+			return faulttest.None
 		}
-		h.recount(h.client, c, 1000)
-	}))
-	h.recount(client, c, 1000)
+		kill()
+		return faulttest.Late
+	})
+	if err := votes.NewRecounter(client, h.table, 0).Recount(ctx, c.ID); err == nil {
+		t.Fatal("the total was not written late")
+	}
+	h.recount(h.client, c, 1000)
+	h.withdraw(c)
+	must.Do(t, network.Flush())
 	h.check(c.ID, comment.VoteCounts{})
 }
 
