@@ -232,6 +232,10 @@ func WithVotesOf(copied, there Item) Item {
 	shown.Helpful += max(0, was.Shown.Helpful-was.Imported.Helpful)
 	shown.NotHelpful += max(0, was.Shown.NotHelpful-was.Imported.NotHelpful)
 	delete(out, attrVotes)
+	delete(out, attrSteps)
+	if there[attrSteps] != nil {
+		out[attrSteps] = there[attrSteps] // it never falls
+	}
 	if shown != (comment.VoteCounts{}) {
 		out[attrVotes] = Text(votesText(shown))
 	}
