@@ -73,7 +73,8 @@ const namesOfLanguages = {
   setup(build) {
     build.onLoad({ filter: /texts\/languages\.json$/ }, ({ path }) => {
       const names = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
-      return { contents: JSON.stringify(Object.fromEntries(names.map(([tag, name]) => [tag, familiar.includes(tag) ? name : '']))), loader: 'json' };
+      const list = names.map(([tag, name]) => (familiar.includes(tag) ? `${tag}=${name}` : tag)).join();
+      return { contents: `export default Object.fromEntries('${list}'.split(',').map((one) => one.split('=')));`, loader: 'js' };
     });
   },
 };

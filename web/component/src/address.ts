@@ -63,22 +63,19 @@ export function parseChoice(query: string): Choice {
 
 /** The query of a choice, without "?"; "" for the first page of everything. */
 export function queryOf(choice: Choice): string {
-  return new URLSearchParams([...(choice.page > 1 ? [['page', String(choice.page)]] : []), ...pairsOf(choice, names)]).toString();
+  return new URLSearchParams(pairsOf(choice)).toString();
 }
 
-/** The names and values of the filter that a form has to send beside those it asks for itself. */
-export function pairsOf(choice: Choice, wanted: readonly string[]): [string, string][] {
+/** The names and values of a choice, such as a form has to send beside those it asks for itself. */
+export function pairsOf(choice: Choice): [string, string][] {
   const pairs: [string, string][] = [
+    ['page', choice.page > 1 ? String(choice.page) : ''],
     ...choice.ratings.map((rating): [string, string] => ['rating', String(rating)]),
     ...choice.languages.map((tag): [string, string] => ['language', tag]),
     ...choice.only.map((trait): [string, string] => ['only', trait]),
-    ['order', choice.order],
-    ['from', choice.from],
-    ['to', choice.to],
-    ['after', choice.after],
-    ['before', choice.before],
+    ...(['order', 'from', 'to', 'after', 'before'] as const).map((name): [string, string] => [name, choice[name]]),
   ];
-  return pairs.filter(([name, value]) => value !== '' && wanted.includes(name));
+  return pairs.filter(([, value]) => value !== '');
 }
 
 /** What a query has beside a choice, which is the host page's own; without "?". */
@@ -108,7 +105,7 @@ export function isFiltered(choice: Choice): boolean {
 }
 
 /** The first page of another choice. */
-export function changed(choice: Choice, change: Partial<Choice>): Choice {
+export function changed(choice: Choice, change: Partial<Choice> = {}): Choice {
   return { ...choice, page: 1, after: '', before: '', ...change };
 }
 

@@ -38,10 +38,9 @@ const patience = 30_000;
 /** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
 export async function ask<D = Data>(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer<D>> {
   const response = await send(client, JSON.stringify({ query, variables }), signal);
-  const body = await readJSON(response, signal);
-  if (!isAnswer<D>(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
+  const body = Object(await readJSON(response, signal)) as Partial<Answer<D>>; // of what is no GraphQL answer, one without fields
   const errors = body.errors ?? [];
-  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])));
+  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]));
   return { data: body.data, errors };
 }
 
@@ -100,17 +99,12 @@ function unreachable(endpoint: URL): string {
   return `${endpoint.href} cannot be reached${endpoint.origin === location.origin ? '' : `: start it with --cors-origin ${location.origin}, or see connect-src`}`;
 }
 
-function isAnswer<D>(body: unknown): body is { data?: D | null; errors?: GraphQLError[] } {
-  return typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
-}
-
-function problemOfStatus(response: Response, detail: string, code = ''): Problem {
-  const { status } = response;
-  const retryAfter = Number(response.headers.get('Retry-After'));
+function problemOfStatus({ status, headers }: Response, error: GraphQLError | undefined): Problem {
+  const retryAfter = Number(headers.get('Retry-After'));
   return {
-    kind: kindOf(code) ?? kindOfStatus(status),
+    kind: kinds[codeOf(error)] ?? kindOfStatus(status),
     retryAfter: Number.isInteger(retryAfter) && retryAfter > 0 ? retryAfter : 0,
-    detail: `HTTP ${status}: ${detail}`,
+    detail: `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`,
   };
 }
 
@@ -120,28 +114,11 @@ function kindOfStatus(status: number): ProblemKind {
   return status >= 500 ? 'unavailable' : 'refused';
 }
 
-function kindOf(code: string): ProblemKind | undefined {
-  switch (code) {
-    case 'THROTTLED':
-    case 'OVERLOADED':
-      return 'busy';
-    case 'RATE_LIMITED':
-      return 'limited';
-    case 'TOO_COMPLEX':
-    case 'TOO_COSTLY':
-      return 'much';
-    case 'UNAVAILABLE':
-    case 'TIMEOUT':
-    case 'INTERNAL':
-      return 'unavailable';
-    case 'UNAUTHENTICATED':
-      return 'unauthenticated';
-    case 'FORBIDDEN':
-      return 'forbidden';
-    default:
-      return undefined;
-  }
-}
+/** By the code of an error. */
+const kinds: Readonly<Record<string, ProblemKind>> = {
+  THROTTLED: 'busy', OVERLOADED: 'busy', RATE_LIMITED: 'limited', TOO_COMPLEX: 'much', TOO_COSTLY: 'much',
+  UNAVAILABLE: 'unavailable', TIMEOUT: 'unavailable', INTERNAL: 'unavailable', UNAUTHENTICATED: 'unauthenticated', FORBIDDEN: 'forbidden',
+};
 
 function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
@@ -154,7 +131,7 @@ export function problemIn(error: unknown): Problem {
 
 /** The problem of a mutation that was not made, or of which nobody knows. */
 export function problemOfError(error: GraphQLError): Problem {
-  return { kind: kindOf(codeOf(error)) ?? 'unavailable', retryAfter: 0, detail: error.message };
+  return { kind: kinds[codeOf(error)] ?? 'unavailable', retryAfter: 0, detail: error.message };
 }
 
 /** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */
@@ -165,7 +142,7 @@ export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   const code = codeOf(error);
   return {
     // A cursor of another list, a number where numbers are off, or where they are away.
-    kind: (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code)) ? 'numbers' : kindOf(code) ?? 'unavailable',
+    kind: (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code)) ? 'numbers' : kinds[code] ?? 'unavailable',
     retryAfter: 0,
     detail: error?.message ?? 'no list',
   };

@@ -1,5 +1,5 @@
 // What the forms get from the element, and what they tell it.
-import { type Choice, isFiltered, isFirst, isNewest } from './address';
+import { type Choice, isFirst, isNewest } from './address';
 import type { Comment, Data, OwnComment, Viewer } from './answer';
 import type { Client } from './client';
 import type { Texts } from './texts';
@@ -81,9 +81,7 @@ function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Change):
 
 /** Whether a comment that was just written is the first of a list. */
 function goesFirst(comment: Comment, choice: Choice): boolean {
-  if (!isNewest(choice)) return false;
-  if (!isFiltered(choice)) return true;
-  return (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
+  return isNewest(choice) && (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
     (choice.languages.length === 0 || choice.languages.includes(comment.language)) &&
     (!choice.only.includes('verified') || comment.isVerifiedPurchase) && (!choice.only.includes('media') || comment.media.length > 0);
 }

@@ -10,6 +10,7 @@ import { Session } from './session';
 import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
 import { linkTo, listOf, type Mode, type View } from './view';
 import { Body, Skeleton } from './views/body';
+import { isModified } from './views/media';
 
 /** What the server puts beside the markup that it rendered: the answer that the markup shows. */
 interface ServerState {
@@ -200,7 +201,7 @@ export class TalkbackComments extends Base {
     // An id that cannot stand in a path is in the query.
     this.#foreign = /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
     this.#session = this.#newSession(parseChoice(state.query));
-    this.#session.adopt(state.answer);
+    this.#session.show(state.answer);
     const { shown } = this.#session;
     this.#speak(state.locale, () => {
       const isSame = shown === this.#session?.shown && !this.#session.busy; // the page may have asked meanwhile
@@ -309,7 +310,6 @@ export class TalkbackComments extends Base {
   #view(): View {
     const session = this.#session as Session;
     return {
-      productId: this.product,
       path: this.#path,
       foreign: this.#foreign,
       texts: this.#texts,
@@ -381,7 +381,7 @@ export class TalkbackComments extends Base {
     if (target.closest('.compose button')) return this.#compose();
     const link = target.closest('a');
     const href = link?.getAttribute('href') ?? null;
-    if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (!link || href === null || event.button !== 0 || isModified(event)) return;
     if (!href.startsWith('?') && href !== this.#path) return;
     event.preventDefault();
     if (event.detail > 1 && link.rel === 'nofollow') return; // whoever clicks a filter twice means it once

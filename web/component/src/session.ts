@@ -46,11 +46,6 @@ export class Session {
 
   constructor(readonly settings: Settings, public choice: Choice, private readonly listener: Listener) {}
 
-  /** Takes an answer that came with the page. */
-  adopt(answer: Answer): void {
-    this.#show(answer);
-  }
-
   /** Asks for a choice. What is shown stays until the answer is there. Asked again for what is shown, so are the pages below. */
   async load(choice: Choice): Promise<void> {
     const below = choice === this.shown?.choice ? this.shown.more.length : 0;
@@ -61,7 +56,7 @@ export class Session {
       for (let list = answer.data?.product?.list; list?.pageInfo.hasNextPage && more.length < below; list && more.push(list)) {
         list = (await read(behind(choice, list.pageInfo.endCursor))).data?.product?.list;
       }
-      this.#show(answer, more);
+      this.show(answer, more);
     });
   }
 
@@ -149,7 +144,8 @@ export class Session {
     this.listener.changed();
   }
 
-  #show(answer: Answer, more: readonly List[] = []): void {
+  /** Takes an answer, such as one that came with the page. */
+  show(answer: Answer, more: readonly List[] = []): void {
     this.problem = problemOf(answer, this.choice.page > 1);
     if (!answer.data?.product) return;
     this.fresh.clear();

@@ -133,27 +133,32 @@ export class Texts {
   }
 }
 
-/** The name of a language that has one; that of a rarer one as the browser has it. */
+/** The name of a language that has one; that of a rarer one, which the build leaves out, as the browser has it. */
 function nameOf(tag: string): string | undefined {
-  const name = names[tag];
-  if (name !== '') return name;
+  if (names[tag] || !hasName(tag)) return names[tag];
   const [first = '', ...rest] = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag;
   return first.toLocaleUpperCase(tag) + rest.join('');
 }
 
+function hasName(tag: string): boolean {
+  return Object.hasOwn(names, tag);
+}
+
 /** The tag of the language that someone writes who has this one: without the country, if it needs none. */
 export function baseOf(tag: string): string {
-  return names[tag] !== undefined ? tag : tag.split('-')[0] ?? '';
+  return hasName(tag) ? tag : tag.split('-')[0] ?? '';
 }
 
 /** Reads the JSON of an attribute. Of what is no text of ours the developer is told. */
 export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);
-    const isOurs = (key: string) => key.startsWith('plan.') || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other'));
-    const wrong = given.filter(([key, text]) => !isOurs(key) || typeof text !== 'string').map(([key]) => key);
+    const isOurs = ([key, text]: [string, unknown]) =>
+      typeof text === 'string' && (key.startsWith('plan.') || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other')));
+    const ours = Object.fromEntries(given.filter(isOurs));
+    const wrong = given.map(([key]) => key).filter((key) => !Object.hasOwn(ours, key));
     if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
-    return Object.fromEntries(given.filter(([key]) => !wrong.includes(key)));
+    return ours;
   } catch {
     console.error('<talkback-comments strings> is no JSON');
     return {};

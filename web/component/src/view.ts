@@ -19,7 +19,6 @@ export interface Shown {
 }
 
 export interface View {
-  readonly productId: string;
   /** The path of links that have no query. */
   readonly path: string;
   /** The part of the query that is the host page's own. */
@@ -74,11 +73,11 @@ export function isEmptyProduct(view: View): boolean {
 
 /** The link to a choice: its query alone, or the path if it has none. */
 export function linkTo(view: View, choice: Choice): string {
-  const query = [view.foreign, queryOf(choice)].filter((part) => part !== '').join('&');
+  const query = [view.foreign, queryOf(choice)].filter(Boolean).join('&');
   return query === '' ? view.path : `?${query}`;
 }
 
 /** What a form has to send beside the fields that it shows. */
-export function hiddenPairs(view: View, choice: Choice, wanted: readonly string[]): [string, string][] {
-  return [...new URLSearchParams(view.foreign), ...pairsOf(choice, wanted)];
+export function hiddenPairs(view: View, choice: Choice): [string, string][] {
+  return [...new URLSearchParams(view.foreign), ...pairsOf(choice)];
 }

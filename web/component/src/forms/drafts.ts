@@ -1,5 +1,5 @@
 // What is typed and not written yet. The tab's storage keeps it, so that a reload, an error or another page loses none of it.
-import type { Comment } from '../answer';
+import type { Comment, Viewer } from '../answer';
 import type { Desk } from '../desk';
 import { languageOfText } from './guess';
 
@@ -20,13 +20,15 @@ export interface Draft {
   readonly version: number;
 }
 
+const blank = { rating: 0, language: '', title: '', text: '', author: { name: '' }, version: 0 };
+
 /** A blank one. */
-export function newDraft(desk: Desk): Draft {
-  return { rating: 0, language: desk.language, tag: '', title: '', text: '', name: guest().name, key: unique(), version: 0 };
+export function newDraft({ language }: Desk): Draft {
+  return draftOf({ ...blank, language, author: guest() });
 }
 
 /** One that begins with what a comment says. */
-export function draftOf({ rating, language, title, text, author, version }: Comment): Draft {
+export function draftOf({ rating, language, title, text, author, version }: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'version'> & { author: { name: string } }): Draft {
   return { rating, language, tag: '', title: title ?? '', text, name: author.name, key: unique(), version };
 }
 
@@ -38,7 +40,7 @@ export function says(comment: Comment, draft: Draft): boolean {
 
 /** Whether nothing was typed into a blank one. */
 export function isBlank({ rating, title, text, name }: Draft): boolean {
-  return rating === 0 && title === '' && text === '' && name === guest().name;
+  return !rating && !title && !text && name === guest().name;
 }
 
 /** A draft after a change. Until its writer chooses a language, that of a new one follows the text. */
@@ -63,7 +65,7 @@ export function placeOf(desk: Desk, id = ''): string {
 const memory = new Map<string, string>();
 
 export function load(place: string): Draft | null {
-  return readLike<Draft>(() => sessionStorage, place, { rating: 0, language: '', tag: '', title: '', text: '', name: '', key: '', version: 0 });
+  return readLike<Draft>(() => sessionStorage, place, draftOf(blank));
 }
 
 /** Keeps a draft, or forgets it. */
@@ -76,23 +78,28 @@ export function adopt(desk: Desk): void {
   const place = placeOf(desk);
   if (load(place)) return;
   const isHere = (other: string) => other.startsWith(place) && !other.slice(place.length).includes(' '); // else of a product "id more"
-  const left = places().find((other) => isHere(other) && load(other)?.version === 0);
+  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0);
   if (!left) return;
   save(place, load(left));
   save(left, null);
 }
 
-function places(): string[] {
+function stored(): string[] {
   try {
-    return [...memory.keys(), ...Object.keys(sessionStorage)];
+    return Object.keys(sessionStorage);
   } catch {
-    return [...memory.keys()];
+    return [];
   }
 }
 
 /** Who writes where nobody signs in: a customer that this browser made up. */
 export function guest(): { readonly id: string; readonly name: string } {
   return kept('talkback guest', { id: '', name: '' });
+}
+
+/** Whether a comment is of who asks. */
+export function isOwn({ author }: Comment, viewer: Viewer): boolean {
+  return author.customerId === (viewer.customerId ?? guest().id);
 }
 
 /** The id of the guest who writes under a name. */
@@ -136,7 +143,7 @@ function write(storage: () => Storage, key: string, value: unknown): void {
   }
 }
 
-/** A UUID, or as many random digits where the page is not on a secure origin. */
+/** As many random digits as a UUID has, which a browser makes on a secure origin alone. */
 export function unique(): string {
-  return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../client';
 import type { Desk, FormProps } from '../desk';
 import type { Texts } from '../texts';
 import { change } from './changes';
-import { draftOf, guest, load, placeOf, save } from './drafts';
+import { draftOf, isOwn, load, placeOf, save } from './drafts';
 import { CommentForm, wordsOf } from './form';
 
 interface Props {
@@ -59,9 +59,8 @@ export class Entry extends Component<Props, { asked: number }> {
 }
 
 /** Whether to offer a change of a comment: to who wrote it, and to moderators. The service decides. */
-function mayChange(viewer: Viewer | null, { author }: Comment): boolean {
-  if (!viewer?.mayWrite) return false;
-  return viewer.isModerator || (author.customerId !== null && author.customerId === (viewer.customerId ?? guest().id));
+function mayChange(viewer: Viewer | null, comment: Comment): boolean {
+  return !!viewer?.mayWrite && (viewer.isModerator || isOwn(comment, viewer));
 }
 
 interface Deleting {

@@ -1,4 +1,4 @@
-import type { TargetedEvent } from 'preact';
+import type { ComponentChildren, TargetedEvent } from 'preact';
 import type { Texts } from '../texts';
 import type { UserError } from './changes';
 import { type Draft } from './drafts';
@@ -32,18 +32,9 @@ export function FormFields(form: Fields) {
   return (
     <>
       <Rating {...form} />
-      <div class="field">
-        <Label form={form} name="title" />
-        <input {...given('title')} autocomplete="off" />
-        <Notes form={form} name="title" />
-      </div>
-      <div class="field">
-        <Label form={form} name="text" />
-        <textarea {...given('text')}></textarea>
-        <Notes form={form} name="text" />
-      </div>
-      <div class="field">
-        <Label form={form} name="language" />
+      <Field form={form} name="title"><input {...given('title')} autocomplete="off" /></Field>
+      <Field form={form} name="text"><textarea {...given('text')}></textarea></Field>
+      <Field form={form} name="language">
         <select {...described(form, 'language')} name="language" value={draft.language} onChange={input}>
           {near.map(option)}
           <hr />
@@ -51,15 +42,8 @@ export function FormFields(form: Fields) {
           <option value="">{texts.say('write.other')}</option>
         </select>
         {draft.language === '' && <input {...given('tag')} aria-label={texts.say('write.tag')} placeholder="pt-BR" autocomplete="off" />}
-        <Notes form={form} name="language" />
-      </div>
-      {named && (
-        <div class="field">
-          <Label form={form} name="name" />
-          <input {...given('name')} autocomplete="name" />
-          <Notes form={form} name="name" />
-        </div>
-      )}
+      </Field>
+      {named && <Field form={form} name="name"><input {...given('name')} autocomplete="name" /></Field>}
     </>
   );
 }
@@ -86,19 +70,27 @@ function Rating(form: Fields) {
   );
 }
 
-function Label({ form: { id, texts }, name }: Part) {
+/** A field between its label and its notes. */
+function Field({ form, name, children }: Part & { children: ComponentChildren }) {
+  const { id, texts } = form;
   const text = texts.say(`write.${name}`);
-  return <label for={`${id}-${name}`}>{name === 'title' || name === 'text' ? texts.say('write.optional', { name: text }) : text}</label>;
+  return (
+    <div class="field">
+      <label for={`${id}-${name}`}>{name === 'title' || name === 'text' ? texts.say('write.optional', { name: text }) : text}</label>
+      {children}
+      <Notes form={form} name={name} />
+    </div>
+  );
 }
 
 /** What is wrong with a field, and how much room it has left once that is little. */
 function Notes({ form, name }: Part) {
   const { texts, id, draft, errors } = form;
-  const limit = most[name];
-  const length = limit ? lengthOf(draft[name as 'text']) : 0;
+  const limit = most[name] ?? Infinity;
+  const length = [...String(draft[name])].length; // characters as the service counts them
   return (
     <div id={`${id}-${name}-notes`}>
-      {limit && length > limit * 0.9 && <p class="hint">{texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}</p>}
+      {length > limit * 0.9 && <p class="hint">{texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}</p>}
       {name === 'language' && draft.tagged === 'guessed' && <p class="hint">{texts.say('write.guessed')}</p>}
       {errors.filter((error) => fieldOf(error) === name).map((error, i) => <p key={i} class="error">{wordsFor(texts, error, draft)}</p>)}
     </div>
@@ -124,8 +116,7 @@ export function isShown(error: UserError, named: boolean): boolean {
 
 function wordsFor(texts: Texts, error: UserError, draft: Draft): string {
   const name = fieldOf(error);
-  if (name === 'rating') return texts.say('invalid.rating');
-  if (name === 'language') return texts.say('invalid.language');
+  if (name === 'rating' || name === 'language') return texts.say(`invalid.${name}`);
   switch (error.code) {
     case 'EMPTY':
       return texts.say('invalid.empty');
@@ -142,11 +133,6 @@ function wordsFor(texts: Texts, error: UserError, draft: Draft): string {
 function controlsOf(text: string): string {
   const found = new Set(text.match(/[^\P{Cc}\n\t]/gu));
   return [...found].map((char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`).join(', ');
-}
-
-/** Characters as the service counts them. */
-function lengthOf(text: string): number {
-  return [...text].length;
 }
 
 /** All other languages that have a name, by that name. Of some, browsers have nothing but the tag. */

@@ -3,8 +3,8 @@
 
 /** Scripts of one language, or of one that most texts in it are in. Japanese has its own beside Chinese characters. */
 const scripts: readonly (readonly [string, RegExp])[] = [
-  ['ja', /[\u3040-\u30ff]/], ['zh', /\p{sc=Han}/u], ['ko', /\p{sc=Hang}/u], ['fa', /[پچژگ]/], ['ar', /\p{sc=Arab}/u],
-  ['uk', /[іїє]/i], ['ru', /\p{sc=Cyrl}/u], ['el', /\p{sc=Grek}/u], ['he', /\p{sc=Hebr}/u], ['th', /\p{sc=Thai}/u], ['hi', /\p{sc=Deva}/u],
+  ['ja', /[\u3040-\u30ff]/g], ['zh', /\p{sc=Han}/gu], ['ko', /\p{sc=Hang}/gu], ['ar', /\p{sc=Arab}/gu],
+  ['uk', /[іїє]/gi], ['ru', /\p{sc=Cyrl}/gu], ['el', /\p{sc=Grek}/gu], ['he', /\p{sc=Hebr}/gu], ['th', /\p{sc=Thai}/gu], ['hi', /\p{sc=Deva}/gu],
 ];
 
 /** Words of languages in Latin script, and letters of these alone. */
@@ -23,9 +23,9 @@ const words: Readonly<Record<string, string>> = {
 /** The tag of a text's language, "" if it has too little to say. */
 export function languageOfText(text: string): string {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  const script = scripts.find(([, form]) => (text.match(new RegExp(form, `g${form.flags}`))?.length ?? 0) > letters / 4)?.[0];
-  if (script) return script === 'ar' && scripts.find(([tag, form]) => tag === 'fa' && form.test(text)) ? 'fa' : script;
-  const found = text.toLowerCase().match(/[\p{L}]+|[¿¡]/gu) ?? [];
+  const script = scripts.find(([, form]) => (text.match(form)?.length ?? 0) > letters / 4)?.[0];
+  if (script) return script === 'ar' && /[پچژگ]/.test(text) ? 'fa' : script; // Persian has letters beside the Arabic ones
+  const found = text.toLowerCase().match(/\p{L}+|[¿¡]/gu) ?? [];
   const scores = Object.entries(words).map(([tag, list]): [string, number] => {
     const known = list.split(' ');
     const foreign = known.filter((word) => /^[^a-z]$/.test(word) && text.toLowerCase().includes(word)).length;

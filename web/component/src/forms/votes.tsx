@@ -3,7 +3,7 @@ import type { Comment, Viewer, Vote } from '../answer';
 import type { Desk } from '../desk';
 import type { Texts } from '../texts';
 import { change, type Outcome } from './changes';
-import { guest } from './drafts';
+import { isOwn } from './drafts';
 import { wordsOf } from './form';
 import { becomeVisitor, visitorToken } from './visitor';
 
@@ -15,8 +15,8 @@ interface Props {
 }
 
 /** Whether to offer a vote about a comment: to whom the service lets, but not about their own. The service decides. */
-export function mayVote(viewer: Viewer, { author }: Comment): boolean {
-  return viewer.cannotVoteReason !== 'CUSTOMER_TOKEN_REQUIRED' && author.customerId !== (viewer.customerId ?? guest().id);
+export function mayVote(viewer: Viewer, comment: Comment): boolean {
+  return viewer.cannotVoteReason !== 'CUSTOMER_TOKEN_REQUIRED' && !isOwn(comment, viewer);
 }
 
 /**
@@ -90,14 +90,13 @@ export class Votes extends Component<Props> {
   override render({ texts }: Props) {
     const vote = this.#wish ?? this.#before;
     const helpful = this.#helpful(vote);
+    const button = (value: Vote, text: string) => (
+      <button class="button quiet" type="button" aria-pressed={vote === value} onClick={this.#press(value)}>{text}</button>
+    );
     return (
       <span class="votes" part="votes">
-        <button class="button quiet" type="button" aria-pressed={vote === 'HELPFUL'} onClick={this.#press('HELPFUL')}>
-          {helpful > 0 ? texts.say('helpful', { n: texts.number(helpful) }) : texts.say('helpful.yes')}
-        </button>
-        <button class="button quiet" type="button" aria-pressed={vote === 'NOT_HELPFUL'} onClick={this.#press('NOT_HELPFUL')}>
-          {texts.say('helpful.not')}
-        </button>
+        {button('HELPFUL', texts.say(helpful > 0 ? 'helpful' : 'helpful.yes', { n: texts.number(helpful) }))}
+        {button('NOT_HELPFUL', texts.say('helpful.not'))}
         <span class="hidden" role="status">{this.#said}</span>
         {this.#trouble.length > 0 && <span role="alert">{this.#trouble.join(' ')}</span>}
       </span>

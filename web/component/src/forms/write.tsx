@@ -1,6 +1,6 @@
 import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
-import { isEmptyProduct, type Props, viewerOf } from '../view';
+import { isEmptyProduct, type Props, type View, viewerOf } from '../view';
 import { adopt, load, newDraft, placeOf, save } from './drafts';
 import { CommentForm } from './form';
 
@@ -12,10 +12,16 @@ export function Write({ view }: Props) {
   const { desk, texts } = view;
   const viewer = viewerOf(view);
   return (
-    <section class="write" part="write" aria-label={texts.say('write')} hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
+    <section class="write" part="write" aria-label={texts.say('write')} hidden={isHidden(view)}>
       {desk && viewer && <Place key={placeOf(desk)} desk={desk} texts={texts} viewer={viewer} />}
     </section>
   );
+}
+
+/** Whether nobody can write here. */
+function isHidden(view: View): boolean {
+  const viewer = viewerOf(view);
+  return viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : view.desk !== null;
 }
 
 /**
@@ -27,7 +33,7 @@ export function Compose({ view }: Props) {
   const viewer = viewerOf(view);
   return (
     <>
-      <div class="compose" part="compose" hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
+      <div class="compose" part="compose" hidden={isHidden(view)}>
         {desk && viewer && !isEmptyProduct(view) && <button class="button" type="button">{texts.say('write')}</button>}
       </div>
       {desk && <p class="said" role="status">{said}</p>}
@@ -54,9 +60,12 @@ class Place extends Component<FormProps> {
     return (
       <>
         {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
-        {isOpen && <h2>{texts.say('write')}</h2>}
-        {isOpen && <CommentForm desk={desk} texts={texts} viewer={viewer} opened={this.#opened} close={this.#close} />}
-        {!isOpen && viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
+        {isOpen ? (
+          <>
+            <h2>{texts.say('write')}</h2>
+            <CommentForm desk={desk} texts={texts} viewer={viewer} opened={this.#opened} close={this.#close} />
+          </>
+        ) : viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
       </>
     );
   }

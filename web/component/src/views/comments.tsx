@@ -1,16 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import { changed, everything, isFiltered } from '../address';
+import { changed, isFiltered } from '../address';
 import type { Comment, Reply } from '../answer';
 import { Entry } from '../forms/entry';
 import { mayVote, Votes } from '../forms/votes';
+import type { Texts } from '../texts';
 import { isEmptyProduct, linkTo, listOf, mostCounted, productOf, type Props, type View, viewerOf } from '../view';
+import { Clear } from './filters';
 import { Pictures } from './media';
 import { Stars } from './summary';
 
 /** The most helpful good and bad comment, or the newest, above the first page of everything. */
 export function Highlights({ view }: Props) {
-  const product = productOf(view);
-  const { praise, complaint } = product ?? {};
+  const { praise, complaint } = productOf(view) ?? {};
   if (!praise && !complaint) return null;
   return (
     <section class="highlights" part="highlights">
@@ -21,10 +22,11 @@ export function Highlights({ view }: Props) {
 }
 
 function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint' | 'own.waits' | 'own.rejected'; comment: Comment }) {
+  const isOther = kind === 'praise' || kind === 'complaint';
   return (
     <div class={`highlight ${kind}`}>
-      <h3>{view.texts.say((kind === 'praise' || kind === 'complaint') && comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} most={4} /></article>
+      <h3>{view.texts.say(isOther && comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
+      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: isOther ? [] : comment.media }} most={4} /></article>
     </div>
   );
 }
@@ -43,7 +45,7 @@ export function Fresh({ view: { fresh, shown, texts }, view }: Props) {
   const text = () => fresh < mostCounted ? texts.count('fresh', fresh) : texts.say(texts.keyFor('fresh', fresh), { n: `${texts.number(mostCounted - 1)}+` });
   return (
     <div class="fresh" role="status">
-      {fresh > 0 && <a class="button" part="fresh" href={linkTo(view, changed(shown.choice, {}))}>{text()}</a>}
+      {fresh > 0 && <a class="button primary" part="fresh" href={linkTo(view, changed(shown.choice))}>{text()}</a>}
     </div>
   );
 }
@@ -53,21 +55,19 @@ export function Result({ view }: Props) {
   const list = listOf(view);
   if (!list || !view.shown || list.totalCount === null) return null;
   const { texts } = view;
-  const number = texts.number(list.totalCount);
-  if (!isFiltered(view.shown.choice)) return <Counted parts={texts.around(texts.keyFor('comments', list.totalCount), number)} />;
-  const total = productOf(view)?.stats?.total ?? list.totalCount;
-  const [before, middle, after] = texts.around(texts.keyFor('result.some', total), number, { total: texts.number(total) });
-  const average = list.stats?.average ?? null;
-  if (average === null) return <Counted parts={[before, middle, after]} />;
+  const filtered = isFiltered(view.shown.choice);
+  const total = (filtered && productOf(view)?.stats?.total) || list.totalCount;
+  const key = texts.keyFor(filtered ? 'result.some' : 'comments', total);
+  const [before, number, after] = texts.around(key, texts.number(list.totalCount), { total: texts.number(total) });
+  const average = (filtered && list.stats?.average) || null;
   return (
-    <Counted parts={[before, middle, `${after}${texts.say('comma')}`]}>
-      <span>{texts.say('result.average', { n: texts.decimal(average) })}</span>
-    </Counted>
+    <p class="result" part="result" role="status">
+      {before || null}
+      <strong>{number}</strong>
+      {(average ? after + texts.say('comma') : after) || null}
+      {average && <span>{texts.say('result.average', { n: texts.decimal(average) })}</span>}
+    </p>
   );
-}
-
-function Counted({ parts: [before, number, after], children }: { parts: [string, string, string]; children?: ComponentChildren }) {
-  return <p class="result" part="result" role="status">{before || null}<strong>{number}</strong>{after || null}{children}</p>;
 }
 
 export function List({ view }: Props) {
@@ -136,14 +136,23 @@ function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
       <footer>
         {author.name && <span class="author" dir="auto">{author.name}</span>}
         {comment.isVerifiedPurchase && <span class="verified">{texts.say('verified')}</span>}
-        <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
-        {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
+        <When texts={texts} of={comment} />
         <span class="language" lang={language}>{texts.language(language)}</span>
         {votes ? null : helpful(view, comment)}
         {actions}
         {votes}
       </footer>
       {comment.reply && <FromShop view={view} reply={comment.reply} />}
+    </>
+  );
+}
+
+/** The day of a comment or a reply, and whether it was edited since. */
+function When({ texts, of }: { texts: Texts; of: Pick<Reply, 'createdAt' | 'updatedAt'> }) {
+  return (
+    <>
+      <time dateTime={of.createdAt}>{texts.day(of.createdAt)}</time>
+      {of.updatedAt && <span class="edited">{texts.say('edited')}</span>}
     </>
   );
 }
@@ -155,8 +164,7 @@ function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
       <p class="by" dir="auto">{texts.say('reply.by', { name: reply.name })}</p>
       <p class="text" dir="auto">{reply.text}</p>
       <p class="when">
-        <time dateTime={reply.createdAt}>{texts.day(reply.createdAt)}</time>
-        {reply.updatedAt && <span class="edited">{texts.say('edited')}</span>}
+        <When texts={texts} of={reply} />
       </p>
     </div>
   );
@@ -166,19 +174,12 @@ function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
 function Empty({ view }: Props) {
   const { texts, shown } = view;
   const pageCount = listOf(view)?.pageCount ?? 0;
-  if (isEmptyProduct(view) || !shown) return <div class="empty" part="empty"><p>{texts.say('empty.product')}</p></div>;
-  if (shown.choice.page > 1 && pageCount > 0) {
-    return (
-      <div class="empty" part="empty">
-        <p>{texts.say('empty.page')}</p>
-        <a class="button" href={linkTo(view, { ...shown.choice, page: pageCount })}>{texts.say('empty.last')}</a>
-      </div>
-    );
-  }
+  const kind = isEmptyProduct(view) || !shown ? 'product' : shown.choice.page > 1 && pageCount > 0 ? 'page' : 'filter';
   return (
     <div class="empty" part="empty">
-      <p>{texts.say('empty.filter')}</p>
-      <a class="button" rel="nofollow" href={linkTo(view, everything)}>{texts.say('filter.clear')}</a>
+      <p>{texts.say(`empty.${kind}`)}</p>
+      {kind === 'page' && <a class="button" href={linkTo(view, { ...shown!.choice, page: pageCount })}>{texts.say('empty.last')}</a>}
+      {kind === 'filter' && <Clear view={view} look="button" />}
     </div>
   );
 }

@@ -14,20 +14,22 @@ export function Filters({ view }: Props) {
       <Traits view={view} />
       <Order view={view} />
       <Dates view={view} />
-      {(isFiltered(choice) || choice.order !== '') && (
-        <a class="clear" href={linkTo(view, everything)} rel="nofollow">{texts.say('filter.clear')}</a>
-      )}
+      {(isFiltered(choice) || choice.order !== '') && <Clear view={view} look="clear" />}
     </nav>
   );
+}
+
+/** The way back to all comments. */
+export function Clear({ view, look }: Props & { look: 'button' | 'clear' }) {
+  return <a class={look} href={linkTo(view, everything)} rel="nofollow">{view.texts.say('filter.clear')}</a>;
 }
 
 function Languages({ view }: Props) {
   const { languages, matching } = productOf(view) ?? {};
   if (!languages) return null;
-  const listed = matching ? languages.map(({ language }) => matching.find((found) => found.language === language) ?? { language, count: 0 }) : languages;
   const chosen = view.choice.languages;
-  const missing = chosen.filter((tag) => !listed.some(({ language }) => language === tag));
-  const chips: LanguageCount[] = [...listed, ...missing.map((language) => ({ language, count: 0 }))];
+  const tags = [...new Set([...languages.map(({ language }) => language), ...chosen])];
+  const chips = tags.map((language) => (matching ?? languages).find((found) => found.language === language) ?? { language, count: 0 });
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
   return (
@@ -44,17 +46,23 @@ function Languages({ view }: Props) {
 }
 
 function Chips({ view, chips }: Props & { chips: readonly LanguageCount[] }) {
+  const { choice, texts } = view;
   return (
     <ul class="languages">
-      {chips.map((chip) => <li key={chip.language}><LanguageChip view={view} chip={chip} /></li>)}
+      {chips.map(({ language, count }) => (
+        <li key={language}>
+          <Toggle
+            view={view}
+            chosen={choice.languages.includes(language)}
+            change={{ languages: toggled(choice.languages, language).sort() }}
+            language={language}
+            label={texts.language(language)}
+            count={isDated(choice) ? null : count}
+          />
+        </li>
+      ))}
     </ul>
   );
-}
-
-function LanguageChip({ view, chip: { language, count } }: Props & { chip: LanguageCount }) {
-  const { choice, texts } = view;
-  const languages = toggled(choice.languages, language).sort();
-  return <Toggle view={view} chosen={choice.languages.includes(language)} change={{ languages }} language={language} label={texts.language(language)} count={isDated(choice) ? null : count} />;
 }
 
 interface ToggleProps extends Props {
@@ -107,10 +115,10 @@ function Order({ view }: Props) {
 function Dates({ view }: Props) {
   const { choice, path, texts } = view;
   return (
-    <details class="dates" open={choice.from !== '' || choice.to !== ''}>
+    <details class="dates" open={isDated(choice)}>
       <summary>{texts.say('dates')}</summary>
       <form method="get" action={path}>
-        <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'only', 'order'])} />
+        <HiddenFields pairs={hiddenPairs(view, changed(choice, { from: '', to: '' }))} />
         <label>{`${texts.say('dates.from')} `}<input type="date" name="from" defaultValue={choice.from} /></label>
         <label>{`${texts.say('dates.to')} `}<input type="date" name="to" defaultValue={choice.to} /></label>
         <button class="button">{texts.say('dates.apply')}</button>

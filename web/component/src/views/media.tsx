@@ -11,6 +11,11 @@ interface Props {
 const nameOf = (texts: Texts, { kind, alt }: Media, at: number): string =>
   alt || texts.say(kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) });
 
+/** Whether a click means something else, such as a new tab. */
+export function isModified({ metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean {
+  return metaKey || ctrlKey || shiftKey || altKey;
+}
+
 /** Small pictures and videos, which a click makes large. Without this script they are links. */
 export class Pictures extends Component<Props, { at: number }> {
   override state = { at: -1 };
@@ -39,7 +44,7 @@ export class Pictures extends Component<Props, { at: number }> {
   }
 
   #open(event: MouseEvent, at: number): void {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (isModified(event)) return;
     event.preventDefault();
     this.#move(at);
   }
@@ -83,12 +88,9 @@ class Lightbox extends Component<Props & { readonly at: number; move(at: number)
         {m.kind === 'VIDEO' ? <video key={m.url} src={m.url} controls aria-label={name} /> : <img key={m.url} src={m.url} alt={name} />}
         <p role="status">{m.alt && [<bdi>{m.alt}</bdi>, ' ']}{at + 1}/{media.length}</p>
         <div class="buttons">
-          {media.length > 1 && (
-            <>
-              <button class="button quiet" type="button" onClick={() => this.#step(-1)}>{texts.say('pages.previous')}</button>
-              <button class="button quiet" type="button" onClick={() => this.#step(1)}>{texts.say('pages.next')}</button>
-            </>
-          )}
+          {media.length > 1 && [-1, 1].map((by) => (
+            <button key={by} class="button quiet" type="button" onClick={() => this.#step(by)}>{texts.say(by < 0 ? 'pages.previous' : 'pages.next')}</button>
+          ))}
           <button class="button" type="button" onClick={() => this.#dialog.current?.close()}>{texts.say('media.close')}</button>
         </div>
       </dialog>

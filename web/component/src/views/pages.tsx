@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
-import type { Choice } from '../address';
+import { changed, type Choice } from '../address';
 import type { List } from '../answer';
-import { hiddenPairs, linkTo, listOf, productOf, type Props, type View } from '../view';
+import { hiddenPairs, linkTo, listOf, productOf, type Props } from '../view';
 import { HiddenFields } from './filters';
 
 /** The way to other pages: by number, by cursor where numbers are not to be had, or one long list. */
@@ -20,44 +20,48 @@ type Numbered = Props & { choice: Choice; first: number; page: number; count: nu
 
 /** The numbers around the last page that is shown. "Load more" shows it below the first one. */
 function NumberedPages({ view, choice, first, page, count }: Numbered) {
-  const at = numberedLink(view, choice);
+  const at = (number: number) => linkTo(view, changed(choice, { page: number }));
   const numbers = pagesAround(page, count);
+  const isBehindGap = (number: number, i: number) => number - (numbers[i - 1] ?? 0) > 1;
   const { texts } = view;
   return (
     <nav class="pages" part="pages" aria-label={texts.say('pages')}>
       {page < count && <LoadMore view={view} href={at(page + 1)} />}
-      {first > 1 && <a class="step" rel="prev" href={at(Math.min(first - 1, count))}>{texts.say('pages.previous')}</a>}
+      {first > 1 && <Previous view={view} href={at(Math.min(first - 1, count))} />}
       <ol>
-        {numbers.map((number, i) => {
-          const gap = number - (numbers[i - 1] ?? 0) > 1;
-          return (
-            <Fragment key={number}>
-              {gap && <li class="gap">…</li>}
-              <li><a href={at(number)} aria-current={number === page ? 'page' : undefined}>{texts.number(number)}</a></li>
-            </Fragment>
-          );
-        })}
+        {numbers.map((number, i) => (
+          <Fragment key={number}>
+            {isBehindGap(number, i) && <li class="gap">…</li>}
+            <li><a href={at(number)} aria-current={number === page ? 'page' : undefined}>{texts.number(number)}</a></li>
+          </Fragment>
+        ))}
       </ol>
-      {page < count && <a class="step" rel="next" href={at(page + 1)}>{texts.say('pages.next')}</a>}
-      {hasGap(numbers) && <Jump view={view} choice={choice} page={page} count={count} />}
+      {page < count && <Next view={view} href={at(page + 1)} />}
+      {numbers.some(isBehindGap) && <Jump view={view} choice={choice} page={page} count={count} />}
     </nav>
   );
 }
 
+type Link = Props & { href: string };
+
 /** The next comments below those that are shown. It leads to the next page until the script is there. */
-function LoadMore({ view, href }: Props & { href: string }) {
+function LoadMore({ view, href }: Link) {
   return <a class="button more" href={href}>{view.texts.say('pages.more')}</a>;
 }
 
-function numberedLink(view: View, choice: Choice): (page: number) => string {
-  return (page) => linkTo(view, { ...choice, page, after: '', before: '' });
+function Previous({ view, href }: Link) {
+  return <a class="step" rel="prev" href={href}>{view.texts.say('pages.previous')}</a>;
+}
+
+function Next({ view, href }: Link) {
+  return <a class="step" rel="next" href={href}>{view.texts.say('pages.next')}</a>;
 }
 
 function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   const { path, texts } = view;
   return (
     <form class="jump" method="get" action={path}>
-      <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'only', 'order', 'from', 'to'])} />
+      <HiddenFields pairs={hiddenPairs(view, changed(choice))} />
       <label>
         {`${texts.say('pages.jump')} `}
         <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(page, count))} />
@@ -71,15 +75,14 @@ function CursorPages({ view, list }: Props & { list: List }) {
   const { hasNextPage, endCursor } = list.pageInfo;
   const { hasPreviousPage, startCursor } = (productOf(view)?.list ?? list).pageInfo;
   const { choice } = view.shown ?? view;
-  const previous = hasPreviousPage && startCursor !== null;
-  const next = hasNextPage && endCursor !== null;
+  const previous = hasPreviousPage && startCursor && linkTo(view, changed(choice, { before: startCursor }));
+  const next = hasNextPage && endCursor && linkTo(view, changed(choice, { after: endCursor }));
   if (!previous && !next) return null;
-  const at = (cursor: Partial<Choice>) => linkTo(view, { ...choice, page: 1, after: '', before: '', ...cursor });
   return (
     <nav class="pages" part="pages" aria-label={view.texts.say('pages')}>
-      {next && <LoadMore view={view} href={at({ after: endCursor })} />}
-      {previous && <a class="step" rel="prev" href={at({ before: startCursor })}>{view.texts.say('pages.previous')}</a>}
-      {next && <a class="step" rel="next" href={at({ after: endCursor })}>{view.texts.say('pages.next')}</a>}
+      {next && <LoadMore view={view} href={next} />}
+      {previous && <Previous view={view} href={previous} />}
+      {next && <Next view={view} href={next} />}
     </nav>
   );
 }
@@ -92,7 +95,7 @@ function More({ view, list }: Props & { list: List }) {
   if (list.nodes.length === 0) return null;
   return (
     <nav class="pages" part="pages" aria-label={texts.say('pages')}>
-      {first > 1 && <a class="step" rel="prev" href={numberedLink(view, view.shown?.choice ?? view.choice)(first - 1)}>{texts.say('pages.previous')}</a>}
+      {first > 1 && <Previous view={view} href={linkTo(view, changed((view.shown ?? view).choice, { page: first - 1 }))} />}
       {list.totalCount !== null && <p class="shown" role="status">{shown}</p>}
       {list.pageInfo.hasNextPage && <button class="button more" type="button">{texts.say('pages.more')}</button>}
     </nav>
@@ -103,8 +106,4 @@ function More({ view, list }: Props & { list: List }) {
 function pagesAround(page: number, count: number): number[] {
   const near = [page - 2, page - 1, page, page + 1, page + 2].filter((number) => number > 1 && number < count);
   return [1, ...near, count];
-}
-
-function hasGap(numbers: readonly number[]): boolean {
-  return numbers.some((number, i) => i > 0 && number - (numbers[i - 1] ?? 0) > 1);
 }

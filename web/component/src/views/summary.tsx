@@ -19,11 +19,11 @@ export function Summary({ view }: Props) {
 }
 
 function Average({ view: { texts }, stats: { average, total } }: Props & { stats: Stats }) {
-  const number = average === null ? '' : texts.decimal(average);
+  const number = average !== null && texts.decimal(average);
   return (
     <p class="average">
-      {average !== null && <span class="number">{number}</span>}
-      {average !== null && <Stars label={texts.say('stars.of', { n: number })} average={average} />}
+      {number && <span class="number">{number}</span>}
+      {number && <Stars label={texts.say('stars.of', { n: number })} average={average} />}
       <span class="of">{texts.count('comments', total)}</span>
     </p>
   );
