@@ -37,35 +37,32 @@ const patience = 30_000;
 
 /** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
 export async function ask<D = Data>(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer<D>> {
-  const response = await send(client, JSON.stringify({ query, variables }), signal);
-  const body = Object(await readJSON(response, signal)) as Partial<Answer<D>>; // of what is no GraphQL answer, one without fields
+  let response: Response;
+  let body: Partial<Answer<D>>;
+  try {
+    response = await send(client, JSON.stringify({ query, variables }), AbortSignal.any([signal, AbortSignal.timeout(patience)]));
+    body = Object(await response.json().catch(unlessMalformed)); // what is no GraphQL answer lacks the fields of one
+  } catch (error) {
+    throw failureOf(error, client.endpoint, signal);
+  }
   const errors = body.errors ?? [];
   if (!body.data) throw new Failure(problemOfStatus(response, errors[0]));
   return { data: body.data, errors };
 }
 
 async function send(client: Client, body: string, signal: AbortSignal): Promise<Response> {
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
-  const token = await until(ends, client.token()).catch((error: unknown) => {
-    if (ends.aborted) throw failureOf(error, client.endpoint, signal);
-    console.warn(error);
-    return ' '; // which is none that the service takes: what everyone may read is read
+  const token = await until(signal, client.token());
+  return fetch(client.endpoint, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json, application/json;q=0.9',
+      // What no header can hold, such as the page to sign in, is a token that the service refuses.
+      ...(token && { Authorization: `Bearer ${/^[!-~]+$/.exec(token.trim()) ?? '-'}` }),
+    },
+    body,
+    signal,
   });
-  try {
-    return await fetch(client.endpoint, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/graphql-response+json, application/json;q=0.9',
-        // What no header can hold, such as the page to sign in, is a token that the service refuses.
-        ...(token && { Authorization: `Bearer ${/^[!-~]+$/.exec(token.trim()) ?? '-'}` }),
-      },
-      body,
-      signal: ends,
-    });
-  } catch (error) {
-    throw failureOf(error, client.endpoint, signal);
-  }
 }
 
 /** What a promise comes to, unless the signal ends the wait for it. */
@@ -76,13 +73,9 @@ function until<T>(ends: AbortSignal, promise: Promise<T>): Promise<T> {
   });
 }
 
-async function readJSON(response: Response, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw failureOf(error, response.url, signal);
-  }
+function unlessMalformed(error: unknown): null {
+  if (error instanceof SyntaxError) return null;
+  throw error;
 }
 
 /** What to throw for a request that did not get through. A browser does not say why, nor tell CORS from a lost network. */

@@ -258,7 +258,15 @@ export class TalkbackComments extends Base {
       endpoint,
       visits: () => !(typeof this.#token === 'function' ? own : this.#token),
       signedIn: () => !!(this.#token || visitorToken(endpoint)),
-      token: async () => (own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '') || visitorToken(endpoint),
+      token: async () => {
+        try {
+          own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '';
+        } catch (error) {
+          console.warn(error);
+          own = ' '; // which is none that the service takes, nor one of a visitor: what everyone may read is read
+        }
+        return own || visitorToken(endpoint);
+      },
     };
     const desk: Desk = this.#desk = {
       product,

@@ -35,7 +35,7 @@ export function FormFields(form: Fields) {
       <Field form={form} name="title"><input {...given('title')} autocomplete="off" /></Field>
       <Field form={form} name="text"><textarea {...given('text')}></textarea></Field>
       <Field form={form} name="language">
-        <select {...described(form, 'language')} name="language" value={draft.language} onChange={input}>
+        <select {...described(form, 'language')} name="language" value={draft.language} disabled={busy} onChange={input}>
           {near.map(option)}
           <hr />
           {languages(texts, near).map(option)}
@@ -53,9 +53,9 @@ type Part = { form: Fields; name: Name };
 
 /** Five stars to choose from: radio buttons, so arrow keys move the choice. */
 function Rating(form: Fields) {
-  const { texts, draft, typed } = form;
+  const { texts, draft, busy, typed } = form;
   return (
-    <fieldset class="field" role="radiogroup" {...described(form, 'rating')}>
+    <fieldset class="field" role="radiogroup" disabled={busy} {...described(form, 'rating')}>
       <legend>{texts.say('write.rating')}</legend>
       <div class="rate">
         {[1, 2, 3, 4, 5].map((n) => (
