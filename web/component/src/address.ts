@@ -54,7 +54,7 @@ export function parseChoice(query: string): Choice {
   return {
     page: /^[1-9]\d{0,8}$/.test(page) && !after && !before ? Number(page) : 1,
     ratings: unique(given.getAll('rating').filter((text) => /^[1-5]$/.test(text)).map(Number)).sort((a, b) => b - a),
-    languages: unique(given.getAll('language').map(canonicalTag).filter((tag) => tag !== '')).sort().slice(0, mostLanguages),
+    languages: unique(given.getAll('language').map(canonicalTag).filter(Boolean)).sort().slice(0, mostLanguages),
     only: traits.filter((trait) => given.getAll('only').includes(trait)),
     order: orderOf(given.get('order')),
     from, to, after, before,
@@ -75,7 +75,7 @@ export function pairsOf(choice: Choice): [string, string][] {
     ...choice.only.map((trait): [string, string] => ['only', trait]),
     ...(['order', 'from', 'to', 'after', 'before'] as const).map((name): [string, string] => [name, choice[name]]),
   ];
-  return pairs.filter(([, value]) => value !== '');
+  return pairs.filter(([, value]) => value);
 }
 
 /** What a query has beside a choice, which is the host page's own; without "?". */

@@ -1,5 +1,5 @@
 import { hydrate, render } from 'preact';
-import { type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
+import { changed, type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
 import { type Desk, waits, type Written } from './desk';
@@ -417,8 +417,7 @@ export class TalkbackComments extends Base {
     const form = event.target as HTMLFormElement;
     if (!this.#root?.contains(form) || form.getAttribute('method') !== 'get') return; // not form.method, which can be a field of the page's query
     event.preventDefault();
-    const query = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (typeof value === 'string') query.append(name, value);
+    const query = new URLSearchParams(new FormData(form) as never); // no form of ours has files, which alone are no strings
     void this.#go(parseChoice(query.toString()), form.closest('.pages') !== null);
   };
 
@@ -532,7 +531,7 @@ export class TalkbackComments extends Base {
   }
 
   get #firstChoice(): Choice {
-    return { ...parseChoice(this.filter), page: 1, after: '', before: '', order: orderOf(this.getAttribute('order')) };
+    return changed(parseChoice(this.filter), { order: orderOf(this.getAttribute('order')) });
   }
 
   /** Whether the address of the page is this element's. The first one of the page that wants it has it. */

@@ -77,14 +77,13 @@ export class Votes extends Component<Props> {
     }
     this.#sending = false;
     this.#wish = null;
-    if (!outcome.comment) this.#fail(outcome);
+    if (!outcome.comment) {
+      const { problem } = outcome;
+      const { texts } = this.props;
+      this.#said = '';
+      this.#trouble = problem && problem.kind !== 'forbidden' ? wordsOf(texts, problem) : [texts.say('vote.refused')];
+    }
     this.forceUpdate();
-  }
-
-  #fail({ problem }: Outcome): void {
-    const { texts } = this.props;
-    this.#said = '';
-    this.#trouble = problem && problem.kind !== 'forbidden' ? wordsOf(texts, problem) : [texts.say('vote.refused')];
   }
 
   override render({ texts }: Props) {
