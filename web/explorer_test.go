@@ -182,7 +182,7 @@ func (e explorer) links(t *testing.T) {
 	} {
 		given := url.Values{"query": {test.query}, "variables": {test.variables}, "operationName": {test.name}}
 		shows := cmp.Or(test.query, markup)
-		actions := chromedp.Tasks{is(query, shows), is(variables, test.holds), is(folded, false), browsertest.SchemaKnown()}
+		actions := chromedp.Tasks{is(query, shows), is(variables, test.holds), is(folded, false), browsertest.SchemaKnown(), is(`location.search !== ""`, true)}
 		for _, part := range test.says {
 			actions = append(actions, has(noticed, part))
 		}
@@ -204,7 +204,8 @@ const (
 )
 
 // The address that is copied leads another visitor to the same query and variables, and holds no
-// headers. One that is too long is not offered.
+// headers. One that is too long is not offered. Once the visitor changes the query, the address is no longer its own: a
+// reload shows what they wrote.
 func (e explorer) sharing(t *testing.T) {
 	headers := fmt.Sprintf(shown, "request-headers.json")
 	const shared = "query Shared($n: Int) {\n  # é & + % <b>\n  leaderboard(first: $n) { rank }\n}"
@@ -228,7 +229,9 @@ func (e explorer) sharing(t *testing.T) {
 	}
 	e.newcomer(t).visit(t, "?"+parsed.RawQuery,
 		is(query, shared), has(variables, `"n": 2`), until(`!!localStorage.getItem('graphiql:tabState')`),
-		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"})) // the link is not opened once more
+		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"}), // the link is not opened once more
+		set(query, shared+"# changed"), is(`location.search`, ""), until(`!!localStorage.getItem('graphiql:tabState')?.includes('# changed')`),
+		chromedp.Reload(), is(query, shared+"# changed"), is(tabTitles, []string{"Shared"}))
 }
 
 // Where a query asks for no plan, or for a part of it, a button adds the whole plan. The API accepts the resulting
@@ -342,15 +345,16 @@ const fits = `(() => {
 	const tools = document.querySelector('.graphiql-editor-tools');
 	const covered = [...document.querySelectorAll('.graphiql-toolbar button')]
 		.filter((button) => button.checkVisibility() && button.getBoundingClientRect().bottom > tools.getBoundingClientRect().top);
+	const cut = [...document.querySelectorAll('.switch button')].filter((button) => button.scrollWidth > button.clientWidth);
 	const longer = [document.documentElement].filter((page) => page.scrollHeight > high || page.scrollWidth > wide);
-	return [...outside, ...small, ...covered, ...longer].map((element) => element.tagName + '.' + element.className);
+	return [...outside, ...small, ...covered, ...cut, ...longer].map((element) => element.tagName + '.' + element.className);
 })()`
 
 // narrowPart is a button of the switch, by its text.
 const narrowPart = `//div[@class="switch"]/button[text()=%q]`
 
 // On a phone one part is on screen at a time; the switch works by touch and by keyboard, and
-// nothing is cut off.
+// nothing is cut off, also with text of twice the size.
 func (e explorer) narrow(t *testing.T) {
 	part := func(title string) string { return fmt.Sprintf(narrowPart, title) }
 	visible := func(selectors ...string) chromedp.Action {
@@ -369,6 +373,10 @@ func (e explorer) narrow(t *testing.T) {
 		browsertest.Click(`button[aria-label="Show History"]`), is(fits, []string{}),
 		browsertest.Click(`button[aria-label="Hide History"]`), visible(".graphiql-query-editor"),
 		browsertest.Click(part("Examples")), visible(".graphiql-plugin"), has(`document.querySelector('.graphiql-plugin').innerText`, "Examples"),
+		chromedp.Evaluate(`document.documentElement.style.fontSize = '200%'`, nil), is(fits, []string{}),
+		browsertest.Click(part("Query")), is(fits, []string{}),
+		browsertest.Click(part("Result")), is(fits, []string{}),
+		chromedp.Evaluate(`document.documentElement.style.fontSize = ''`, nil), browsertest.Click(part("Examples")),
 		chromedp.EmulateViewport(768, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}),
 		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}))
 }

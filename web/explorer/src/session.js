@@ -30,6 +30,14 @@ function useFirstAnswer(firstQuery) {
 function useLink(link) {
   const { queryEditor, storage } = useGraphiQL(pick('queryEditor', 'storage'));
   const { setOperationName } = useGraphiQLActions();
+  const isOther = useGraphiQL(({ tabs, activeTabIndex }) => {
+    const { query, variables } = tabs[activeTabIndex] ?? {};
+    return link?.operation && (query !== link.operation.query || (variables ?? '') !== link.operation.variables);
+  });
+  // The address of what is not shown any more goes: after a reload, its tab would stand before what was written.
+  useEffect(() => {
+    if (isOther && queryEditor) history.replaceState(null, '', location.pathname);
+  }, [isOther, queryEditor]);
   useEffect(() => {
     if (!link || !queryEditor) return;
     say(link.notes);
