@@ -281,7 +281,7 @@ func before(script string) chromedp.Action {
 }
 
 // An alias gives any field the name of a plan or of a part of one. The strip shows what it can of that, and of many
-// plans the first.
+// plans the first. A word that is longer than a line is broken.
 func (e explorer) otherPlans(t *testing.T) {
 	const text = `"<img src=x onerror=alert(1)>"`
 	var answer string
@@ -295,7 +295,10 @@ func (e explorer) otherPlans(t *testing.T) {
 			answering(fmt.Sprintf("return Response.json({ data: %s })", test.data)),
 			browsertest.Click(".graphiql-execute-button"), has(planShown, test.shows), until(`!!document.querySelector('.graphiql-container')`))
 	}
-	e.visit(t, "", actions...)
+	e.visit(t, "", append(actions,
+		answering(`return Response.json({ data: { plan: { summary: 'P#' + 'x'.repeat(500) } } })`), // a long id
+		browsertest.Click(".graphiql-execute-button"), has(planShown, "xxx"),
+		is(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.graphiql-footer'))`, 0))...)
 }
 
 // The page works in a browser that lets it keep nothing, and with what it did not keep in this form.
