@@ -84,7 +84,7 @@ func TestServiceThroughFunction(t *testing.T) {
 	t.Parallel()
 	lambdatest.Again(t, "url", []string{
 		"TestAuditOfGraphQLOverHTTP", "TestErrorTexts", "TestNullWhereNoneCanBe", "TestFieldsUnderOneName",
-		"TestWhoMayWrite", "TestModeration", "TestOneCommentForEachProduct", "TestViewerComments", "TestViewerIsNotCachedForOthers",
+		"TestInputsAreCheckedForThoseWhoMayWrite", "TestModeration", "TestOneCommentForEachProduct", "TestViewerComments", "TestViewerIsNotCachedForOthers",
 		"TestProductPagesShowEveryComment",
 	})
 }

@@ -187,6 +187,8 @@ type WholeRead struct {
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	looked, scattered := c.seen.Total() > 0, scattered(c.stretch.Links)
 	switch {
+	case p.Filter.Helpful != nil: // only the index by votes has this list, in its order
+		return WholeRead{}, false
 	case !scattered && (looked || len(c.stretch.Links) < 2):
 		return WholeRead{}, false
 	case scattered && p.Counted > 0:

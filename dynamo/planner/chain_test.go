@@ -37,3 +37,12 @@ func TestNextReadsOfAChain(t *testing.T) {
 		check.Equal(t, row.reads, got, row.why)
 	}
 }
+
+// A list of comments with helpful votes alone is read in the order of its only index, never whole.
+func TestHelpfulAloneAreNotReadWhole(t *testing.T) {
+	q := comment.Query{Product: "p", Filter: comment.Filter{Ratings: []int{4, 5}, Helpful: new(true)}, Order: comment.MostHelpful}
+	p := Planner{Product: q.Product, Filter: q.Filter}
+	if whole, better := p.Whole(p.Chain(StretchOf(q), 2, Seen{}), 100); better {
+		t.Errorf("%+v", whole)
+	}
+}
