@@ -97,7 +97,7 @@ func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 		r.log.Warn("an item is invalid and not counted: repair or delete it, then run talkback rebuild", "key", item.Key, "reason", item.Reason)
 	}
 	if len(result.Failed) > 0 {
-		return fmt.Errorf("the table refused statistics, those of %q among them: %d", result.Failed[0], len(result.Failed))
+		return fmt.Errorf("the table refused the statistics of %s, %q among them", comment.Amount(len(result.Failed), "product"), result.Failed[0])
 	}
 	if !result.Complete {
 		return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile")

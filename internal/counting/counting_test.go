@@ -128,7 +128,7 @@ func TestComplete(t *testing.T) {
 			[]string{"rebuild", "rebuild"}, turnEvery, "another process counts", nil},
 		{"records were lost meanwhile", &fakeTable{comments: true, rebuilds: []rebuild{{}}}, []string{"rebuild", "rebuild"}, turnEvery, "lost meanwhile", nil},
 		{"a product cannot be repaired", &fakeTable{comments: true, rebuilds: []rebuild{{result: counts.RebuildResult{Failed: []string{"vase"}}}}},
-			[]string{"rebuild"}, 0, "", errors.New(`the table refused statistics, those of "vase" among them: 1`)},
+			[]string{"rebuild"}, 0, "", errors.New(`the table refused the statistics of 1 product, "vase" among them`)},
 		{"a rebuild fails", &fakeTable{comments: true, rebuilds: []rebuild{{err: broken}}}, []string{"rebuild"}, 0, "", broken},
 		{"the state cannot be read", &fakeTable{failing: broken}, nil, 0, "", broken},
 	} {
