@@ -96,7 +96,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
 	events := outbox.New(call.For(client, call.ForOutbox), table)
-	return tell.after(stream.NewFunction(tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
+	return tell.after(stream.NewFunction(table, tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
 }
 
 // handler counts. It finishes all work in Handle: between two invocations, the process is frozen.
