@@ -195,14 +195,15 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
-	values := layout.Item{}
-	condition := layout.SameVersion(c.Version, values)
+	values := layout.Item{":mark": layout.Text(mark)}
+	condition := layout.SameVersion(c.Version, values) +
+		" AND (attribute_not_exists(" + layout.AttrMark + ") OR " + layout.AttrMark + " <> :mark)" // a revived comment has the mark
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                layout.Tombstone(c.ID, mark, s.now()),
 			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           layout.OrNone(values),
+			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		there, refused := call.FoundInstead(err)
