@@ -102,8 +102,8 @@ func TestImportsOfNothing(t *testing.T) {
 	check.Equal(t, "No import has a name in this table.\n", i.list())
 }
 
-// An import that was killed may have added more comments than it noted. Whoever takes it back is
-// told so, even if it noted none.
+// An import that was killed may have added more comments than it noted. An undo says so, even if
+// it noted none.
 func TestUndoOfAKilledImport(t *testing.T) {
 	t.Parallel()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
