@@ -2,6 +2,7 @@ package reviewfile
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ var dateLayouts = []string{
 	"1 2, 2006",
 }
 
+// noOffset matches offsets that no zone has, of 24 hours or 60 minutes. Package time takes them.
+var noOffset = regexp.MustCompile(`:.*[+-](24|\d\d:?60)`)
+
 // A number with at least this many digits is a time since 1970: in seconds or, if seconds would be
 // after the year 5138, in milliseconds, microseconds or nanoseconds. Fewer digits are a year, a day
 // or a mistake.
@@ -63,7 +67,7 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 			p.last = i
 		}
 	}
-	if err != nil {
+	if err != nil || noOffset.MatchString(text) {
 		var ok bool
 		if at, ok = parseUnix(text); !ok {
 			return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
