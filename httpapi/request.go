@@ -29,6 +29,7 @@ type request struct {
 
 	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 
+	head   bool    // the client sent a HEAD, which is answered as a GET
 	socket bool    // the operation came over a WebSocket
 	stream pending // the subscription that the operation began, else nil
 }

@@ -141,7 +141,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	known, kind := requestOf(ctx), kindOf(operation, params)
 	switch {
-	case r.Method == http.MethodGet && kind != ast.Query && (kind == ast.Mutation || streams.FormOf(r.Header) == nil):
+	case r.Method == http.MethodGet && kind == ast.Mutation:
 		return nil, changeByGET
 	case len(errs) == 1 && errs[0].Extensions["code"] == badShape.code: // of what names the document
 		refused := *badShape
