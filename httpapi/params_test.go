@@ -50,7 +50,8 @@ func TestBodies(t *testing.T) {
 		{`{` + query + `, "variables": "secret"}`, "BAD_REQUEST", "", "text for variables"},
 		{`{` + query + `, "variables": ["secret"]}`, "BAD_REQUEST", "", "a list for variables"},
 		{`{` + query + `, "extensions": false}`, "BAD_REQUEST", "", "false for extensions"},
-		{"{\"query\": \"{ echo(text: \\\"\xff\\\") }\"}", "BAD_REQUEST", "", "not UTF-8"},
+		{"{\"query\": \"{ echo(text: \\\"\xff\\\") }\"}", "BAD_REQUEST", "UTF-8", "not UTF-8"},
+		{"\xff\xfe{\x00}\x00", "BAD_REQUEST", "UTF-8", "UTF-16, as some shells of Windows write it"},
 		{`[{` + query + `}]`, "BATCH_NOT_ALLOWED", "", "a batch"},
 		{` []`, "BATCH_NOT_ALLOWED", "", "an empty batch"},
 	} {

@@ -25,7 +25,7 @@ type refusal struct {
 // The table of all refusals. Package resolvers has the codes of errors in fields.
 var (
 	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early, or its chunks cannot be read: send all of it"}
-	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
+	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON in UTF-8: send one object such as {"query": "{ __typename }"}`}
 	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it as UTF-8"}
 	halfPair      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request has half of a surrogate pair, such as \uD83D alone: send both halves, or the character itself`}
 	badShape      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is JSON, but not an object: send one such as {"query": "{ __typename }"}`}
