@@ -66,10 +66,6 @@ func (c *Connections) Bound(server *http.Server, listener net.Listener) net.List
 	next := server.Handler
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.last(w) // if the server drains
-		if r.ProtoMajor == 1 && r.TransferEncoding != nil {
-			// RFC 9112, 6.1, wants that of requests in chunks that also have a length, which net/http hides.
-			w.Header().Set("Connection", "close")
-		}
 		by := c.of(r.Context())
 		by.update(func() {
 			by.busy, by.http2 = true, r.ProtoMajor == 2

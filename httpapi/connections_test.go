@@ -139,32 +139,6 @@ func TestManyHeaderFields(t *testing.T) {
 	}
 }
 
-// A request in chunks is the last of its connection, as RFC 9112 wants it of one that also has a length: a proxy that
-// believed the length would take the rest of the body for another request, or the other way round.
-func TestChunksAndLength(t *testing.T) {
-	server := newBoundServer(t, httpapi.NewConnections(0, 0), nil)
-	for _, row := range []struct {
-		fields, body string
-		last         bool
-	}{
-		{"Content-Length: 21\r\n", echo, false},
-		{"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "15\r\n" + echo + "\r\n0\r\n\r\n", true},
-	} {
-		conn := dial(t, server)
-		must.Do(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
-		must.Get(io.WriteString(conn, head+row.fields+"\r\n"+row.body+head+row.fields+"\r\n"+row.body))(t)
-		answers := bufio.NewReader(conn)
-		first := must.Get(http.ReadResponse(answers, nil))(t)
-		body := string(must.Get(io.ReadAll(first.Body))(t))
-		if first.StatusCode != http.StatusOK || !strings.Contains(body, "echo") || first.Close != row.last {
-			t.Errorf("%q: %s %s, the last: %v", row.fields, first.Status, body, first.Close)
-		}
-		if _, err := http.ReadResponse(answers, nil); (err != nil) != row.last {
-			t.Errorf("%q: after it, %v", row.fields, err)
-		}
-	}
-}
-
 // When the maximum of connections is reached, a connection whose request is being processed stays
 // open, and others are closed.
 func TestRoomForConnections(t *testing.T) {

@@ -117,6 +117,7 @@ func DocumentCheck(o Options) func(text string) error {
 		}
 		document, err := parser.ParseQuery(&ast.Source{Input: text})
 		if err != nil {
+			sayWhy(err, text)
 			return err
 		}
 		if len(document.Operations) == 0 {
