@@ -105,9 +105,8 @@ func DocumentCheck(o Options) func(text string) error {
 	schema := o.Schema.Schema()
 	withoutDefer(schema)
 	return func(text string) error {
-		text, whole := joinPairs(text)
 		switch {
-		case !whole:
+		case !wholePairs(text):
 			return halfPair
 		case len(text) > o.MaxQuery:
 			return fmt.Errorf("it is longer than %d bytes: raise --max-query", o.MaxQuery)

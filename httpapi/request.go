@@ -25,7 +25,6 @@ type request struct {
 	writes   int             // how many comments the operation wrote, once the answer is built
 
 	documentID string // the id of a document that the client names instead of sending it
-	sent       string // the text of the operation, as it was sent
 
 	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 
