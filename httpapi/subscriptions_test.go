@@ -260,6 +260,16 @@ func TestOtherUpgradesAreIgnored(t *testing.T) {
 	}
 }
 
+// A client whose proxy drops the header Upgrade is told that, and not to send a query.
+func TestUpgradeThatAProxyDrops(t *testing.T) {
+	for _, server := range []*httptest.Server{newServer(t, nil), newServer(t, subscribing(t, nil))} {
+		got := send(t, "GET", server.URL+"/graphql", "", "Connection: close", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+		if got.status != 400 || got.code(t) != "BAD_REQUEST" || !strings.Contains(got.body, "Upgrade") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+}
+
 // Subscriptions and sockets are limited per client and in all. When some end, others may begin.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
