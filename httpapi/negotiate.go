@@ -20,7 +20,6 @@ func negotiated(next http.Handler) http.Handler {
 		if r.Method == http.MethodHead {
 			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
 			r.Method = http.MethodGet
-			requestOf(r.Context()).head = true
 		}
 		header := w.Header()
 		header.Set("Content-Type", answerType(r.Header.Values("Accept")))

@@ -28,7 +28,7 @@ type request struct {
 
 	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 
-	head   bool    // the client sent a HEAD, which is answered as a GET
+	head   bool    // the client sent a HEAD
 	socket bool    // the operation came over a WebSocket
 	stream pending // the subscription that the operation began, else nil
 }
@@ -71,6 +71,7 @@ func newRequest(ctx context.Context) *request { return &request{Context: ctx, id
 func recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		known := newRequest(r.Context())
+		known.head = r.Method == http.MethodHead
 		w.Header().Set(requestIDHeader, known.id)
 		next.ServeHTTP(w, r.WithContext(known))
 	})
