@@ -44,6 +44,7 @@ var (
 	badMethod     = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "this method is not served here: use POST, or GET for queries", header: "Allow", value: methods}
 	changeByGET   = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "GET is for queries only: send this operation by POST", header: "Allow", value: http.MethodPost}
 	needsStream   = &refusal{status: http.StatusNotAcceptable, code: "SUBSCRIPTION_NEEDS_STREAM", message: "a subscription is answered by a stream: open a WebSocket with the subprotocol graphql-transport-ws, or accept text/event-stream, or multipart/mixed;subscriptionSpec=1.0"}
+	bodyTimeout   = &refusal{status: http.StatusRequestTimeout, code: "BAD_REQUEST", message: "the body did not arrive in time: send it again at once, or over a faster line"}
 	bodyTooLarge  = &refusal{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", message: "the body is larger than %d bytes: ask for less at a time, and send characters in UTF-8 instead of \\u escapes"}
 	queryTooLong  = &refusal{status: http.StatusRequestEntityTooLarge, code: "QUERY_TOO_LONG", message: `the text of "query" is longer than %d bytes: put values into variables, or ask for less at a time`}
 	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}
