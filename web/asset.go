@@ -43,57 +43,47 @@ type asset struct {
 }
 
 // newAsset returns the file of that name.
-func newAsset(name string, content []byte) (*asset, error) {
-	file, err := namedAsset(name, content)
-	if err == nil {
-		file.packed, file.unpacked = sync.OnceValue(func() []byte { return pack(content) }), func() []byte { return content }
-	}
-	return file, err
+func newAsset(name string, content []byte, policy, cache string) *asset {
+	file := namedAsset(name, content, policy, cache)
+	file.packed, file.unpacked = sync.OnceValue(func() []byte { return pack(content) }), func() []byte { return content }
+	return file
 }
 
-// packedAsset returns the file of that name, whose content is given gzipped.
-func packedAsset(name string, packed []byte) (*asset, error) {
-	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
-		return nil, err
-	}
-	file, err := namedAsset(name, packed)
-	if err == nil {
-		file.packed, file.unpacked = func() []byte { return packed }, sync.OnceValue(func() []byte { return unpack(packed) })
-	}
-	return file, err
+// packedAsset returns the file of that name, whose content our own build has gzipped.
+func packedAsset(name string, packed []byte, policy, cache string) *asset {
+	file := namedAsset(name, packed, policy, cache)
+	file.packed = func() []byte { return packed }
+	file.unpacked = sync.OnceValue(func() []byte { return mustHave(io.ReadAll(mustHave(gzip.NewReader(bytes.NewReader(packed))))) })
+	return file
 }
 
 // namedAsset returns a file that has no content yet. Its entity tag is a hash of made, from which the content is made.
-func namedAsset(name string, made []byte) (*asset, error) {
+func namedAsset(name string, made []byte, policy, cache string) *asset {
 	contentType, ok := contentTypes[path.Ext(name)]
 	if !ok {
-		return nil, fmt.Errorf("no content type for %q", path.Ext(name))
+		panic(fmt.Sprintf("web: no content type for %q", path.Ext(name)))
 	}
 	sum := sha256.Sum256(made)
-	// Weak, since the packed and the unpacked bytes share one tag.
-	return &asset{contentType: contentType, etag: `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
+	etag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"` // weak, since the packed and the unpacked bytes share it
+	return &asset{contentType: contentType, etag: etag, policy: policy, cache: cache}
 }
 
-// unpack decompresses content that was compressed by our own build and checked by packedAsset.
-func unpack(packed []byte) []byte {
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
+// mustHave returns a value that is made of embedded files or constants, and panics if they are wrong.
+func mustHave[T any](made T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	content, err := io.ReadAll(reader)
-	if err != nil {
-		panic(err)
-	}
-	return content
+	return made
 }
 
 // pack returns content gzipped, as small as it gets.
 func pack(content []byte) []byte {
+	return packBy(mustHave(gzip.NewWriterLevel(nil, gzip.BestCompression)), content)
+}
+
+func packBy(w *gzip.Writer, content []byte) []byte {
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
+	w.Reset(&packed)
 	// A buffer returns no error.
 	_, _ = w.Write(content)
 	_ = w.Close()

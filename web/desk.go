@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -40,23 +41,17 @@ var chooseDesk = product.NewChooser(deskLanguages...)
 var desks = sync.OnceValue(func() map[string]*asset {
 	all := map[string]*asset{}
 	for _, lang := range deskLanguages {
-		page, err := newDesk(lang)
-		if err != nil {
-			panic(fmt.Sprintf("web: the page for moderators in %s: %v", lang, err))
-		}
-		all[lang] = page
+		all[lang] = newDesk(lang)
 	}
 	return all
 })
 
-func newDesk(lang string) (*asset, error) {
-	texts, err := deskFiles.ReadFile("desk/" + lang + ".json")
-	if err != nil {
-		return nil, err
-	}
+func newDesk(lang string) *asset {
+	texts := mustHave(deskFiles.ReadFile("desk/" + lang + ".json"))
 	words := map[string]string{}
-	if err := json.Unmarshal(texts, &words); err != nil {
-		return nil, err
+	var compact, content bytes.Buffer
+	if err := errors.Join(json.Unmarshal(texts, &words), json.Compact(&compact, texts)); err != nil {
+		panic(err) // it is embedded
 	}
 	say := func(key string) (string, error) {
 		if words[key] == "" {
@@ -65,15 +60,8 @@ func newDesk(lang string) (*asset, error) {
 		return words[key], nil
 	}
 	functions := template.FuncMap{"say": say, "next": func(i int) int { return i + 1 }}
-	page, err := template.New("page.html").Funcs(functions).ParseFS(deskFiles, "desk/page.html")
-	if err != nil {
-		return nil, err
-	}
-	var compact, content bytes.Buffer
-	if err := json.Compact(&compact, texts); err != nil {
-		return nil, err
-	}
-	err = page.Execute(&content, deskView{
+	page := template.Must(template.New("page.html").Funcs(functions).ParseFS(deskFiles, "desk/page.html"))
+	err := page.Execute(&content, deskView{
 		Lang: lang, Texts: compact.String(),
 		Reasons:    []string{"POLICY", "EDIT", "REPORTED", "LINK", "RATING", "WORD", "LANGUAGE", "NOT_VERIFIED", "FIRST_COMMENT"},
 		Rejections: []string{"SPAM", "OFFENSIVE", "OFF_TOPIC", "PERSONAL_DATA", "NOT_A_REVIEW", "OTHER"},
@@ -83,14 +71,9 @@ func newDesk(lang string) (*asset, error) {
 		},
 	})
 	if err != nil {
-		return nil, err
+		panic(err) // a text is missing
 	}
-	file, err := newAsset("page.html", content.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	file.cache = mustAsk
-	return file, nil
+	return newAsset("page.html", content.Bytes(), deskPolicy, mustAsk)
 }
 
 // deskFor returns the page for moderators in the language that suits a request best. origin is that
@@ -100,6 +83,6 @@ func deskFor(r *http.Request, origin string) *asset {
 	if origin != "" {
 		origin = " " + origin
 	}
-	page.policy = fmt.Sprintf(deskPolicy, origin)
+	page.policy = fmt.Sprintf(page.policy, origin)
 	return &page
 }

@@ -31,11 +31,7 @@ var guideTemplate = template.Must(template.New("guide").Parse(guideText))
 // guideNames returns the names of the guides, without their extension.
 func guideNames() (names []string) {
 	for _, pattern := range []string{"*.md", "*/*.md"} {
-		found, err := fs.Glob(guide.Files, pattern)
-		if err != nil {
-			panic(err) // the pattern is a constant
-		}
-		for _, file := range found {
+		for _, file := range mustHave(fs.Glob(guide.Files, pattern)) {
 			names = append(names, strings.TrimSuffix(file, ".md"))
 		}
 	}
@@ -52,13 +48,7 @@ var guideLinks = sync.OnceValue(func() (links []link) {
 	return links
 })
 
-func guideOf(name string) []byte {
-	content, err := guide.Files.ReadFile(name + ".md")
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return content
-}
+func guideOf(name string) []byte { return mustHave(guide.Files.ReadFile(name + ".md")) }
 
 // guidePages returns the pages of the guides by their paths. Each is made at its first request.
 func guidePages() map[string]*asset {
@@ -66,13 +56,9 @@ func guidePages() map[string]*asset {
 	for _, l := range guideLinks() {
 		name := strings.TrimPrefix(l.Address, guides)
 		source := guideOf(name)
-		page, err := namedAsset("guide.html", append([]byte(guideText), source...))
-		if err != nil {
-			panic(err) // its content type is known
-		}
+		page := namedAsset("guide.html", append([]byte(guideText), source...), homePolicy, mustAsk)
 		page.unpacked = sync.OnceValue(func() []byte { return guidePage(name, l.Text, source) })
 		page.packed = sync.OnceValue(func() []byte { return pack(page.unpacked()) })
-		page.policy, page.cache = homePolicy, mustAsk
 		pages[l.Address] = page
 	}
 	return pages

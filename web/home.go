@@ -72,10 +72,5 @@ func (h *homePage) make(address string) *asset {
 	if err := homeTemplate.Execute(&content, view); err != nil {
 		panic(err) // the template is tested with everything that a snapshot can have
 	}
-	page, err := newAsset("index.html", content.Bytes())
-	if err != nil {
-		panic(err) // its content type is known
-	}
-	page.policy, page.cache = h.policy, mustAsk
-	return page
+	return newAsset("index.html", content.Bytes(), h.policy, mustAsk)
 }

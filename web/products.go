@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"compress/gzip"
 	"maps"
 	"net"
@@ -62,24 +61,13 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 type holder interface{ Hold(bytes int) }
 
 // writers pools gzip writers, which take some hundred kilobytes each.
-var writers = sync.Pool{New: func() any {
-	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
-	return w
-}}
+var writers = sync.Pool{New: func() any { return mustHave(gzip.NewWriterLevel(nil, gzip.BestSpeed)) }}
 
 // packFast returns content gzipped, for one answer.
 func packFast(content []byte) []byte {
 	w := writers.Get().(*gzip.Writer)
 	defer writers.Put(w)
-	var packed bytes.Buffer
-	w.Reset(&packed)
-	// A buffer returns no error.
-	_, _ = w.Write(content)
-	_ = w.Close()
-	return packed.Bytes()
+	return packBy(w, content)
 }
 
 // usualAddress is the address of a server if the request does not have it.

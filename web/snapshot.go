@@ -185,11 +185,7 @@ const { data } = await client.query({
 
 // encoded returns a value as JSON that can also stand in a script.
 func encoded(value map[string]string) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	return string(text)
+	return string(mustHave(json.Marshal(value)))
 }
 
 // quoted returns a text as one word of a shell.

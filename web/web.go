@@ -11,9 +11,9 @@ package web
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"net/http"
 	"path"
@@ -30,13 +30,7 @@ var files embed.FS
 
 // Operations returns the manifest of the operations that browsers send for pages of this server: those
 // of the element, and of the page for moderators.
-func Operations() []byte {
-	manifest, err := files.ReadFile("component/dist/operations.json")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return manifest
-}
+func Operations() []byte { return mustHave(files.ReadFile("component/dist/operations.json")) }
 
 // Options tell the pages about their server.
 type Options struct {
@@ -63,24 +57,14 @@ const PicturesPath = "/pictures/"
 // Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for them. It answers
 // unknown paths with 404. All handlers share one copy of every embedded file.
 func (o Options) Handler(api http.Handler) http.Handler {
-	static := shared()
+	static := maps.Clone(shared())
 	if o.Schema != "" {
-		static = maps.Clone(static)
-		if err := static.addContent("/schema.graphql", []byte(o.Schema)); err != nil {
-			panic(err) // of an unknown content type
-		}
+		static["/schema.graphql"] = newAsset("schema.graphql", []byte(o.Schema), homePolicy, mustAsk)
 	}
 	if o.Pictures != nil {
-		static = maps.Clone(static)
-		if err := static.addPictures(o.Pictures); err != nil {
-			panic(err) // they are embedded too
-		}
+		static.addPictures(o.Pictures)
 	}
-	style, err := files.ReadFile("component/dist/component.css")
-	if err != nil {
-		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
-	}
-	pages := product.New(api, style)
+	pages := product.New(api, mustHave(files.ReadFile("component/dist/component.css")))
 	pages.Catalog, pages.Plans, pages.Live, pages.Layout = o.Catalog, o.Plans, o.Live, o.Layout
 	media := ""
 	if o.MediaOrigin != "" {
@@ -129,14 +113,9 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shared makes the static files at its first call.
 var shared = sync.OnceValue(func() static {
 	all := static(guidePages())
-	err := errors.Join(
-		all.addJoined(files),
-		all.addExplorer(files, "explorer/dist"),
-		all.addElement(files),
-	)
-	if err != nil {
-		panic(fmt.Sprintf("web: embedded files: %v", err))
-	}
+	all.addJoined()
+	all.addExplorer()
+	all.addElement()
 	return all
 })
 
@@ -157,118 +136,72 @@ var sources = map[string][]string{
 }
 
 // addJoined adds the sources, each joined to one.
-func (s static) addJoined(files fs.FS) error {
+func (s static) addJoined() {
 	for path, names := range sources {
 		var all []byte
 		for _, name := range names {
-			content, err := fs.ReadFile(files, name)
-			if err != nil {
-				return err
-			}
-			all = append(all, content...)
+			all = append(all, mustHave(files.ReadFile(name))...)
 		}
-		if err := s.addContent(path, all); err != nil {
-			return err
-		}
+		s[path] = newAsset(path, all, homePolicy, mustAsk)
 	}
-	return nil
-}
-
-func (s static) addContent(path string, content []byte) error {
-	file, err := newAsset(path, content)
-	if err != nil {
-		return err
-	}
-	file.policy, file.cache = homePolicy, mustAsk
-	s[path] = file
-	return nil
 }
 
 // addPictures adds pictures of comments, which pages of any origin may show.
-func (s static) addPictures(files fs.FS) error {
-	return eachFile(files, ".", func(name string, content []byte) error {
-		file, err := newAsset(name, content)
-		if err == nil {
-			file.policy, file.cache, file.anywhere = homePolicy, mustAsk, true
-			s[PicturesPath+name] = file
-		}
-		return err
-	})
+func (s static) addPictures(pictures fs.FS) {
+	for name, content := range filesIn(pictures, ".") {
+		file := newAsset(name, content, homePolicy, mustAsk)
+		file.anywhere = true
+		s[PicturesPath+name] = file
+	}
 }
 
-// addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as
+// addExplorer adds the files of the explorer, which are gzipped, below "/playground", index.html as
 // "/playground" itself, with and without a slash at the end.
-func (s static) addExplorer(files fs.FS, folder string) error {
-	return eachFile(files, folder, func(name string, packed []byte) error {
+func (s static) addExplorer() {
+	for name, packed := range filesIn(files, "explorer/dist") {
 		name = strings.TrimSuffix(name, ".gz")
-		file, err := packedAsset(name, packed)
-		if err != nil {
-			return err
-		}
-		file.policy, file.cache = explorerPolicy, forGood
+		file := packedAsset(name, packed, explorerPolicy, forGood)
 		switch name {
 		case "index.html":
 			file.cache = mustAsk
 			s["/playground"], s["/playground/"] = file, file
+			continue
 		case "licences.txt":
 			file.cache = mustAsk // the one other name without a hash
-			s["/playground/licences.txt"] = file
-		default:
-			s["/playground/"+name] = file
 		}
-		return nil
-	})
+		s["/playground/"+name] = file
+	}
 }
 
 // addElement adds the scripts of the element, which are gzipped, and its texts. Its style is inline in its pages. Pages
 // of any origin may load them, and the script also as a module or with an integrity hash.
-func (s static) addElement(files fs.FS) error {
-	err := eachFile(files, "component/dist", func(name string, packed []byte) error {
+func (s static) addElement() {
+	for name, packed := range filesIn(files, "component/dist") {
 		name, isScript := strings.CutSuffix(name, ".gz")
 		if !isScript {
-			return nil
-		}
-		script, err := packedAsset(name, packed)
-		if err != nil {
-			return err
+			continue
 		}
 		address := "/talkback/" + name // the element loads these when it needs them
 		if name == "talkback.js" {
 			address = "/" + name
 		}
-		script.policy, script.cache, script.anywhere = homePolicy, mustAsk, true
-		s[address] = script
-		return nil
-	})
-	if err != nil {
-		return err
+		s[address] = packedAsset(name, packed, homePolicy, mustAsk)
+		s[address].anywhere = true
 	}
 	for _, lang := range product.Languages() {
-		if err := s.addContent(product.TextsPath(lang), product.ElementTexts(lang)); err != nil {
-			return err
-		}
-		s[product.TextsPath(lang)].anywhere = true
+		address := product.TextsPath(lang)
+		s[address] = newAsset(address, product.ElementTexts(lang), homePolicy, mustAsk)
+		s[address].anywhere = true
 	}
-	return nil
 }
 
-// eachFile calls use with every file of a folder: its name in the folder and its content.
-func eachFile(files fs.FS, folder string, use func(name string, content []byte) error) error {
-	entries, err := fs.ReadDir(files, folder)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.IsDir() {
-			continue
-		}
-		content, err := fs.ReadFile(files, path.Join(folder, entry.Name()))
-		if err != nil {
-			return err
-		}
-		if err := use(entry.Name(), content); err != nil {
-			return fmt.Errorf("%s/%s: %w", folder, entry.Name(), err)
+// filesIn yields the name and the content of each file of a folder.
+func filesIn(files fs.FS, folder string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, entry := range mustHave(fs.ReadDir(files, folder)) {
+			if !entry.IsDir() && !yield(entry.Name(), mustHave(fs.ReadFile(files, path.Join(folder, entry.Name())))) {
+				return
+			}
 		}
 	}
-	return nil
 }
