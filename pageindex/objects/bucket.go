@@ -15,7 +15,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
@@ -170,9 +169,6 @@ func parse(target string) (bucket, prefix string, err error) {
 
 // outcome translates errors that are expected answers, not failures.
 func outcome(err error) error {
-	if errors.As(err, new(*types.NoSuchKey)) {
-		return errMissing
-	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		switch api.ErrorCode() {
 		case "NoSuchKey":

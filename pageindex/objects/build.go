@@ -44,15 +44,8 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	return b, nil
 }
 
-// remove deletes the build's files on this machine.
+// remove deletes the build's files on this machine. The caller holds mu.
 func (b *build) remove() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.removeLocked()
-}
-
-// removeLocked is remove for a caller that holds mu.
-func (b *build) removeLocked() error {
 	b.ended, b.sorter.items = true, nil
 	return os.RemoveAll(b.sorter.Folder)
 }
@@ -64,7 +57,7 @@ func (b *build) removeIdle() bool {
 		return false
 	}
 	defer b.mu.Unlock()
-	return b.removeLocked() == nil
+	return b.remove() == nil
 }
 
 // Add implements pageindex.Build.
@@ -86,15 +79,16 @@ func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
 
 // Finish implements pageindex.Build.
 func (b *build) Finish(ctx context.Context, covers string) error {
-	if err := b.finish(ctx, covers); err != nil {
-		return b.core.unavailable(err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.finish(ctx, covers)
+	if err == nil {
+		err = b.remove()
 	}
-	return b.core.unavailable(b.remove())
+	return b.core.unavailable(err)
 }
 
 func (b *build) finish(ctx context.Context, covers string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if err := b.core.merging.Acquire(ctx, 1); err != nil {
 		return err
 	}

@@ -18,8 +18,7 @@ type File struct {
 // encodeRecords encodes a chunk's file of records. Items must be sorted by key, without duplicates.
 func encodeRecords(items []Item) File {
 	e := encoder{kind: Records, size: recordSize}
-	for of := range byProduct(items) {
-		there := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.There() })
+	for there := range byProduct(slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.There() })) {
 		number := map[comment.Cell]int{}
 		for _, i := range there {
 			number[i.Cell] = 0
@@ -28,28 +27,24 @@ func encodeRecords(items []Item) File {
 		for n, cell := range cells {
 			number[cell] = n
 		}
-		if e.begin(there, cells) {
-			e.blocks(there, func(i Item) int {
-				n := number[i.Cell]
-				e.records = big.AppendUint16(append(e.records, i.Position[:]...), uint16(n))
-				return n
-			}, len(cells))
-		}
+		e.product(there, cells, func(i Item) int {
+			n := number[i.Cell]
+			e.records = big.AppendUint16(append(e.records, i.Position[:]...), uint16(n))
+			return n
+		})
 	}
 	return e.file()
 }
 
 // encodeGuards encodes a chunk's file of guards. Items must be sorted by key, without duplicates.
 func encodeGuards(items []Item) File {
+	guarded := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Guarded() })
+	if len(guarded) == 0 {
+		return File{}
+	}
 	// prefix is the common prefix of all guards' Follows, longest the length of the longest one.
-	prefix, longest, first := "", 0, true
-	for _, i := range items {
-		if !i.Guarded() {
-			continue
-		}
-		if first {
-			prefix, first = string(i.Follows), false
-		}
+	prefix, longest := string(guarded[0].Follows), 0
+	for _, i := range guarded {
 		for !strings.HasPrefix(string(i.Follows), prefix) {
 			prefix = prefix[:len(prefix)-1]
 		}
@@ -57,16 +52,13 @@ func encodeGuards(items []Item) File {
 	}
 	prefix = prefix[:min(len(prefix), 255)]
 	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
-	for of := range byProduct(items) {
-		guarded := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.Guarded() })
-		if e.begin(guarded, nil) {
-			e.blocks(guarded, func(i Item) int {
-				e.records = big.AppendUint32(append(e.records, i.Position[:]...), i.Seen)
-				end := string(i.Follows[len(e.prefix):])
-				e.records = append(append(e.records, end...), make([]byte, e.size-guardFixed-len(end))...)
-				return 0
-			}, 0)
-		}
+	for of := range byProduct(guarded) {
+		e.product(of, nil, func(i Item) int {
+			e.records = big.AppendUint32(append(e.records, i.Position[:]...), i.Seen)
+			end := string(i.Follows[len(e.prefix):])
+			e.records = append(append(e.records, end...), make([]byte, e.size-guardFixed-len(end))...)
+			return 0
+		})
 	}
 	return e.file()
 }
@@ -98,12 +90,9 @@ type encoder struct {
 	records   []byte
 }
 
-// begin writes a product's entry in the head, up to its blocks. It writes nothing, and returns
-// false, if there are no items.
-func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
-	if len(items) == 0 {
-		return false
-	}
+// product writes a product: its entry in the head, and its records. add appends one record, and
+// returns the number of its cell.
+func (e *encoder) product(items []Item, cells []comment.Cell, add func(Item) int) {
 	e.products++
 	e.count += len(items)
 	e.directory = appendText16(e.directory, items[0].Product)
@@ -113,20 +102,15 @@ func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
 	for _, cell := range cells {
 		e.directory = appendCell(e.directory, cell)
 	}
-	return true
-}
-
-// blocks writes a product's blocks. add appends one record, and returns the number of its cell.
-func (e *encoder) blocks(items []Item, add func(Item) int, cells int) {
 	for block := range slices.Chunk(items, blockRecords) {
 		from := len(e.records)
-		counts := make([]uint16, max(cells, 1))
+		counts := make([]uint16, max(len(cells), 1))
 		for _, i := range block {
 			counts[add(i)]++
 		}
 		e.directory = append(e.directory, block[0].Position[:]...)
 		e.directory = big.AppendUint32(e.directory, crcOf(e.records[from:]))
-		for _, n := range counts[:cells] {
+		for _, n := range counts[:len(cells)] {
 			e.directory = big.AppendUint16(e.directory, n)
 		}
 	}
@@ -151,49 +135,25 @@ func (e *encoder) file() File {
 
 // readChunk returns the items of a chunk, sorted by key.
 func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
-	var files [2][]byte // nil for a missing one
-	for i, kind := range []Kind{Records, Guards} {
-		if c.File(kind).Count == 0 {
-			continue
-		}
-		file, err := s.get(ctx, c.objectName(kind), "")
-		if err != nil {
-			return nil, err
-		}
-		files[i] = file.data
-	}
-	there, err := decodeFile(c.Records, files[0], func(_ *Head, p *Product, data []byte) []Item {
-		var out []Item
-		for _, r := range decodeRecords(data) {
-			item := Item{Key: Key{p.ID, r.Position}}
-			if r.Cell < len(p.Cells) {
-				item.Cell = p.Cells[r.Cell]
-			}
-			out = append(out, item)
-		}
-		return out
-	})
+	there, err := readFile(ctx, s, c, Records)
 	if err != nil {
 		return nil, err
 	}
-	guarded, err := decodeFile(c.Guards, files[1], func(h *Head, p *Product, data []byte) []Item {
-		var out []Item
-		for _, g := range h.decodeGuards(data) {
-			out = append(out, Item{Key: Key{p.ID, g.Position}, Follows: g.Follows, Seen: g.Seen})
-		}
-		return out
-	})
-	if err != nil {
-		return nil, err
-	}
-	return join(there, guarded), nil
+	guarded, err := readFile(ctx, s, c, Guards)
+	return join(there, guarded), err
 }
 
-// decodeFile returns the items of all blocks of a file.
-func decodeFile(part FileInfo, data []byte, decode func(*Head, *Product, []byte) []Item) ([]Item, error) {
+// readFile returns the items of all blocks of a file of a chunk.
+func readFile(ctx context.Context, s storage, c *Chunk, kind Kind) ([]Item, error) {
+	part := c.File(kind)
 	if part.Count == 0 {
 		return nil, nil
 	}
+	file, err := s.get(ctx, c.objectName(kind), "")
+	if err != nil {
+		return nil, err
+	}
+	data := file.data
 	h, err := part.Decode(data)
 	if err != nil {
 		return nil, err
@@ -210,7 +170,7 @@ func decodeFile(part FileInfo, data []byte, decode func(*Head, *Product, []byte)
 			if err := p.Blocks[b].Check(block); err != nil {
 				return nil, err
 			}
-			out = append(out, decode(h, p, block)...)
+			out = append(out, h.items(kind, p, block)...)
 		}
 	}
 	return out, nil
@@ -220,10 +180,7 @@ func decodeFile(part FileInfo, data []byte, decode func(*Head, *Product, []byte)
 func join(there, guarded []Item) []Item {
 	out := make([]Item, 0, max(len(there), len(guarded)))
 	for _, item := range there {
-		n := slices.IndexFunc(guarded, func(g Item) bool { return g.Compare(item.Key) >= 0 })
-		if n < 0 {
-			n = len(guarded)
-		}
+		n, _ := slices.BinarySearchFunc(guarded, item.Key, func(g Item, k Key) int { return g.Compare(k) })
 		out = append(out, guarded[:n]...)
 		guarded = guarded[n:]
 		if len(guarded) > 0 && guarded[0].Key == item.Key {

@@ -13,7 +13,7 @@ import (
 // that it needs.
 func find(ctx context.Context, r *reads, state *State, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	v := state.view(list.Product)
-	if !v.ready {
+	if v.changes == nil {
 		if err := resolve(ctx, r, &v); err != nil {
 			return pageindex.Found{}, err
 		}
@@ -141,44 +141,33 @@ func (r *reads) base(root *Root, key Key) (item Item, ok bool) {
 	if c.Single && (c.First.Product != key.Product || key.Position.Compare(c.Last) > 0) {
 		return item, true
 	}
-	head, product, record, ok := r.lookUp(c, Records, key)
-	guards, _, guard, guarded := r.lookUp(c, Guards, key)
-	if record != nil {
-		number := decodeRecords(record)[0].Cell
-		item.Cell = head.Products[product].Cells[number]
-	}
-	if guard != nil {
-		g := guards.decodeGuards(guard)[0]
-		item.Follows, item.Seen = g.Follows, g.Seen
-	}
-	return item, ok && guarded
+	there, ok := r.lookUp(c, Records, key)
+	guard, guarded := r.lookUp(c, Guards, key)
+	return Item{key, there.Cell, guard.Follows, guard.Seen}, ok && guarded
 }
 
-// lookUp returns the bytes of a comment's record in a chunk's file, nil if it has none. If ok is
-// false, something has to be read first.
-func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (h *Head, product int, record []byte, ok bool) {
-	h = r.head(c, kind)
+// lookUp returns a comment's record in a chunk's file, zero if it has none. If ok is false,
+// something has to be read first.
+func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (item Item, ok bool) {
+	h := r.head(c, kind)
 	if h == nil {
-		return nil, 0, nil, false
+		return item, false
 	}
 	product, found := h.Find(key.Product)
 	if !found {
-		return h, 0, nil, true
+		return item, true
 	}
 	p := &h.Products[product]
 	block := sort.Search(len(p.Blocks), func(i int) bool { return p.Blocks[i].First.Compare(key.Position) > 0 }) - 1
 	if block < 0 || key.Position.Compare(p.Last) > 0 {
-		return h, product, nil, true
+		return item, true
 	}
 	data := r.block(c.objectName(kind), h, product, block)
-	if data == nil {
-		return h, product, nil, false
-	}
 	n, found := sort.Find(len(data)/h.RecordSize, func(i int) int {
 		return bytes.Compare(key.Position[:], data[i*h.RecordSize:][:len(key.Position)])
 	})
-	if !found {
-		return h, product, nil, true
+	if found {
+		item = h.items(kind, p, data[n*h.RecordSize:(n+1)*h.RecordSize])[0]
 	}
-	return h, product, data[n*h.RecordSize : (n+1)*h.RecordSize], true
+	return item, data != nil
 }

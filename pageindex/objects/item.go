@@ -168,13 +168,6 @@ type Block struct {
 	Counts []int
 }
 
-// Record is an existing comment.
-type Record struct {
-	Position comment.Position
-	// Cell is the number of its cell in Product.Cells.
-	Cell int
-}
-
 // Find returns the number of a product in the file.
 func (h *Head) Find(product string) (number int, found bool) {
 	return slices.BinarySearchFunc(h.Products, product, func(p Product, id string) int { return strings.Compare(p.ID, id) })
@@ -195,28 +188,18 @@ func (b Block) Check(data []byte) error {
 	return nil
 }
 
-// decodeRecords returns the records of a checked block.
-func decodeRecords(data []byte) []Record {
-	out := make([]Record, 0, len(data)/recordSize)
-	for ; len(data) >= recordSize; data = data[recordSize:] {
-		out = append(out, Record{comment.Position(data[:positionBytes]), int(big.Uint16(data[positionBytes:]))})
-	}
-	return out
-}
-
-// Guard is a recent entry.
-type Guard struct {
-	Position comment.Position
-	Follows  stream.Position
-	Seen     uint32
-}
-
-// decodeGuards returns the guards of a checked block.
-func (h *Head) decodeGuards(data []byte) []Guard {
-	out := make([]Guard, 0, len(data)/h.RecordSize)
+// items decodes records of a product, from a checked block.
+func (h *Head) items(kind Kind, p *Product, data []byte) []Item {
+	out := make([]Item, 0, len(data)/h.RecordSize)
 	for ; len(data) >= h.RecordSize; data = data[h.RecordSize:] {
-		end := strings.TrimRight(string(data[guardFixed:h.RecordSize]), "\x00")
-		out = append(out, Guard{comment.Position(data[:positionBytes]), stream.Position(h.Prefix + end), big.Uint32(data[positionBytes:])})
+		item := Item{Key: Key{p.ID, comment.Position(data[:positionBytes])}}
+		if kind == Guards {
+			end := strings.TrimRight(string(data[guardFixed:h.RecordSize]), "\x00")
+			item.Follows, item.Seen = stream.Position(h.Prefix+end), big.Uint32(data[positionBytes:])
+		} else if cell := int(big.Uint16(data[positionBytes:])); cell < len(p.Cells) {
+			item.Cell = p.Cells[cell]
+		}
+		out = append(out, item)
 	}
 	return out
 }

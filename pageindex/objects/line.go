@@ -134,13 +134,12 @@ func (l *line) pieces(s *section) ([]piece, *Head, int) {
 }
 
 // records returns the records of a piece that are in the line.
-func (l *line) records(s *section, p piece, h *Head, product int) []Record {
+func (l *line) records(s *section, p piece, h *Head, product int) []Item {
 	if p.counts.Total() == 0 {
 		return nil
 	}
 	data := l.reads.block(s.chunk.objectName(Records), h, product, p.number)
-	cells := h.Products[product].Cells
-	return slices.DeleteFunc(decodeRecords(data), func(r Record) bool { return !l.allows(cells[r.Cell]) })
+	return slices.DeleteFunc(h.items(Records, &h.Products[product], data), func(r Item) bool { return !l.allows(r.Cell) })
 }
 
 // before returns the counts of the comments below a position.
@@ -166,10 +165,9 @@ func (l *line) before(at comment.Position) comment.Counts {
 	if last := &h.Products[product]; at.Compare(last.Last) > 0 {
 		return counts.Plus(p.counts)
 	}
-	cells := h.Products[product].Cells
 	for _, r := range l.records(s, p, h, product) {
 		if r.Position.Compare(at) < 0 {
-			counts.Add(cells[r.Cell], 1)
+			counts.Add(r.Cell, 1)
 		}
 	}
 	return counts

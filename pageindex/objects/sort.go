@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -55,35 +56,25 @@ func (s *Sorter) Add(items []Item) error {
 // All yields all items in order. It stops at the first error.
 func (s *Sorter) All() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		err := s.spill()
-		if err == nil {
-			err = mergeRuns(s.runs, func(item Item) error {
-				if !yield(item, nil) {
-					return errStopped
-				}
-				return nil
-			})
-		}
-		if err != nil && !errors.Is(err, errStopped) {
+		if err := s.spill(); err != nil {
 			yield(Item{}, err)
+			return
 		}
+		mergeRuns(s.runs)(yield)
 	}
 }
-
-var errStopped = errors.New("nobody wants more items")
 
 // spill writes the items in memory to a file, and merges the files once there are maxRuns.
 func (s *Sorter) spill() error {
 	if len(s.items) == 0 {
 		return nil
 	}
-	err := s.run(func(add func(Item) error) error {
+	err := s.run(func(yield func(Item, error) bool) {
 		for _, item := range latestSorted(s.items) {
-			if err := add(item); err != nil {
-				return err
+			if !yield(item, nil) {
+				return
 			}
 		}
-		return nil
 	})
 	s.items = s.items[:0]
 	if err != nil || len(s.runs) < maxRuns {
@@ -91,7 +82,7 @@ func (s *Sorter) spill() error {
 	}
 	old := s.runs
 	s.runs = nil
-	if err := s.run(func(add func(Item) error) error { return mergeRuns(old, add) }); err != nil {
+	if err := s.run(mergeRuns(old)); err != nil {
 		return err
 	}
 	for _, name := range old {
@@ -101,7 +92,7 @@ func (s *Sorter) spill() error {
 }
 
 // run writes one sorted file.
-func (s *Sorter) run(items func(add func(Item) error) error) error {
+func (s *Sorter) run(items iter.Seq2[Item, error]) error {
 	name := filepath.Join(s.Folder, fmt.Sprintf("run-%d", s.made))
 	s.made++
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -114,12 +105,16 @@ func (s *Sorter) run(items func(add func(Item) error) error) error {
 		frame = frame[:0]
 		return err
 	}
-	err = items(func(item Item) error {
-		if frame = append(frame, item); len(frame) < frameItems {
-			return nil
+	for item, failed := range items {
+		if err = failed; err == nil {
+			if frame = append(frame, item); len(frame) == frameItems {
+				err = flush()
+			}
 		}
-		return flush()
-	})
+		if err != nil {
+			break
+		}
+	}
 	if err == nil && len(frame) > 0 {
 		err = flush()
 	}
@@ -127,47 +122,45 @@ func (s *Sorter) run(items func(add func(Item) error) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// mergeRuns merges sorted files, and passes on the latest item of each key, in order. It compares all
-// files for each item: there are at most maxRuns.
-func mergeRuns(names []string, add func(Item) error) (err error) {
-	var runs []*run
-	for _, name := range names {
-		r := &run{}
-		if r.file, err = os.Open(name); err != nil {
-			return err
-		}
-		defer func() { _ = r.file.Close() }() // it was only read
-		r.from = bufio.NewReaderSize(r.file, 1<<16)
-		if err := r.next(); err != nil {
-			return err
-		}
-		runs = append(runs, r)
-	}
-	for {
-		runs = slices.DeleteFunc(runs, func(r *run) bool { return len(r.items) == 0 })
-		if len(runs) == 0 {
-			return nil
-		}
-		item := slices.MinFunc(runs, func(a, b *run) int { return a.items[0].Compare(b.items[0].Key) }).items[0]
-		for _, r := range runs {
-			if r.items[0].Key != item.Key {
-				continue
+// mergeRuns merges sorted files, and yields the latest item of each key, in order. It compares all
+// files for each item: there are at most maxRuns. It stops at the first error.
+func mergeRuns(names []string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		var runs []*run
+		for _, name := range names {
+			file, err := os.Open(name)
+			if err == nil {
+				defer func() { _ = file.Close() }() // it was only read
+				runs = append(runs, &run{from: bufio.NewReaderSize(file, 1<<16)})
+				err = runs[len(runs)-1].next()
 			}
-			item = later(item, r.items[0])
-			r.items = r.items[1:]
-			if err := r.next(); err != nil {
-				return err
+			if err != nil {
+				yield(Item{}, err)
+				return
 			}
 		}
-		if err := add(item); err != nil {
-			return err
+		for {
+			runs = slices.DeleteFunc(runs, func(r *run) bool { return len(r.items) == 0 })
+			if len(runs) == 0 {
+				return
+			}
+			item := slices.MinFunc(runs, func(a, b *run) int { return a.items[0].Compare(b.items[0].Key) }).items[0]
+			var err error
+			for _, r := range runs {
+				if r.items[0].Key == item.Key {
+					item, r.items = later(item, r.items[0]), r.items[1:]
+					err = cmp.Or(err, r.next())
+				}
+			}
+			if !yield(item, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
 // run is a sorted file that is being read.
 type run struct {
-	file  *os.File
 	from  *bufio.Reader
 	items []Item // none at its end
 }

@@ -35,10 +35,8 @@ type held struct {
 // view is one product in one state.
 type view struct {
 	root *Root
-	// changes are those of the product. If ready is false, resolve computes them from items and
-	// bases.
+	// changes are those of the product. If they are nil, resolve computes them from items and bases.
 	changes []change
-	ready   bool
 	items   []Item
 	bases   map[comment.Position]Item
 }
@@ -141,18 +139,14 @@ func (s *State) pendingProducts() []string {
 func (s *State) view(product string) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := view{root: s.root, ready: true}
 	p := s.products[product]
 	if p == nil {
-		return v
+		return view{root: s.root, changes: []change{}}
 	}
 	if p.changes != nil {
-		v.changes = p.changes
-		return v
+		return view{root: s.root, changes: p.changes}
 	}
-	v.ready = false
-	v.items = make([]Item, 0, len(p.items))
-	v.bases = maps.Clone(p.bases)
+	v := view{root: s.root, items: make([]Item, 0, len(p.items)), bases: maps.Clone(p.bases)}
 	for _, h := range p.items {
 		v.items = append(v.items, h.item)
 	}

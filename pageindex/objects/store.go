@@ -91,7 +91,9 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var err error
 	for _, b := range s.builds {
+		b.mu.Lock()
 		err = errors.Join(err, b.remove())
+		b.mu.Unlock()
 	}
 	s.builds = nil
 	return errors.Join(err, s.core.storage.close())
