@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -109,15 +110,15 @@ func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.C
 	if viewer.IsModerator() {
 		return nil, nil
 	}
-	var known moderation.Facts
+	first := false
 	if w.Policy.NeedsFirst() {
 		approved, err := w.Store.HasApproved(ctx, c.Author)
 		if err != nil {
 			return nil, err
 		}
-		known.First = !approved
+		first = !approved
 	}
-	return w.Policy.Hold(c, known), nil
+	return w.Policy.Hold(c, first), nil
 }
 
 // Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that, and version is that
@@ -278,10 +279,7 @@ func newPosition() comment.Position {
 // timeOfEdit returns the current time, but never a time before the last write. A server whose clock is ahead may have
 // made that one.
 func timeOfEdit(before comment.Comment) *time.Time {
-	now, last := millisecond(), before.CreatedAt()
-	if before.UpdatedAt != nil {
-		last = *before.UpdatedAt
-	}
+	now, last := millisecond(), *cmp.Or(before.UpdatedAt, new(before.CreatedAt()))
 	if now.Before(last) {
 		now = last
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -101,12 +102,7 @@ func (r *Replier) answerable(ctx context.Context, id string) (comment.Comment, e
 }
 
 // versionOf returns the version of a reply, 0 for none.
-func versionOf(reply *comment.Reply) int {
-	if reply == nil {
-		return 0
-	}
-	return reply.Version
-}
+func versionOf(reply *comment.Reply) int { return cmp.Or(reply, new(comment.Reply)).Version }
 
 func staleReply(now *comment.Reply, version int) error {
 	return comment.Errorf(comment.Conflict, "the reply has version %d (0 for none), not %d: read the comment again, and decide anew", versionOf(now), version)
@@ -182,10 +178,7 @@ func (p *Reporter) report(ctx context.Context, id comment.ID, r comment.Report) 
 // one more reason to wait and keeps its place in the queue. Each decision about the same version
 // doubles the threshold: a moderator has looked at it.
 func (p *Reporter) reported(ctx context.Context, c comment.Comment, r comment.Report) (comment.Comment, error) {
-	now := comment.Moderation{}
-	if c.Moderation != nil {
-		now = *c.Moderation
-	}
+	now := *cmp.Or(c.Moderation, new(comment.Moderation))
 	now.Reports++
 	needed := p.Threshold
 	if now.Reports >= needed && !slices.Contains(now.Held, comment.HeldReported) {

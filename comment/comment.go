@@ -4,6 +4,7 @@
 package comment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -169,12 +170,7 @@ func (c Comment) HeldEdit() *HeldEdit { return c.moderation().HeldEdit }
 func (c Comment) RejectedEdit() int { return c.moderation().RejectedEdit }
 
 // moderation returns the fields that lists do not show, zero if there are none.
-func (c Comment) moderation() (m Moderation) {
-	if c.Moderation != nil {
-		m = *c.Moderation
-	}
-	return m
-}
+func (c Comment) moderation() Moderation { return *cmp.Or(c.Moderation, new(Moderation)) }
 
 // rfc3339 is stricter than package time, which also reads an hour of one digit, a comma before a
 // fraction, and offsets up to 24:60. A fraction has more digits than that of any clock.

@@ -87,12 +87,7 @@ func (q Queued) Reasons() []HoldReason { return q.Waiting.Reasons }
 func (q Queued) Since() time.Time { return q.Waiting.Since }
 
 // NoteOrNil returns the note, nil if there is none.
-func (d Decision) NoteOrNil() *string {
-	if d.Note == "" {
-		return nil
-	}
-	return &d.Note
-}
+func (d Decision) NoteOrNil() *string { return orNil(d.Note) }
 
 // ModeratorView is the type Moderation of the schema. Each field has its own resolver.
 type ModeratorView struct{}

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -144,12 +145,7 @@ func (c Change) Apply(to Comment) (Comment, []Problem) {
 }
 
 // titleOf returns the headline, empty if there is none.
-func titleOf(c Comment) string {
-	if c.Title == nil {
-		return ""
-	}
-	return *c.Title
-}
+func titleOf(c Comment) string { return *cmp.Or(c.Title, new(string)) }
 
 // SaysAs reports whether two comments are equal in everything that an author can change.
 func (c Comment) SaysAs(other Comment) bool {

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"strings"
@@ -51,17 +52,10 @@ var kindOfExtension = map[string]MediaKind{
 func (m Media) Kind() MediaKind { return kindOfExtension[strings.ToLower(path.Ext(m.Path))] }
 
 // WidthOrNil returns the width, nil if it is not known.
-func (m Media) WidthOrNil() *int { return knownSide(m.Width) }
+func (m Media) WidthOrNil() *int { return orNil(m.Width) }
 
 // HeightOrNil returns the height, nil if it is not known.
-func (m Media) HeightOrNil() *int { return knownSide(m.Height) }
-
-func knownSide(side int) *int {
-	if side == 0 {
-		return nil
-	}
-	return &side
-}
+func (m Media) HeightOrNil() *int { return orNil(m.Height) }
 
 // Check returns a BadInput error unless comments can have the media.
 func (m Media) Check() error {
@@ -191,8 +185,6 @@ func (d MediaDraft) media(base MediaBase) (m Media, field string, err error) {
 	if err = m.Check(); err != nil {
 		return m, "width", err
 	}
-	if d.Alt != nil {
-		m.Alt = *d.Alt
-	}
+	m.Alt = *cmp.Or(d.Alt, new(string))
 	return m, "alt", m.Check()
 }

@@ -37,12 +37,7 @@ type Report struct {
 }
 
 // NoteOrNil returns the note, nil if there is none.
-func (r Report) NoteOrNil() *string {
-	if r.Note == "" {
-		return nil
-	}
-	return &r.Note
-}
+func (r Report) NoteOrNil() *string { return orNil(r.Note) }
 
 // maxReportNote bounds the note of a report, in characters.
 const maxReportNote = 500

@@ -34,6 +34,14 @@ func isBlank(text string) bool {
 	})
 }
 
+// orNil returns a value, nil for the zero value.
+func orNil[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}
+
 // Amount says how many there are of something, such as 1 comment or 12 comments.
 func Amount(n int, noun string) string {
 	if n == 1 {

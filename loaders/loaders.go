@@ -2,6 +2,7 @@
 package loaders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -158,10 +159,7 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 	if l.options.Latest == nil || len(want.Ratings) == 0 {
 		return l.options.Stats.StatsOf(ctx, products)
 	}
-	var upTo time.Time
-	if asOf := l.asOf.Load(); asOf != nil {
-		upTo = *asOf
-	}
+	upTo := *cmp.Or(l.asOf.Load(), new(time.Time))
 	got, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
 	if got.AsOf.Before(upTo) && !got.AsOf.IsZero() {
 		l.asOf.Store(&got.AsOf)
@@ -194,10 +192,7 @@ func (l *Loaders) Own(ctx context.Context, customer, product string) (*comment.C
 // fetched together.
 func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, error) {
 	cast, err := l.votes.load(ctx, key)
-	if cast == nil || err != nil {
-		return comment.NoVote, err
-	}
-	return cast.Vote, nil
+	return cmp.Or(cast, &comment.CastVote{Vote: comment.NoVote}).Vote, err
 }
 
 // Voted caches the vote that a customer has just cast.

@@ -1,6 +1,7 @@
 package loaders
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -17,10 +18,7 @@ func (l *Loaders) StatsAsOf() *time.Time { return l.asOf.Load() }
 // failure is not cached: the next call tries again.
 func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, error) {
 	stats, err := l.stats.load(ctx, product)
-	if stats == nil || err != nil {
-		return nil, err
-	}
-	return *stats, nil
+	return *cmp.Or(stats, new(comment.Stats)), err
 }
 
 // Statistics returns the numbers of a product's comments that pass a filter without dates. It
@@ -63,9 +61,7 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 		if err != nil {
 			return nil, false
 		}
-		if stats != nil {
-			all[i] = *stats
-		}
+		all[i] = *cmp.Or(stats, new(comment.Stats))
 	}
 	return all, true
 }

@@ -22,10 +22,7 @@ func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comm
 // beside it, or hides it if hide is set. An edit of a rejected comment always waits: its author cannot overrule a
 // moderator, not even by taking it back first.
 func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide bool, now time.Time) comment.Comment {
-	var was comment.Moderation
-	if before.Moderation != nil {
-		was = *before.Moderation
-	}
+	was := *cmp.Or(before.Moderation, new(comment.Moderation))
 	if was.Since.IsZero() {
 		was.Since = now
 	}

@@ -46,7 +46,7 @@ func TestWordsOfTheManual(t *testing.T) {
 				if i%2 == 0 {
 					continue // between the quoted texts
 				}
-				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, moderation.Facts{}); (reasons != nil) != held {
+				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
 					t.Errorf("the word %s in %q: held for %v", row["line"], text, reasons)
 				}
 			}
@@ -68,7 +68,7 @@ func TestLinksOfTheManual(t *testing.T) {
 					continue
 				}
 				checked++
-				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, moderation.Facts{}); (reasons != nil) != held {
+				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
 					t.Errorf("%q is held for %v", text, reasons)
 				}
 			}

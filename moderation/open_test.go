@@ -70,7 +70,7 @@ func TestOpenNeedsItsFile(t *testing.T) {
 func TestFilesOfOtherEditors(t *testing.T) {
 	policy := open(t, "\ufeff{\r\n\"wordsFile\": \"words.txt\"}", "\ufeffswindle\r\n# fraud\r\nrip off\r\n")
 	for text, held := range map[string]bool{"a swindle": true, "a rip-off": true, "fraud": false} {
-		if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, moderation.Facts{}); (reasons != nil) != held {
+		if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
 			t.Errorf("%q is held for %v", text, reasons)
 		}
 	}
@@ -83,7 +83,7 @@ func TestPathOfWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := open(t, `{"wordsFile": "`+filepath.ToSlash(words)+`"}`, "")
-	if reasons := policy.Hold(comment.Comment{Rating: 5, Text: "swindle"}, moderation.Facts{}); reasons == nil {
+	if reasons := policy.Hold(comment.Comment{Rating: 5, Text: "swindle"}, false); reasons == nil {
 		t.Error("the words of an absolute path hold nothing")
 	}
 }

@@ -26,18 +26,14 @@ type rules struct {
 	firstComment bool
 }
 
-// Facts are facts about the author that a decision needs besides the comment.
-type Facts struct {
-	// First says that the author has no other comment. It is needed only if Policy.NeedsFirst.
-	First bool
-}
-
-// NeedsFirst reports whether Facts.First matters, and so must be looked up.
+// NeedsFirst reports whether it matters for Hold, and so must be looked up, whether a comment is
+// the first of its author.
 func (p Policy) NeedsFirst() bool { return p.rules.firstComment }
 
 // Hold returns why a comment waits for a moderator, in the order of comment.HoldReasons, or nil to
-// publish it. For an edit, pass the comment as it is after the edit.
-func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
+// publish it. first says that the author has no other comment. For an edit, pass the comment as it
+// is after the edit.
+func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 	if p.always {
 		return []comment.HoldReason{comment.HeldAlways}
 	}
@@ -61,7 +57,7 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 		{p.rules.words != nil && slices.ContainsFunc(texts, p.rules.words.in), comment.HeldWord},
 		{!p.rules.allowsLanguage(c.Language), comment.HeldLanguage},
 		{p.rules.unverified && !c.Verified, comment.HeldUnverified},
-		{p.rules.firstComment && known.First, comment.HeldFirst},
+		{p.rules.firstComment && first, comment.HeldFirst},
 	} {
 		if rule.holds {
 			reasons = append(reasons, rule.reason)

@@ -49,37 +49,36 @@ func TestHold(t *testing.T) {
 	language := func(tag comment.Language) comment.Comment {
 		return change(func(c *comment.Comment) { c.Language = tag })
 	}
-	known := moderation.Facts{}
 	policy := open(t, allRules, "swindle\n")
 	for _, row := range []struct {
 		why     string
 		comment comment.Comment
-		facts   moderation.Facts
+		first   bool
 		want    []comment.HoldReason
 	}{
-		{"no rule applies", fine, known, nil},
-		{"a link in the text", change(func(c *comment.Comment) { c.Text = "see example.com" }), known, []comment.HoldReason{comment.HeldLink}},
-		{"a link in the title", title("example.com"), known, []comment.HoldReason{comment.HeldLink}},
-		{"a word in the text", change(func(c *comment.Comment) { c.Text = "A SWINDLE!" }), known, []comment.HoldReason{comment.HeldWord}},
-		{"a word in the title", title("Swindle"), known, []comment.HoldReason{comment.HeldWord}},
-		{"the highest rating that is held", change(func(c *comment.Comment) { c.Rating = 2 }), known, []comment.HoldReason{comment.HeldRating}},
-		{"a part of a listed language", language("pt-BR"), known, nil},
-		{"a listed part of a language", language("zh-Hant"), known, nil},
-		{"a language of which a part is listed", language("zh"), known, []comment.HoldReason{comment.HeldLanguage}},
-		{"a language that only begins like a listed one", language("ptx"), known, []comment.HoldReason{comment.HeldLanguage}},
-		{"an unknown language", language("und"), known, []comment.HoldReason{comment.HeldLanguage}},
-		{"a link in what a picture shows", change(func(c *comment.Comment) { c.Media = []comment.Media{{Path: "a.jpg", Alt: "example.com"}} }), known, []comment.HoldReason{comment.HeldLink}},
-		{"a link in the author's name", change(func(c *comment.Comment) { c.Author.Name = "example.com" }), known, []comment.HoldReason{comment.HeldLink}},
-		{"a word in the author's name", change(func(c *comment.Comment) { c.Author.Name = "Swindle" }), known, []comment.HoldReason{comment.HeldWord}},
-		{"not verified", change(func(c *comment.Comment) { c.Verified = false }), known, []comment.HoldReason{comment.HeldUnverified}},
-		{"the first comment", fine, moderation.Facts{First: true}, []comment.HoldReason{comment.HeldFirst}},
+		{"no rule applies", fine, false, nil},
+		{"a link in the text", change(func(c *comment.Comment) { c.Text = "see example.com" }), false, []comment.HoldReason{comment.HeldLink}},
+		{"a link in the title", title("example.com"), false, []comment.HoldReason{comment.HeldLink}},
+		{"a word in the text", change(func(c *comment.Comment) { c.Text = "A SWINDLE!" }), false, []comment.HoldReason{comment.HeldWord}},
+		{"a word in the title", title("Swindle"), false, []comment.HoldReason{comment.HeldWord}},
+		{"the highest rating that is held", change(func(c *comment.Comment) { c.Rating = 2 }), false, []comment.HoldReason{comment.HeldRating}},
+		{"a part of a listed language", language("pt-BR"), false, nil},
+		{"a listed part of a language", language("zh-Hant"), false, nil},
+		{"a language of which a part is listed", language("zh"), false, []comment.HoldReason{comment.HeldLanguage}},
+		{"a language that only begins like a listed one", language("ptx"), false, []comment.HoldReason{comment.HeldLanguage}},
+		{"an unknown language", language("und"), false, []comment.HoldReason{comment.HeldLanguage}},
+		{"a link in what a picture shows", change(func(c *comment.Comment) { c.Media = []comment.Media{{Path: "a.jpg", Alt: "example.com"}} }), false, []comment.HoldReason{comment.HeldLink}},
+		{"a link in the author's name", change(func(c *comment.Comment) { c.Author.Name = "example.com" }), false, []comment.HoldReason{comment.HeldLink}},
+		{"a word in the author's name", change(func(c *comment.Comment) { c.Author.Name = "Swindle" }), false, []comment.HoldReason{comment.HeldWord}},
+		{"not verified", change(func(c *comment.Comment) { c.Verified = false }), false, []comment.HoldReason{comment.HeldUnverified}},
+		{"the first comment", fine, true, []comment.HoldReason{comment.HeldFirst}},
 		{
 			"all rules, in the order of HoldReasons",
-			comment.Comment{Rating: 1, Language: "de", Text: "swindle example.com"}, moderation.Facts{First: true},
+			comment.Comment{Rating: 1, Language: "de", Text: "swindle example.com"}, true,
 			[]comment.HoldReason{comment.HeldLink, comment.HeldRating, comment.HeldWord, comment.HeldLanguage, comment.HeldUnverified, comment.HeldFirst},
 		},
 	} {
-		check.Equal(t, row.want, policy.Hold(row.comment, row.facts), row.why)
+		check.Equal(t, row.want, policy.Hold(row.comment, row.first), row.why)
 	}
 }
 
@@ -95,7 +94,7 @@ func TestRulesApplyAlone(t *testing.T) {
 		`{"firstComment": true}`:               comment.HeldFirst,
 	} {
 		policy := open(t, rules, "swindle\n")
-		check.Equal(t, []comment.HoldReason{want}, policy.Hold(worst, moderation.Facts{First: true}), rules)
+		check.Equal(t, []comment.HoldReason{want}, policy.Hold(worst, true), rules)
 		if policy.NeedsFirst() != (want == comment.HeldFirst) {
 			t.Errorf("%s: NeedsFirst is %v", rules, policy.NeedsFirst())
 		}
@@ -106,7 +105,7 @@ func TestPoliciesWithoutRules(t *testing.T) {
 	worst := comment.Comment{Rating: 1, Text: "example.com"}
 	for mode, want := range map[string][]comment.HoldReason{"publish": nil, "hold": {comment.HeldAlways}} {
 		policy := must.Get(moderation.Open(mode, ""))(t)
-		if diff := cmp.Diff(want, policy.Hold(worst, moderation.Facts{First: true})); diff != "" || policy.NeedsFirst() {
+		if diff := cmp.Diff(want, policy.Hold(worst, true)); diff != "" || policy.NeedsFirst() {
 			t.Errorf("%s: NeedsFirst is %v (-want +got)\n%s", mode, policy.NeedsFirst(), diff)
 		}
 	}

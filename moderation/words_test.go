@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/moderation"
 )
 
 // manyWords returns different words of up to eight letters, a line each.
@@ -71,7 +70,7 @@ func TestWords(t *testing.T) {
 		{"a word twice", "fraud\nfraud", "fraud", true},
 	} {
 		policy := open(t, `{"wordsFile": "words.txt"}`, row.word)
-		if reasons := policy.Hold(comment.Comment{Rating: 5, Text: row.text}, moderation.Facts{}); (reasons != nil) != row.held {
+		if reasons := policy.Hold(comment.Comment{Rating: 5, Text: row.text}, false); (reasons != nil) != row.held {
 			t.Errorf("%s: %q, with the word %q, is held for %v", row.why, row.text, row.word, reasons)
 		}
 	}
@@ -81,7 +80,7 @@ func TestWords(t *testing.T) {
 func TestPhraseInOneField(t *testing.T) {
 	title := "What a rip"
 	policy := open(t, `{"wordsFile": "words.txt"}`, "rip off\n")
-	if reasons := policy.Hold(comment.Comment{Rating: 5, Title: &title, Text: "off we go"}, moderation.Facts{}); reasons != nil {
+	if reasons := policy.Hold(comment.Comment{Rating: 5, Title: &title, Text: "off we go"}, false); reasons != nil {
 		t.Errorf("it is held for %v", reasons)
 	}
 }

@@ -12,8 +12,7 @@ type Neighbours struct {
 	Positions []comment.Position
 	// Ended reports that the list ends with them.
 	Ended bool
-	// Cost is what finding them cost.
-	Cost Cost
+	Cost  Cost
 }
 
 // After returns the position to continue from, nil if there is none.

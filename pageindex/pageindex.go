@@ -11,8 +11,10 @@
 package pageindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -21,7 +23,6 @@ import (
 
 // List is a whole list of comments.
 type List struct {
-	// Product is the product of the comments.
 	Product string
 	// Filter selects comments. It must be normalized. Its dates bound the list.
 	Filter comment.Filter
@@ -78,8 +79,7 @@ type Found struct {
 	// Boundaries has one boundary for each target, in their order. For a rank beyond the end, it is
 	// the end of the list, with the number of comments as its rank.
 	Boundaries []Boundary
-	// Cost is what the lookup cost.
-	Cost Cost
+	Cost       Cost
 }
 
 // Index finds places in lists.
@@ -100,6 +100,24 @@ type Entry struct {
 	// Follows orders the entries of one comment: a later entry has the greater text. A store
 	// ignores an entry that is not later than the one it has.
 	Follows stream.Position
+}
+
+// Latest sorts entries by product and position, and keeps the one of each comment that is last by
+// Follows.
+func Latest(entries []Entry) []Entry {
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Product, b.Product), a.Position.Compare(b.Position), cmp.Compare(b.Follows, a.Follows))
+	})
+	return slices.CompactFunc(sorted, func(a, b Entry) bool { return a.Product == b.Product && a.Position == b.Position })
+}
+
+// LatestByProduct returns the latest entries of each product, ordered by position.
+func LatestByProduct(entries []Entry) map[string][]Entry {
+	products := map[string][]Entry{}
+	for _, e := range Latest(entries) {
+		products[e.Product] = append(products[e.Product], e)
+	}
+	return products
 }
 
 // Store is an index outside the table's transactions. It holds the entry of each comment that is

@@ -24,8 +24,7 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if err != nil {
 		return nil, err
 	}
-	total := counts.Total()
-	return &total, nil
+	return new(counts.Total()), nil
 }
 
 // Stats returns how many comments the whole list has, by rating.

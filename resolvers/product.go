@@ -109,8 +109,7 @@ func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *
 	if err != nil {
 		return nil, err
 	}
-	total := stats[comment.OtherLanguages].Total()
-	return &total, nil
+	return new(stats[comment.OtherLanguages].Total()), nil
 }
 
 // LastCommentedAt returns when the newest comment of the product was written.

@@ -91,7 +91,7 @@ var own = map[string]struct {
 	"pageindex/objects":     {[]string{"comment", "pageindex", "stream"}, "a store knows the contract and where its objects are kept"},
 	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/usage", "pageindex", "stream"}, "a store knows the contract and its table"},
 	"internal/s3test":       {[]string{"internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
-	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
+	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "internal/commenttest/must", "pageindex", "stream"}, "a suite for every store knows none of them"},
 	"pageindex/relational":  {[]string{"comment", "internal/task", "pageindex", "stream"}, "one schema for every SQL database, which brings its own words"},
 	"internal/postgrestest": {[]string{"internal/engine/child", "internal/provisiontest"}, "it starts a server and knows nothing of what is kept there"},
 	"pageindex/table": {[]string{

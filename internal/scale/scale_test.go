@@ -190,7 +190,7 @@ func directoryBytes(n float64) int {
 				counts.Add(comment.Cell{Language: language, Rating: rating + 1}, n)
 			}
 		}
-		d.References = append(d.References, runs.Reference{Key: runs.Key{Version: d.Version + uint64(i)}, From: at(i), End: at(i + 1), Counts: counts, Bytes: chunkBytes})
+		d.References = append(d.References, runs.Reference{Key: runs.Key{Version: d.Version + uint64(i)}, Run: runs.Run{From: at(i), End: at(i + 1), Counts: counts}, Bytes: chunkBytes})
 	}
 	return len(d.Encode())
 }

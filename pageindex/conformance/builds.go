@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -19,27 +20,19 @@ func build(t *testing.T, store pageindex.Store, entries []pageindex.Entry, cover
 
 func begin(t *testing.T, store pageindex.Store) pageindex.Build {
 	t.Helper()
-	b, err := store.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(store.Build(t.Context()))(t)
 }
 
 func add(t *testing.T, b pageindex.Build, entries []pageindex.Entry) {
 	t.Helper()
 	for chunk := range slices.Chunk(entries, 70) {
-		if err := b.Add(t.Context(), chunk); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Add(t.Context(), chunk))
 	}
 }
 
 func finish(t *testing.T, b pageindex.Build, covers string) {
 	t.Helper()
-	if err := b.Finish(t.Context(), covers); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Finish(t.Context(), covers))
 }
 
 func checkCovers(t *testing.T, store pageindex.Store, want string) {
@@ -200,9 +193,7 @@ func testUnfinishedBuild(t *testing.T, h *history, p Place) {
 	build(t, store, right, "complete")
 	want.apply(right)
 	add(t, begin(t, store), wrong)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Close())
 	store = p.open(t)
 	apply(t, store, want, h.many(products[2], 20))
 	h.checkAll(t, store, want, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -26,10 +27,7 @@ func testPages(t *testing.T, h *history, p Place) {
 		size := 1 + len(w.positions)/20 + h.r.IntN(10)
 		var got []comment.Position
 		for page := 0; page*size < len(w.positions); page++ {
-			found, err := store.Find(t.Context(), list, []pageindex.Target{{Rank: page * size}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(store.Find(t.Context(), list, []pageindex.Target{{Rank: page * size}}))(t)
 			from, rest := found.Boundaries[0], w.positions
 			if from.After != nil {
 				rest = rest[w.through(*from.After):]
@@ -58,11 +56,8 @@ func testManyLanguages(t *testing.T, h *history, p Place) {
 	for _, filter := range []comment.Filter{{}, {Languages: languages}, {Languages: languages[7:40], Ratings: []int{2, 3}}} {
 		list := pageindex.List{Product: products[0], Filter: filter, Order: comment.NewestFirst}
 		w := want.read(list)
-		found, err := store.Find(t.Context(), list, []pageindex.Target{{Rank: 1, Exact: true}, {Rank: 97, Exact: true}, {Rank: 430}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.compareFound(t, list, []pageindex.Target{{Rank: 1, Exact: true}, {Rank: 97, Exact: true}, {Rank: 430}}, found)
+		targets := []pageindex.Target{{Rank: 1, Exact: true}, {Rank: 97, Exact: true}, {Rank: 430}}
+		w.compareFound(t, list, targets, must.Get(store.Find(t.Context(), list, targets))(t))
 	}
 }
 
@@ -98,9 +93,7 @@ func testReopened(t *testing.T, h *history, p Place) {
 			want.apply(h.made)
 		}
 		apply(t, store, want, h.next(50))
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Close())
 	}
 	store := p.open(t)
 	h.checkAll(t, store, want, 2)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -53,9 +54,7 @@ func (p Place) second(t *testing.T, first pageindex.Store) pageindex.Store {
 // apply applies entries to a store and to the expected content.
 func apply(t *testing.T, store pageindex.Store, want comments, entries []pageindex.Entry) {
 	t.Helper()
-	if err := store.Apply(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Apply(t.Context(), entries))
 	want.apply(entries)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -41,9 +42,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 func checkListed(t *testing.T, store pageindex.Store, want comments) []string {
 	t.Helper()
 	listed := map[string]bool{}
-	if err := store.Products(t.Context(), func(product string) { listed[product] = true }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Products(t.Context(), func(product string) { listed[product] = true }))
 	for at, entry := range want {
 		if entry.Cell != nil && !listed[at.product] {
 			t.Errorf("%q has comments, but Products lists %q", at.product, slices.Sorted(maps.Keys(listed)))

@@ -80,12 +80,9 @@ type Table interface {
 
 // with returns the registry with a store's registration replaced.
 func (r Registry) with(name string, s Registration) Registry {
-	stores := maps.Clone(r.Stores)
-	if stores == nil {
-		stores = map[string]Registration{}
-	}
-	stores[name] = s
-	return Registry{Version: r.Version, Stores: stores}
+	r.Stores = maps.Collect(maps.All(r.Stores)) // not nil
+	r.Stores[name] = s
+	return r
 }
 
 // forgetAfter is how long the registry remembers a store that misses entries. A store that returns
@@ -94,11 +91,11 @@ const forgetAfter = 90 * 24 * time.Hour
 
 // without returns the registry without stores that have missed entries for long, except one.
 func (r Registry) without(now time.Time, except string) Registry {
-	stores := maps.Clone(r.Stores)
-	maps.DeleteFunc(stores, func(name string, s Registration) bool {
+	r.Stores = maps.Clone(r.Stores)
+	maps.DeleteFunc(r.Stores, func(name string, s Registration) bool {
 		return name != except && s.Open() && now.Sub(s.Since) > forgetAfter
 	})
-	return Registry{Version: r.Version, Stores: stores}
+	return r
 }
 
 // Open reports whether the store missed entries and no build has begun since.

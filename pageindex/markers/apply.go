@@ -25,7 +25,7 @@ const atOnce = 32
 // Apply implements pageindex.Store. It also writes to a generation that begins while it works, and
 // deletes what it wrote to one that ended.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	products := byProduct(entries)
+	products := pageindex.LatestByProduct(entries)
 	written := map[string]bool{}
 	for len(products) > 0 {
 		g, err := s.ensureCurrent(ctx)
@@ -59,29 +59,6 @@ func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g gener
 		}
 	}
 	return nil
-}
-
-// byProduct returns the last entry of each comment, by product and ordered by position.
-func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
-	type key struct {
-		product string
-		at      comment.Position
-	}
-	last := map[key]pageindex.Entry{}
-	for _, e := range entries {
-		k := key{e.Product, e.Position}
-		if before, known := last[k]; !known || e.Follows > before.Follows {
-			last[k] = e
-		}
-	}
-	out := map[string][]pageindex.Entry{}
-	for _, e := range last {
-		out[e.Product] = append(out[e.Product], e)
-	}
-	for _, of := range out {
-		slices.SortFunc(of, func(a, b pageindex.Entry) int { return a.Position.Compare(b.Position) })
-	}
-	return out
 }
 
 // write writes entries into a generation, and stamps what they or an earlier, interrupted write
@@ -238,9 +215,9 @@ func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
 		return err
 	}
 	if g.building != b.generation {
-		return overtaken()
+		return errOvertaken
 	}
-	return b.store.write(ctx, b.generation, byProduct(entries))
+	return b.store.write(ctx, b.generation, pageindex.LatestByProduct(entries))
 }
 
 // Finish implements pageindex.Build. It deletes the store's old content. If that fails, it reports

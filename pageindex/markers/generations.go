@@ -123,13 +123,10 @@ func (s *Store) finish(ctx context.Context, name, covers string) error {
 	if g, err = s.generations(ctx); err != nil || g.current == name && g.covers == covers {
 		return err // by an earlier attempt, whose answer was lost
 	}
-	return overtaken()
+	return errOvertaken
 }
 
-// overtaken returns the error for a build that has ended.
-func overtaken() error {
-	return comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
-}
+var errOvertaken = comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
 
 func setOf(text string) types.AttributeValue {
 	return &types.AttributeValueMemberSS{Value: []string{text}}

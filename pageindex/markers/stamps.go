@@ -72,9 +72,8 @@ func (s *Store) stampSome(ctx context.Context, p generationProduct, before heade
 		c.stamped += ahead
 	}
 	var writes []types.TransactWriteItem
-	for from := 0; from < len(stamps); from += s.perChunk {
-		key := p.chunkKey(cell, first+from/s.perChunk)
-		writes = append(writes, p.put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
+	for chunk := range slices.Chunk(stamps, s.perChunk) {
+		writes = append(writes, p.put(encodeStamps(p.chunkKey(cell, first+len(writes)), chunk)))
 	}
 	if c.stamped == c.count/s.perStamp {
 		for n := 0; n < chunksAtOnce && c.chunks > s.chunksFor(c.stamped); n++ {

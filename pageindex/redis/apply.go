@@ -52,10 +52,7 @@ type call struct {
 
 // write writes entries into generations, with at least one script for each product.
 func (s *Store) write(ctx context.Context, into []string, entries []pageindex.Entry) error {
-	products := map[string][]pageindex.Entry{}
-	for _, entry := range entries {
-		products[entry.Product] = append(products[entry.Product], entry)
-	}
+	products := pageindex.LatestByProduct(entries)
 	var calls []call
 	for _, product := range slices.Sorted(maps.Keys(products)) {
 		for chunk := range slices.Chunk(products[product], atOnce) {

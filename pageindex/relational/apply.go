@@ -66,9 +66,10 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return err
 }
 
-// inBatches applies entries to the generations that pick returns for each batch.
+// inBatches applies entries to the generations that pick returns for each batch. All transactions
+// change rows in the order of pageindex.Latest.
 func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick func(generations) ([]int, error)) error {
-	for part := range slices.Chunk(latest(entries), batch) {
+	for part := range slices.Chunk(pageindex.Latest(entries), batch) {
 		var locks []int
 		for _, e := range part {
 			locks = append(locks, int(hashOf(e.Product)%buckets))

@@ -12,17 +12,6 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// latest sorts entries, and keeps the one of each comment that is last by Follows. The order makes
-// all transactions change rows in the same order.
-func latest(entries []pageindex.Entry) []pageindex.Entry {
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
-		return cmp.Or(cmp.Compare(a.Product, b.Product), a.Position.Compare(b.Position), cmp.Compare(b.Follows, a.Follows))
-	})
-	return slices.CompactFunc(sorted, func(a, b pageindex.Entry) bool {
-		return a.Product == b.Product && a.Position == b.Position
-	})
-}
-
 // record is the store's entry of a comment.
 type record struct {
 	cell    *comment.Cell // nil for a deleted comment

@@ -190,12 +190,12 @@ func (d *decoder) runs() []Run {
 
 // Encode returns the directory as stored in its item.
 func (d Directory) Encode() []byte {
-	split := slices.ContainsFunc(d.Inline, Run.split) || slices.ContainsFunc(d.References, func(ref Reference) bool { return split(ref.Counts) })
+	split := slices.ContainsFunc(d.Inline, Run.split) || slices.ContainsFunc(d.References, func(ref Reference) bool { return ref.split() })
 	out := binary.AppendUvarint([]byte{formatOf(split)}, d.Version)
 	out = binary.AppendUvarint(out, d.Merged)
 	sums := make([]Run, len(d.References))
 	for i, ref := range d.References {
-		sums[i] = Run{From: ref.From, End: ref.End, Counts: ref.Counts}
+		sums[i] = ref.Run
 	}
 	out = appendRuns(out, split, sums)
 	for _, ref := range d.References {
@@ -217,11 +217,7 @@ func DecodeDirectory(in []byte) (Directory, error) {
 	d := newDecoder(in)
 	out := Directory{Version: d.uvarint(), Merged: d.uvarint()}
 	for _, sum := range d.runs() {
-		out.References = append(out.References, Reference{From: sum.From, End: sum.End, Counts: sum.Counts})
-	}
-	for i := range out.References {
-		out.References[i].Key = d.key(out.Version)
-		out.References[i].Bytes = int(d.uvarint())
+		out.References = append(out.References, Reference{Key: d.key(out.Version), Run: sum, Bytes: int(d.uvarint())})
 	}
 	out.Inline = d.runs()
 	for range d.length() {

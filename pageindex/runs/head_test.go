@@ -220,7 +220,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(byte(0), Head{First: 1, Last: 3, Written: 2, Bound: run.From, Highest: run.End, Counts: run.Counts}.Encode())
 	f.Add(byte(1), Entry{Changes: []Change{{Position: run.From, To: cell}}, Sealed: &run}.Encode())
 	f.Add(byte(2), Chunk{Runs: []Run{run, run}}.Encode())
-	f.Add(byte(3), Directory{Version: 7, References: []Reference{{From: run.From, End: run.End, Counts: run.Counts}}, Inline: []Run{run}}.Encode())
+	f.Add(byte(3), Directory{Version: 7, References: []Reference{{Run: run}}, Inline: []Run{run}}.Encode())
 	f.Fuzz(func(t *testing.T, part byte, in []byte) {
 		switch part % 4 {
 		case 0:

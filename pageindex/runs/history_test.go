@@ -501,7 +501,7 @@ func (w *world) settle(t *testing.T) {
 func TestWrongSum(t *testing.T) {
 	run := Run{From: comment.Position{}, End: comment.Position{1}, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 3}}}}
 	view := View{rows: map[comment.Language]bool{}}
-	view.addDirectory(Directory{References: []Reference{{Key: Key{}, From: run.From, End: run.End, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 4}}}}}})
+	view.addDirectory(Directory{References: []Reference{{Run: Run{From: run.From, End: run.End, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 4}}}}}}})
 	if err := view.Load(Key{}, Chunk{Runs: []Run{run}}); !errors.Is(err, ErrTorn) {
 		t.Error(err)
 	}

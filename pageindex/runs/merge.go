@@ -147,8 +147,7 @@ func (m *Merge) Result(random uint32) Result {
 				key, chunk := Key{Version: d.Version, Number: random + uint32(len(out.Chunks))}, Chunk{Runs: runs}
 				out.Chunks[key] = chunk
 				d.References = append(d.References, Reference{
-					Key: key, From: runs[0].From, End: runs[len(runs)-1].End,
-					Counts: sumOf(runs, m.view.rowOf), Bytes: len(chunk.Encode()),
+					Key: key, Run: Run{runs[0].From, runs[len(runs)-1].End, sumOf(runs, m.view.rowOf)}, Bytes: len(chunk.Encode()),
 				})
 			}
 		}

@@ -26,7 +26,6 @@ import (
 
 // Change is a change of the cell in which one comment counts.
 type Change struct {
-	// Position is the comment's position.
 	Position comment.Position
 	// From and To are the cell before and after, nil if the comment does not count.
 	From, To *comment.Cell
@@ -42,7 +41,7 @@ type Run struct {
 
 // Entry is an entry of a product's log. The transaction that changes the comments writes it.
 type Entry struct {
-	// Number is the number of the entry. Numbers are consecutive.
+	// Number counts consecutively.
 	Number uint64
 	// Changes are the changes below the head, sorted by position. Each comment occurs once.
 	Changes []Change
@@ -93,15 +92,11 @@ type Chunk struct{ Runs []Run }
 
 // Reference is the directory's entry for a chunk.
 type Reference struct {
-	// Key is the chunk's key.
 	Key Key
-	// From and End are its bounds, like those of a run.
-	From, End comment.Position
-	// Counts is the sum of its runs. With very many languages, some share the row
-	// comment.OtherLanguages, in all references.
-	Counts comment.Stats
-	// Bytes is the size of the chunk.
-	Bytes int
+	// Run has the chunk's bounds, and the sum of its runs' counts. With very many languages, some share
+	// the row comment.OtherLanguages, in all references.
+	Run
+	Bytes int // the size of the chunk
 }
 
 // Directory lists the runs of a product. The zero Directory means that the product never had one.

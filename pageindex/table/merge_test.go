@@ -108,8 +108,7 @@ func newChunked(t *testing.T) *crowd {
 		}
 		chunk := runs.Chunk{Runs: []runs.Run{run}}
 		ref := runs.Reference{
-			Key: runs.Key{Version: first, Number: uint32(len(directory.References))}, From: run.From, End: run.End,
-			Counts: run.Counts, Bytes: len(chunk.Encode()),
+			Key: runs.Key{Version: first, Number: uint32(len(directory.References))}, Run: run, Bytes: len(chunk.Encode()),
 		}
 		put("K#"+ref.Key.String(), chunk.Encode())
 		directory.References = append(directory.References, ref)

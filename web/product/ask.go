@@ -41,17 +41,11 @@ func AskForAll(ctx context.Context, api http.Handler, operation string, variable
 
 // requestOf makes a request of an operation.
 func requestOf(ctx context.Context, operation string, variables any) *http.Request {
-	body, err := json.Marshal(struct {
+	body := mustHave(json.Marshal(struct {
 		Query     string `json:"query"`
 		Variables any    `json:"variables"`
-	}{operation, variables})
-	if err != nil {
-		panic(err) // strings and numbers can always be encoded
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
-	if err != nil {
-		panic(err) // the method and the address are constants
-	}
+	}{operation, variables}))
+	r := mustHave(http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body)))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/graphql-response+json")
 	return r

@@ -104,20 +104,32 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	if !ok {
 		return p.missing(t, "missing.text")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
-	defer cancel()
-	reply := ask(ctx, p.api, r, operation, s.variables())
-	a := parseAnswer(reply.Body)
-	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" { // because of the id, the only value without a bound
+	reply, a, known := p.read(r, s)
+	if !known {
 		return p.missing(t, "missing.product")
 	}
 	var named Product
 	if a.Data.Product != nil { // a request that the API refuses costs the shop no fetch either
-		named = p.Catalog.Find(ctx, s.Product)[s.Product]
+		named = p.Catalog.Find(r.Context(), s.Product)[s.Product]
 	}
 	status := statusOf(s, a, reply)
 	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
-	switch status {
+	return p.complete(page, t, s, a, named, base, reply)
+}
+
+// read asks the API for the comments of a state. known is false if no product can have the id.
+func (p *Pages) read(r *http.Request, s state) (reply Response, a answer, known bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
+	defer cancel()
+	reply = ask(ctx, p.api, r, operation, s.variables())
+	a = parseAnswer(reply.Body)
+	// A body is too large because of the id, the only value without a bound.
+	return reply, a, !a.refuses("product") && a.code("product") != "BODY_TOO_LARGE"
+}
+
+// complete adds what caches and clients have to know of a page.
+func (p *Pages) complete(page Page, t *texts, s state, a answer, named Product, base string, reply Response) Page {
+	switch page.Status {
 	case http.StatusOK:
 		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
@@ -225,16 +237,12 @@ func embedded(t *texts, s state, body []byte) template.JS {
 	if json.Unmarshal(body, &said) != nil {
 		said.Errors = json.RawMessage("[]")
 	}
-	out, err := json.Marshal(struct {
+	return template.JS(mustHave(json.Marshal(struct {
 		Locale    string    `json:"locale"`
 		Query     string    `json:"query"`
 		Variables variables `json:"variables"`
 		Answer    any       `json:"answer"`
-	}{t.lang, s.query(), s.variables(), said})
-	if err != nil {
-		panic(err) // the answer was JSON, and the rest can always be encoded
-	}
-	return template.JS(out)
+	}{t.lang, s.query(), s.variables(), said})))
 }
 
 // version identifies the content of the page, without the times and costs of reading it.
@@ -247,10 +255,7 @@ func (p *Pages) version(t *texts, s state, a answer, named Product, base string)
 	if p.Layout != nil {
 		layout = p.Layout.source
 	}
-	content, err := json.Marshal([]any{p.build, p.Plans, p.Live, layout, t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
-	if err != nil {
-		panic(err) // it was decoded from JSON
-	}
+	content := mustHave(json.Marshal([]any{p.build, p.Plans, p.Live, layout, t.lang, s, base, named, said, a.Data.Viewer, a.Errors}))
 	sum := sha256.Sum256(content)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
@@ -296,22 +301,13 @@ func (p *Pages) Inside(r *http.Request) Page {
 	if s.Path != "" && (!strings.HasPrefix(s.Path, "/") || strings.HasPrefix(s.Path, "//")) {
 		return plain(http.StatusBadRequest, "path has to be the path of the page, which begins with one slash, such as path=/shop/lamp")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
-	defer cancel()
-	reply := ask(ctx, p.api, r, operation, s.variables())
-	a := parseAnswer(reply.Body)
-	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" {
+	reply, a, known := p.read(r, s)
+	if !known {
 		return plain(http.StatusNotFound, "no product can have this id")
 	}
 	e := element{Product: s.Product, Style: p.style, View: t.viewOf(s, a), State: embedded(t, s, reply.Body)}
 	e.View.Plan = nil
-	page := pageOf(statusOf(s, a, reply), t, execute(t, "inside", e))
-	switch page.Status {
-	case http.StatusOK:
-		page.Version, page.About = p.version(t, s, a, Product{}, s.Path), a.about(s)
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		page.Header.Set("Retry-After", retryAfter(reply))
-	}
+	page := p.complete(pageOf(statusOf(s, a, reply), t, execute(t, "inside", e)), t, s, a, Product{}, s.Path, reply)
 	page.Header.Set("X-Robots-Tag", "noindex")
 	return page
 }

@@ -379,10 +379,7 @@ func (s state) filter(ratings []int) *filter {
 		f.CreatedAfter = s.From + "T00:00:00Z"
 	}
 	if s.To != "" {
-		day, err := time.Parse(time.DateOnly, s.To)
-		if err != nil {
-			panic(err) // parseDay has checked it
-		}
+		day := mustHave(time.Parse(time.DateOnly, s.To)) // parseDay has checked it
 		f.CreatedBefore = day.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"
 	}
 	if len(f.Languages)+len(f.Ratings)+len(s.Only) == 0 && !s.dated() {

@@ -78,11 +78,7 @@ func structuredData(p *product, named Product, url string) []byte {
 	if p.List != nil {
 		s.Reviews = reviews(p.List.Nodes)
 	}
-	out, err := json.Marshal(s) // which escapes <, > and &
-	if err != nil {
-		panic(err) // strings and numbers can always be encoded
-	}
-	return out
+	return mustHave(json.Marshal(s)) // which escapes <, > and &
 }
 
 // reviews describes comments. It leaves out comments without an author's name, which a review
@@ -95,10 +91,7 @@ func reviews(comments []comment) []review {
 		}
 		r := review{
 			Type: "Review", Author: agent{"Person", c.Author.Name}, Rating: reviewRating{"Rating", stars(float64(c.Rating))},
-			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text,
-		}
-		if c.Title != nil {
-			r.Name = *c.Title
+			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text, Name: *cmp.Or(c.Title, new(string)),
 		}
 		for _, m := range c.Media {
 			if !m.isVideo() {

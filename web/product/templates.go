@@ -37,10 +37,7 @@ var templates = func() map[string]func() *template.Template {
 func readTemplates(t *texts) *template.Template {
 	all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
 	for _, name := range []string{"element", "page"} {
-		content, err := templateFiles.ReadFile("template/" + name + ".html")
-		if err != nil {
-			panic(err) // the files are part of the program
-		}
+		content := mustHave(templateFiles.ReadFile("template/" + name + ".html"))
 		var joined strings.Builder // without line breaks and indentation
 		for line := range strings.Lines(string(content)) {
 			joined.WriteString(strings.TrimSpace(line))

@@ -49,12 +49,8 @@ func readTranslations(tags ...string) (all []*texts) {
 
 // readTexts reads an embedded file, which is part of the program.
 func readTexts(name string) map[string]string {
-	content, err := textFiles.ReadFile("texts/" + name + ".json")
-	if err != nil {
-		panic(err)
-	}
 	words := map[string]string{}
-	if err := json.Unmarshal(content, &words); err != nil {
+	if err := json.Unmarshal(mustHave(textFiles.ReadFile("texts/"+name+".json")), &words); err != nil {
 		panic("web/product: texts/" + name + ".json: " + err.Error())
 	}
 	return words
@@ -123,11 +119,16 @@ func ElementTexts(lang string) []byte {
 		subject, _, _ := strings.Cut(key, ".")
 		return subject == "site" || subject == "page" || subject == "missing"
 	})
-	content, err := json.Marshal(words)
+	return mustHave(json.Marshal(words))
+}
+
+// mustHave returns a value that is made of embedded files or of what can always be encoded, and
+// panics if they are wrong.
+func mustHave[T any](made T, err error) T {
 	if err != nil {
-		panic(err) // strings can always be encoded
+		panic(err)
 	}
-	return content
+	return made
 }
 
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so

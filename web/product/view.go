@@ -95,10 +95,7 @@ func (t *texts) comment(c comment) commentView {
 	v := commentView{
 		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
 		Author: c.Author.Name, DateTime: dateTime(c.CreatedAt), Date: t.date(c.CreatedAt),
-		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language), Verified: c.Verified,
-	}
-	if c.Title != nil {
-		v.Title = *c.Title
+		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language), Verified: c.Verified, Title: *cmp.Or(c.Title, new(string)),
 	}
 	if c.Votes.Helpful > 0 {
 		v.Helpful = t.say("helpful", "n", t.number(c.Votes.Helpful))
