@@ -12,7 +12,6 @@ type Cell struct {
 	Language Language
 	// Rating is 1 to MaxRating.
 	Rating int
-	// Traits is the set of traits.
 	Traits Traits
 }
 

@@ -12,45 +12,30 @@ const maxHeldBytes = MaxTextBytes + 128<<10
 
 // Check returns a BadInput error that names the first field which cannot be stored, and why.
 func (c Comment) Check() error {
-	if err := CheckProductID(c.ProductID); err != nil {
-		return err
+	return cmp.Or(
+		CheckProductID(c.ProductID),
+		CheckRating(c.Rating),
+		refuse(c.Language == "", `the language is missing; "und" stands for an unknown one`),
+		checkText("text", c.Text, 0, MaxTextBytes),
+		checkText("title", *cmp.Or(c.Title, new("none")), 1, MaxTitleBytes), // nil is valid, and empty is not
+		refuse(!IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt), "a time of the comment is not within the years 0 to 9999"),
+		refuse(c.Version < 1 || c.Version > MaxVersion, "the version %d is not 1 to %d", c.Version, MaxVersion),
+		c.Author.CheckID(),
+		checkText("author's name", c.Author.Name, 1, maxNameBytes),
+		c.ImportedVotes.check(),
+		c.Votes.check(),
+		CheckMedia(c.Media),
+		c.Reply.check(),
+		c.checkModeration(),
+	)
+}
+
+// refuse returns a BadInput error if something is wrong.
+func refuse(wrong bool, format string, args ...any) error {
+	if wrong {
+		return Errorf(BadInput, format, args...)
 	}
-	if err := CheckRating(c.Rating); err != nil {
-		return err
-	}
-	if c.Language == "" {
-		return Errorf(BadInput, `the language is missing; "und" stands for an unknown one`)
-	}
-	if err := checkText("text", c.Text, 0, MaxTextBytes); err != nil {
-		return err
-	}
-	if c.Title != nil {
-		if err := checkText("title", *c.Title, 1, MaxTitleBytes); err != nil {
-			return err
-		}
-	}
-	if !IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt) {
-		return Errorf(BadInput, "a time of the comment is not within the years 0 to 9999")
-	}
-	if c.Version < 1 || c.Version > MaxVersion {
-		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, MaxVersion)
-	}
-	if err := c.Author.CheckID(); err != nil {
-		return err
-	}
-	if err := checkText("author's name", c.Author.Name, 1, maxNameBytes); err != nil {
-		return err
-	}
-	if err := cmp.Or(c.ImportedVotes.check(), c.Votes.check()); err != nil {
-		return err
-	}
-	if err := CheckMedia(c.Media); err != nil {
-		return err
-	}
-	if err := c.Reply.check(); err != nil {
-		return err
-	}
-	return c.checkModeration()
+	return nil
 }
 
 // check checks a reply. A nil reply is valid.
@@ -58,22 +43,14 @@ func (r *Reply) check() error {
 	if r == nil {
 		return nil
 	}
-	if err := checkText("reply", r.Text, 1, 4*MaxReply); err != nil {
-		return err
-	}
-	if length := utf8.RuneCountInString(r.Text); length > MaxReply {
-		return Errorf(BadInput, "the reply has %d characters; at most %d are kept", length, MaxReply)
-	}
-	if err := checkText("name of who replied", r.Name, 1, maxNameBytes); err != nil {
-		return err
-	}
-	if !IsTime(r.CreatedAt) || r.UpdatedAt != nil && !IsTime(*r.UpdatedAt) {
-		return Errorf(BadInput, "a time of the reply is not within the years 0 to 9999")
-	}
-	if r.Version < 1 || r.Version > MaxVersion {
-		return Errorf(BadInput, "the version %d of the reply is not 1 to %d", r.Version, MaxVersion)
-	}
-	return nil
+	length := utf8.RuneCountInString(r.Text)
+	return cmp.Or(
+		checkText("reply", r.Text, 1, 4*MaxReply),
+		refuse(length > MaxReply, "the reply has %d characters; at most %d are kept", length, MaxReply),
+		checkText("name of who replied", r.Name, 1, maxNameBytes),
+		refuse(!IsTime(r.CreatedAt) || r.UpdatedAt != nil && !IsTime(*r.UpdatedAt), "a time of the reply is not within the years 0 to 9999"),
+		refuse(r.Version < 1 || r.Version > MaxVersion, "the version %d of the reply is not 1 to %d", r.Version, MaxVersion),
+	)
 }
 
 // CheckID returns a BadInput error unless the ID can be that of an author: 1 to MaxIDBytes bytes of

@@ -83,8 +83,7 @@ func (a Author) CustomerID() *string {
 // Comment is a review of a product by a customer.
 type Comment struct {
 	// ID says when the comment was written and where it stands in every list.
-	ID ID
-	// ProductID is the product that the comment is about.
+	ID        ID
 	ProductID string
 	// Rating is 1 (worst) to 5 (best) stars.
 	Rating int
@@ -93,8 +92,7 @@ type Comment struct {
 	// Title is the headline, nil if there is none.
 	Title *string
 	// Text is plain text, empty if the customer gave stars only.
-	Text string
-	// Author is who wrote it.
+	Text   string
 	Author Author
 	// UpdatedAt is the time of the last edit, to the millisecond; nil if there was none.
 	UpdatedAt *time.Time
@@ -200,13 +198,12 @@ func CheckProductID(id string) error {
 	if err := checkText("product id", id, 1, MaxIDBytes); err != nil {
 		return err
 	}
-	if IsID(id) {
+	switch {
+	case IsID(id):
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", IDPrefix)
-	}
-	if strings.HasPrefix(id, authorIDPrefix) {
+	case strings.HasPrefix(id, authorIDPrefix):
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of authors", authorIDPrefix)
-	}
-	if strings.ContainsAny(id, "\n\t") {
+	case strings.ContainsAny(id, "\n\t"):
 		return Errorf(BadInput, "a product id cannot hold a newline or a tab")
 	}
 	return nil

@@ -5,7 +5,6 @@ import "time"
 // Decision is an entry of a comment's audit: what a moderator decided, or that the author took the
 // comment back.
 type Decision struct {
-	// CommentID is the comment.
 	CommentID ID
 	// Position is the time of the decision, made unique within its millisecond. A retry keeps it, so
 	// that the audit has the decision once.
@@ -76,7 +75,6 @@ type Waiting struct {
 type Queued struct {
 	// Comment is its current state.
 	Comment Comment
-	// Waiting is its place.
 	Waiting Waiting
 }
 
@@ -95,10 +93,8 @@ type ModeratorView struct{}
 // QueueFilter says which comments of the queue to list. An empty field does not restrict.
 type QueueFilter struct {
 	// Reasons lists comments that wait for any of these.
-	Reasons []HoldReason
-	// Languages lists comments in any of these.
+	Reasons   []HoldReason
 	Languages []Language
-	// ProductID lists the comments of one product; nil for all.
 	ProductID *string
 }
 
@@ -109,7 +105,6 @@ func (f QueueFilter) IsEmpty() bool {
 
 // QueueQuery asks for a page of the queue.
 type QueueQuery struct {
-	// Filter says which comments to list.
 	Filter QueueFilter
 	// First is the size of the page, 1 to MaxQueuePage.
 	First int
@@ -120,7 +115,6 @@ type QueueQuery struct {
 
 // QueuePage is a page of the queue, the comment that waits longest first.
 type QueuePage struct {
-	// Queued are the comments.
 	Queued []Queued
 	// Last is the place after which the next page begins: the last one scanned, whether or not it
 	// passed the filter.

@@ -22,17 +22,14 @@ const (
 
 // Draft is a comment to be written, not yet checked.
 type Draft struct {
-	// ProductID is the product that the comment is about.
 	ProductID string
-	// Rating is the number of stars.
-	Rating int
+	Rating    int
 	// Language is a BCP 47 tag in any form.
 	Language string
 	// Title is the headline, nil or empty for none.
 	Title *string
 	// Text is the text, empty if the author gives stars only.
-	Text string
-	// Author is the author.
+	Text   string
 	Author Author
 	// Media are pictures and videos below MediaBase.
 	Media     []MediaDraft
@@ -44,14 +41,12 @@ type Draft struct {
 
 // Change holds the fields that an edit changes. A nil field stays as it is.
 type Change struct {
-	// Rating is the number of stars.
 	Rating *int
 	// Language is a BCP 47 tag in any form.
 	Language *string
 	// Title is the headline, empty to have none.
 	Title *string
-	// Text is the text.
-	Text *string
+	Text  *string
 	// Media are pictures and videos below MediaBase, none if the list is empty.
 	Media     *[]MediaDraft
 	MediaBase MediaBase

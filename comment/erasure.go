@@ -34,7 +34,6 @@ func (s *ErasureState) UnmarshalGQL(value any) error {
 // Erasure is the progress of the erasure of an author, with the number of items of each kind that
 // it erased.
 type Erasure struct {
-	// State says how far it has come.
 	State ErasureState
 	// RequestedAt is when it was asked for, and FinishedAt when it ended, nil before that; to the
 	// millisecond.

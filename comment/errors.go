@@ -50,7 +50,6 @@ const (
 
 // Error is an error of a known kind, with a message that may be shown to the caller.
 type Error struct {
-	// Kind is the kind of the error.
 	Kind Kind
 	// Message is a sentence for people.
 	Message string

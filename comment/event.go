@@ -2,9 +2,7 @@ package comment
 
 // Event is a change of a comment that is or was shown.
 type Event struct {
-	// Kind is what happened.
-	Kind EventKind
-	// CommentID is the comment that it happened to.
+	Kind      EventKind
 	CommentID ID
 	// Comment is the comment as everyone sees it, nil if it is Gone.
 	Comment *Comment

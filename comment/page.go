@@ -20,12 +20,10 @@ const SettleTime = 30 * time.Second
 
 // Query asks for one page of the comments of a product.
 type Query struct {
-	// Product is the id of the product.
-	Product string
+	Product string // its id
 	// Filter selects comments. It must be normalized.
 	Filter Filter
-	// Order is the order of the whole list.
-	Order Order
+	Order  Order
 	// Slice is the requested part of the list.
 	Slice Slice
 	// Count says what of the whole list to count as well.
@@ -38,8 +36,7 @@ type Query struct {
 	// WithoutNeighbours does not look for a comment after the page: HasNext and HasPrevious mean
 	// nothing then.
 	WithoutNeighbours bool
-	// Numbering says which page numbers and links to look up.
-	Numbering Numbering
+	Numbering         Numbering
 }
 
 // Latest says which of the newest comments of products a request will ask for.
@@ -201,7 +198,6 @@ func (p Page) Incomplete() bool {
 
 // Counted is the result of counting a whole list.
 type Counted struct {
-	// Total is the number of comments.
 	Total int
 	// ByRating are the numbers of comments by rating, zero unless requested.
 	ByRating Counts
@@ -280,7 +276,6 @@ type PlanCandidate struct {
 
 // PagePosition says how the first comment of a page was found.
 type PagePosition struct {
-	// By is the way it was found.
 	By PositionSource
 	// Rank is how many comments of the list come before the page, nil if that is not known.
 	Rank *int
@@ -309,7 +304,6 @@ const (
 
 // PlanRead is one partition of one index that was read for a page.
 type PlanRead struct {
-	// Purpose is why it was read.
 	Purpose ReadPurpose
 	// Index and PartitionKey say what was read.
 	Index, PartitionKey string

@@ -2,12 +2,10 @@ package comment
 
 // ReplyDraft is a reply to be written in the shop's name.
 type ReplyDraft struct {
-	// CommentID is the comment to reply to.
 	CommentID string
 	// Version is that of the reply that is edited, 0 for a first reply.
 	Version int
-	// Text is the text.
-	Text string
+	Text    string
 	// Name is the name to show. If it is nil, the reply keeps its name; a first reply gets the shop's.
 	Name *string
 }

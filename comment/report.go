@@ -17,10 +17,8 @@ func ReportReasons() (all []ReportReason) {
 
 // ReportDraft is a report of a comment, not yet checked.
 type ReportDraft struct {
-	// CommentID is the comment.
 	CommentID string
-	// Reason says what is wrong.
-	Reason ReportReason
+	Reason    ReportReason
 	// Note says more, for moderators; empty for none.
 	Note string
 }

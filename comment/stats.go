@@ -144,8 +144,7 @@ func (s Stats) Languages(of Filter) []LanguageCount {
 
 // ProductLanguage is a language among the comments of a product.
 type ProductLanguage struct {
-	// Product is the id of the product.
-	Product string
+	Product string // its id
 	// Language is canonical.
 	Language Language
 }
@@ -170,9 +169,8 @@ const (
 type Leader struct {
 	// Rank is 1 for the first product. Ranks are unique: among equal counts, the lowest ID comes
 	// first.
-	Rank int
-	// Product is the id of the product.
-	Product string
+	Rank    int
+	Product string // its id
 	// Count is how many comments of MaxRating stars it has, above 0.
 	Count int
 }

@@ -15,9 +15,7 @@ const (
 
 // CastVote is the vote of a customer about a comment.
 type CastVote struct {
-	// By is the customer.
-	By string
-	// Vote is what the customer thinks.
+	By   string // the customer
 	Vote Vote
 	// At is when it was cast or last changed, to the millisecond.
 	At time.Time

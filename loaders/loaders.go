@@ -202,7 +202,6 @@ func (l *Loaders) Voted(ctx context.Context, key comment.VoteKey, vote comment.V
 
 // PageKey identifies a page that several fields of an operation share.
 type PageKey struct {
-	// Product is the product whose comments the page lists.
 	Product string
 	// Field is the field that asks for the page, or another key that is unique to the page.
 	Field any

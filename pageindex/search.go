@@ -261,7 +261,7 @@ func (p *picking) boundary() Boundary {
 type ranking struct {
 	cells []Range
 	order comment.Order
-	// sample chooses the elements to read.
+
 	sample Sampler
 	at     comment.Position
 	// left is, for each cell, the elements that may lie on either side of the position.

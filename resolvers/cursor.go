@@ -17,6 +17,7 @@ package resolvers
 // fingerprint detect mistakes.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -67,19 +68,12 @@ func millisecond(t *time.Time) []int64 {
 
 // cursor returns the cursor behind a place, nil for the start of the list.
 func (l list) cursor(after *comment.Place, f fingerprint) string {
+	raw, place := []byte{cursorVersion}, *cmp.Or(after, new(comment.Place))
 	switch {
 	case after == nil:
-		return encode(startVersion, comment.Place{}, f)
+		raw[0] = startVersion
 	case l.order.Keyed():
-		return encode(keyedVersion, *after, f)
-	}
-	return encode(cursorVersion, *after, f)
-}
-
-// encode returns a cursor.
-func encode(version byte, place comment.Place, f fingerprint) string {
-	raw := []byte{version}
-	if version == keyedVersion {
+		raw[0] = keyedVersion
 		raw = binary.BigEndian.AppendUint32(raw, uint32(place.Key))
 	}
 	raw = append(append(raw, place.Position[:]...), f[:]...)

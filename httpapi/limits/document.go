@@ -66,20 +66,14 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 	for _, fragment := range doc.Fragments {
 		t, err := d.fragment(fragment)
-		if err != nil {
-			return err
-		}
-		if err := d.check(t); err != nil {
+		if err := cmp.Or(err, d.check(t)); err != nil {
 			return err
 		}
 	}
 	var all tally
 	for _, operation := range doc.Operations {
 		t, err := d.tally(operation.SelectionSet)
-		if err != nil {
-			return err
-		}
-		if err := atMost(TooManyRootFields, t.roots, d.limits.RootFields); err != nil {
+		if err := cmp.Or(err, atMost(TooManyRootFields, t.roots, d.limits.RootFields)); err != nil {
 			return err
 		}
 		all.add(t)
@@ -201,16 +195,20 @@ func (s selections) expand(set ast.SelectionSet, fragments map[string]*ast.Fragm
 // checkShape refuses parts of a document that are too long or too deep, whether they are used or
 // not.
 func (l Limits) checkShape(doc *ast.QueryDocument) *gqlerror.Error {
-	check := func(definitions ast.VariableDefinitionList, directives ast.DirectiveList, set ast.SelectionSet) *gqlerror.Error {
-		return cmp.Or(l.checkDefinitions(definitions), l.checkDirectives(directives), l.checkSelection(set))
-	}
-	for _, o := range doc.Operations {
-		if err := check(o.VariableDefinitions, o.Directives, o.SelectionSet); err != nil {
-			return err
-		}
-	}
-	for _, f := range doc.Fragments {
-		if err := check(f.VariableDefinition, f.Directives, f.SelectionSet); err != nil {
+	return cmp.Or(
+		first(doc.Operations, func(o *ast.OperationDefinition) *gqlerror.Error {
+			return cmp.Or(l.checkDefinitions(o.VariableDefinitions), l.checkDirectives(o.Directives), l.checkSelection(o.SelectionSet))
+		}),
+		first(doc.Fragments, func(f *ast.FragmentDefinition) *gqlerror.Error {
+			return cmp.Or(l.checkDefinitions(f.VariableDefinition), l.checkDirectives(f.Directives), l.checkSelection(f.SelectionSet))
+		}),
+	)
+}
+
+// first returns the first error of a check of several parts.
+func first[T any](parts []T, check func(T) *gqlerror.Error) *gqlerror.Error {
+	for _, part := range parts {
+		if err := check(part); err != nil {
 			return err
 		}
 	}
@@ -221,62 +219,45 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 	if err := atMost(TooManyVariables, len(definitions), l.Variables); err != nil {
 		return err
 	}
-	for _, definition := range definitions {
+	return first(definitions, func(definition *ast.VariableDefinition) *gqlerror.Error {
 		lists := 0 // inside each other: coercion wraps a single value in each of them
 		for t := definition.Type; t.Elem != nil; t = t.Elem {
 			lists++
 		}
-		if err := cmp.Or(
+		return cmp.Or(
 			atMost(ValueTooDeep, lists, l.ValueDepth),
 			l.checkDirectives(definition.Directives),
 			l.checkValue(definition.DefaultValue, 0),
-		); err != nil {
-			return err
-		}
-	}
-	return nil
+		)
+	})
 }
 
 func (l Limits) checkSelection(set ast.SelectionSet) *gqlerror.Error {
 	if err := atMost(SelectionTooLong, len(set), l.SelectionFields); err != nil {
 		return err
 	}
-	for _, selection := range set {
-		var err *gqlerror.Error
+	return first(set, func(selection ast.Selection) *gqlerror.Error {
 		switch s := selection.(type) {
 		case *ast.Field:
-			err = cmp.Or(l.checkArguments(s.Arguments), l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
+			return cmp.Or(l.checkArguments(s.Arguments), l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
 		case *ast.InlineFragment:
-			err = cmp.Or(l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
+			return cmp.Or(l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
 		case *ast.FragmentSpread:
-			err = l.checkDirectives(s.Directives)
+			return l.checkDirectives(s.Directives)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (l Limits) checkDirectives(directives ast.DirectiveList) *gqlerror.Error {
 	if err := atMost(TooManyDirectives, len(directives), l.Directives); err != nil {
 		return err
 	}
-	for _, directive := range directives {
-		if err := l.checkArguments(directive.Arguments); err != nil {
-			return err
-		}
-	}
-	return nil
+	return first(directives, func(directive *ast.Directive) *gqlerror.Error { return l.checkArguments(directive.Arguments) })
 }
 
 func (l Limits) checkArguments(arguments ast.ArgumentList) *gqlerror.Error {
-	for _, argument := range arguments {
-		if err := l.checkValue(argument.Value, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	return first(arguments, func(argument *ast.Argument) *gqlerror.Error { return l.checkValue(argument.Value, 0) })
 }
 
 func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
@@ -303,10 +284,5 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 	); err != nil {
 		return err
 	}
-	for _, child := range value.Children {
-		if err := l.checkValue(child.Value, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+	return first(value.Children, func(child *ast.ChildValue) *gqlerror.Error { return l.checkValue(child.Value, depth+1) })
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Limits are the bounds of one operation. All are at least 1. The struct tags define the flags of
-// the same meaning. The transport bounds the bytes of body and text beforehand.
+// the same meaning, and say what each bounds. The transport bounds the bytes of body and text
+// beforehand.
 //
 // The defaults come from two operations. The largest one that the explorer sends is its
 // introspection query: 2 KB, fewer than 200 tokens, 15 deep, 240 fields and fragments as they
@@ -29,57 +30,42 @@ type Limits struct {
 	// times.
 	NameBytes int `help:"Bytes of a name in a query (default: ${default})." placeholder:"N" default:"128"`
 
-	// Operations bounds the operations of a document.
 	Operations int `help:"Operations of a document (default: ${default})." placeholder:"N" default:"10"`
-	// Fragments bounds the fragments that a document defines.
-	Fragments int `help:"Fragments of a document (default: ${default})." placeholder:"N" default:"30"`
-	// Depth bounds how deep fields are nested, counted through fragments.
-	Depth int `help:"Depth of nested fields, through fragments (default: ${default})." placeholder:"N" default:"15"`
-	// Fields bounds the fields and fragments of all operations together. Those of a fragment count
-	// each time that it is spread.
-	Fields int `help:"Fields and fragments of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"500"`
-	// SelectionFields bounds the fields and fragments between one pair of braces.
-	SelectionFields int `help:"Fields and fragments between one pair of braces (default: ${default})." placeholder:"N" default:"60"`
-	// RootFields bounds the root fields of an operation, counted through fragments.
-	RootFields int `help:"Root fields of an operation (default: ${default})." placeholder:"N" default:"20"`
-	// Aliases bounds the aliases of all operations together. Those of a fragment count each time
+	Fragments  int `help:"Fragments of a document (default: ${default})." placeholder:"N" default:"30"`
+	Depth      int `help:"Depth of nested fields, through fragments (default: ${default})." placeholder:"N" default:"15"`
+	// Fields and Aliases are those of all operations together. Those of a fragment count each time
 	// that it is spread.
-	Aliases int `help:"Aliases of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"30"`
-	// Introspections bounds the fields __schema and __type of all operations together. Explorers
-	// send one.
+	Fields          int `help:"Fields and fragments of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"500"`
+	SelectionFields int `help:"Fields and fragments between one pair of braces (default: ${default})." placeholder:"N" default:"60"`
+	// RootFields are counted through fragments.
+	RootFields int `help:"Root fields of an operation (default: ${default})." placeholder:"N" default:"20"`
+	Aliases    int `help:"Aliases of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"30"`
+	// Introspections are the fields __schema and __type of all operations together. Explorers send one.
 	Introspections int `help:"Introspection fields of a document (default: ${default})." placeholder:"N" default:"5"`
-	// Overlaps bounds the pairs of fields that answer under the same name in the same place.
-	// Validation compares each pair.
-	Overlaps int `help:"Pairs of fields with the same name in the same place (default: ${default})." placeholder:"N" default:"2000"`
-	// Directives bounds the directives of one place.
+	// Overlaps are compared by validation, each pair.
+	Overlaps   int `help:"Pairs of fields with the same name in the same place (default: ${default})." placeholder:"N" default:"2000"`
 	Directives int `help:"Directives in one place (default: ${default})." placeholder:"N" default:"5"`
-	// ValueDepth bounds how deep lists and objects are nested, in the text and in variables.
 	ValueDepth int `help:"Depth of nested lists and objects, in a query or its variables (default: ${default})." placeholder:"N" default:"8"`
-	// ListLength bounds each list, in the text and in variables. The lists of the schema take at
-	// most 100.
+	// ListLength is that of the schema's lists, which take at most 100.
 	ListLength int `help:"Elements of a list, in a query or its variables (default: ${default})." placeholder:"N" default:"100"`
 
 	// Variables bounds the variables that an operation declares, and those that a request sends.
 	Variables int `help:"Variables of an operation (default: ${default})." placeholder:"N" default:"30"`
-	// VariableValues bounds the values of all variables together, including those in lists and
-	// objects.
+	// VariableValues include those in lists and objects.
 	VariableValues int `help:"Values in all variables together (default: ${default})." placeholder:"N" default:"1000"`
 
 	// ReadUnits bounds what an operation may read, in read capacity units (half a unit for each
 	// started 4 KB), as estimated before anything is read.
-	ReadUnits int `help:"Read units of an operation, as estimated beforehand (default: ${default})." placeholder:"N" default:"200"`
-	// AnswerValues bounds the values of an answer, as estimated before anything is read.
+	ReadUnits    int `help:"Read units of an operation, as estimated beforehand (default: ${default})." placeholder:"N" default:"200"`
 	AnswerValues int `help:"Values of an answer, as estimated beforehand (default: ${default})." placeholder:"N" default:"40000"`
-	// AnswerBytes bounds the data of an answer, in bytes, counted while it is built.
+	// AnswerBytes are those of the data, counted while it is built.
 	AnswerBytes int `help:"Bytes of an answer (default: ${default})." placeholder:"N" default:"8388608"`
-	// TextBytes bounds the bytes of comments and texts that an operation holds: as they are read,
-	// compressed or not, as they are expanded, and as they are answered.
-	TextBytes int `help:"Bytes of comments that an operation holds, as read, expanded and answered (default: ${default})." placeholder:"N" default:"25165824"`
-	// ProcessTextBytes bounds the same for all operations together.
+	// TextBytes are counted as they are read, compressed or not, as they are expanded, and as they are
+	// answered.
+	TextBytes        int `help:"Bytes of comments that an operation holds, as read, expanded and answered (default: ${default})." placeholder:"N" default:"25165824"`
 	ProcessTextBytes int `help:"Bytes of comments that all operations together hold (default: ${default})." placeholder:"N" default:"67108864"`
 	// Errors bounds the errors of an answer. One more says how many were left out.
-	Errors int `help:"Errors of an answer (default: ${default})." placeholder:"N" default:"20"`
-	// ErrorBytes bounds the message of each error, in bytes.
+	Errors     int `help:"Errors of an answer (default: ${default})." placeholder:"N" default:"20"`
 	ErrorBytes int `help:"Bytes of an error's message (default: ${default})." placeholder:"N" default:"400"`
 }
 

@@ -80,7 +80,6 @@ func (t Timing) WithDefaults() Timing {
 
 // Form is how a stream is written over HTTP.
 type Form struct {
-	// ContentType is the type of the answer.
 	ContentType string
 	begin       string
 	heartbeat   string

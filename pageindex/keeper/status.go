@@ -11,8 +11,7 @@ import (
 
 // Status is the status of a store.
 type Status struct {
-	// Name is the name of the store.
-	Name string
+	Name string // of the store
 	// Complete means that it lacks nothing, as far as known.
 	Complete bool
 	// Asked says that the store itself was called, and Away is its error if it did not answer. If

@@ -43,42 +43,37 @@ type Kind struct {
 	// Local means that a target names a file or a folder of this machine, not a URL. One process at
 	// a time can use such a store.
 	Local bool
-	// Open opens the store of a table. An error of the kind BadInput means that it can never
-	// succeed. Errors do not contain the password of a URL.
+	// Open opens the store of a table; what it returns beside an error has no meaning. An error of the
+	// kind BadInput means that it can never succeed. Errors do not contain the password of a URL.
 	Open func(ctx context.Context, target, table string) (Outside, error)
 }
 
 // Networked returns the kinds of stores that processes on several machines can share.
 func Networked() []Kind {
+	redis := func(ctx context.Context, target, table string) (Outside, error) {
+		return redis.Open(ctx, target, table)
+	}
+	postgres := func(ctx context.Context, target, table string) (Outside, error) {
+		return relational.OpenPostgres(ctx, target, table)
+	}
+	s3 := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenBucket(ctx, target) }
 	return []Kind{
-		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
-		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
-		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(relational.OpenPostgres)},
-		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: openerOfOne(objects.OpenBucket)},
+		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: redis},
+		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: redis},
+		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: postgres},
+		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: s3},
 	}
 }
 
 // Kinds returns all kinds of stores.
 func Kinds() []Kind {
-	return append(Networked(),
-		Kind{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: openerOfOne(relational.OpenSQLite)},
-		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: openerOfOne(objects.OpenFolder)})
-}
-
-// openerOfOne is opener for stores that hold the comments of one table only.
-func openerOfOne[S Outside](open func(ctx context.Context, target string) (S, error)) func(context.Context, string, string) (Outside, error) {
-	return opener(func(ctx context.Context, target, _ string) (S, error) { return open(ctx, target) })
-}
-
-// opener returns a function that opens stores of a type as Outside.
-func opener[S Outside](open func(ctx context.Context, target, table string) (S, error)) func(context.Context, string, string) (Outside, error) {
-	return func(ctx context.Context, target, table string) (Outside, error) {
-		store, err := open(ctx, target, table)
-		if err != nil {
-			return nil, err // not a nil pointer that looks like a store
-		}
-		return store, nil
+	sqlite := func(ctx context.Context, target, _ string) (Outside, error) {
+		return relational.OpenSQLite(ctx, target)
 	}
+	files := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenFolder(ctx, target) }
+	return append(Networked(),
+		Kind{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: sqlite},
+		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: files})
 }
 
 // Target is the parsed value of --pages. It may hold a password, so print only its Name.

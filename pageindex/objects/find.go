@@ -98,8 +98,7 @@ func (f *finder) place() {
 		if !f.order.Descends() {
 			n = from + rank - 1
 		}
-		at := f.line.at(n)
-		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &at}
+		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: new(f.line.at(n))}
 	}
 }
 

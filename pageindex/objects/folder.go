@@ -101,10 +101,7 @@ func (f *folder) refuseOthers() error {
 	if len(entries) > 0 {
 		return comment.Errorf(comment.BadInput, "the folder %s holds other files than those of page numbers: give one that is empty or new", f.root)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return failure(missing(err))
 }
 
 func (f *folder) close() error {
@@ -236,9 +233,6 @@ func syncFolder(path string) error {
 
 func (f *folder) list(_ context.Context, name string) (out []listed, err error) {
 	entries, err := os.ReadDir(f.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
@@ -246,13 +240,9 @@ func (f *folder) list(_ context.Context, name string) (out []listed, err error) 
 		}
 		out = append(out, listed{name + entry.Name(), time.Since(info.ModTime())})
 	}
-	return out, err
+	return out, failure(missing(err))
 }
 
 func (f *folder) remove(_ context.Context, name string) error {
-	err := os.Remove(f.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return failure(missing(os.Remove(f.path(name))))
 }

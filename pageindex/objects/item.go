@@ -148,10 +148,9 @@ type Product struct {
 	ID string
 	// First is the number of the product's first record in the file, from 0.
 	First int
-	// Records is how many records it has.
+	// Records is how many records it has, and Last the position of the last one.
 	Records int
-	// Last is the position of the last record.
-	Last comment.Position
+	Last    comment.Position
 	// Cells are the cells of its comments; a record refers to one by number. Guards have none.
 	Cells []comment.Cell
 	// Blocks divide its records, blockRecords each; the last one may have fewer.
@@ -162,8 +161,7 @@ type Product struct {
 type Block struct {
 	// First is the position of the first one.
 	First comment.Position
-	// CRC is the checksum of the block's bytes.
-	CRC uint32
+	CRC   uint32
 	// Counts is the number of records of each cell.
 	Counts []int
 }

@@ -117,15 +117,12 @@ func (g generations) all() []string {
 // changes.
 func (s *Store) Covers(ctx context.Context) (string, error) {
 	servers, err := s.servers(ctx)
-	if err != nil {
-		return "", s.name.Failed(err)
+	var values []any
+	if err == nil {
+		values, err = s.client.HMGet(ctx, s.keys.meta(), metaCovers, metaServers).Result()
 	}
-	values, err := s.client.HMGet(ctx, s.keys.meta(), metaCovers, metaServers).Result()
-	if err != nil {
+	if err != nil || text(values[1]) != servers {
 		return "", s.name.Failed(err)
-	}
-	if text(values[1]) != servers {
-		return "", nil
 	}
 	return text(values[0]), nil
 }

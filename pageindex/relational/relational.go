@@ -54,7 +54,6 @@ type fault int
 
 // The faults.
 const (
-	// faultOther is any other fault.
 	faultOther fault = iota
 	// faultAway means that the database cannot be reached, or that a connection was lost.
 	faultAway

@@ -106,9 +106,6 @@ func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 	return found
 }
 
-// errBusy says that too many products are being fetched.
-var errBusy = errors.New("too many products are being fetched")
-
 // refresh fetches a product and remembers it. If that fails, the old data stays.
 func (c *Catalog) refresh(id string) error {
 	ctx, cancel := context.WithTimeout(c.ctx, fetchTimeout)
@@ -117,7 +114,7 @@ func (c *Catalog) refresh(id string) error {
 	case c.places <- struct{}{}:
 		defer func() { <-c.places }()
 	case <-time.After(c.patience):
-		return errBusy // and nothing is remembered: the next page tries again
+		return errors.New("too many products are being fetched") // and nothing is remembered: the next page tries again
 	}
 	old, _ := c.known.Peek(id)
 	if time.Now().Before(old.until) {
