@@ -37,12 +37,10 @@ type Authorizer interface {
 	Identify(ctx context.Context) (comment.Viewer, error)
 }
 
-// Writer adds, edits and deletes comments for callers who may. It is safe for use by many
-// goroutines.
+// Writer adds, edits and deletes comments for callers who may. Store and Authorizer are required. It
+// is safe for use by many goroutines.
 type Writer struct {
-	// Store stores the comments. Required.
-	Store Store
-	// Authorizer decides who may write. Required.
+	Store      Store
 	Authorizer Authorizer
 	// Policy says which comments wait for a moderator. The zero value publishes all.
 	Policy moderation.Policy

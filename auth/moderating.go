@@ -21,12 +21,10 @@ type DeskStore interface {
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
 }
 
-// Desk shows moderators the queue, and the history of a comment and of its author. It is safe for
-// use by many goroutines.
+// Desk shows moderators the queue, and the history of a comment and of its author. Both fields are
+// required. It is safe for use by many goroutines.
 type Desk struct {
-	// Store has what is shown. Required.
-	Store DeskStore
-	// Authorizer knows who is a moderator. Required.
+	Store      DeskStore
 	Authorizer Authorizer
 }
 
@@ -87,12 +85,10 @@ type DecisionStore interface {
 	Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error
 }
 
-// Judge decides whether others see a comment, for callers who may. It is safe for use by many
-// goroutines.
+// Judge decides whether others see a comment, for callers who may. Both fields are required. It is
+// safe for use by many goroutines.
 type Judge struct {
-	// Store stores the decisions. Required.
-	Store DecisionStore
-	// Authorizer decides who may decide. Required.
+	Store      DecisionStore
 	Authorizer Authorizer
 }
 
@@ -169,11 +165,10 @@ type ErasureStore interface {
 	Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error)
 }
 
-// Eraser erases customers, for moderators. It is safe for use by many goroutines.
+// Eraser erases customers, for moderators. Both fields are required. It is safe for use by many
+// goroutines.
 type Eraser struct {
-	// Store erases. Required.
-	Store ErasureStore
-	// Authorizer knows who is a moderator. Required.
+	Store      ErasureStore
 	Authorizer Authorizer
 }
 

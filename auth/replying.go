@@ -17,12 +17,10 @@ type ReplyStore interface {
 	SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error
 }
 
-// Replier writes and removes the shop's replies, for callers who may. It is safe for use by many
-// goroutines.
+// Replier writes and removes the shop's replies, for callers who may. Store and Authorizer are
+// required. It is safe for use by many goroutines.
 type Replier struct {
-	// Store stores the replies. Required.
-	Store ReplyStore
-	// Authorizer decides who may reply. Required.
+	Store      ReplyStore
 	Authorizer Authorizer
 	// ShopName is the name of replies that give none.
 	ShopName string
@@ -119,11 +117,10 @@ type ReportStore interface {
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
 }
 
-// Reporter reports comments to moderators, for customers. It is safe for use by many goroutines.
+// Reporter reports comments to moderators, for customers. Store and Authorizer are required. It is
+// safe for use by many goroutines.
 type Reporter struct {
-	// Store stores the reports. Required.
-	Store ReportStore
-	// Authorizer decides who is a customer. Required.
+	Store      ReportStore
 	Authorizer Authorizer
 	// Threshold is how many reports make a comment wait for a moderator.
 	Threshold int

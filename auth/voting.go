@@ -24,12 +24,10 @@ type VoteStore interface {
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
 }
 
-// Voter records the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is safe for
-// use by many goroutines.
+// Voter records the votes of customers about comments, and of visitors if its Authorizer is Visitors. Both fields are
+// required. It is safe for use by many goroutines.
 type Voter struct {
-	// Store stores the votes. Required.
-	Store VoteStore
-	// Authorizer decides who is a customer. Required.
+	Store      VoteStore
 	Authorizer Authorizer
 }
 

@@ -69,16 +69,13 @@ type LatestGetter interface {
 // there is no such time yet. Each request calls it before it fetches its first statistics, so it must be quick.
 type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 
-// Options are what the loaders of a request call.
+// Options are what the loaders of a request call. Comments and Stats are required, and Own and Votes
+// if a customer asks for what these fetch.
 type Options struct {
-	// Comments fetches comments. Required.
 	Comments CommentGetter
-	// Stats fetches statistics. Required.
-	Stats StatsGetter
-	// Own fetches comments of the customer who asks. Required if a customer asks for them.
-	Own OwnGetter
-	// Votes fetches votes of the customer who asks. Required if a customer asks for them.
-	Votes VoteGetter
+	Stats    StatsGetter
+	Own      OwnGetter
+	Votes    VoteGetter
 	// Latest knows newest comments. Without it, all newest comments are unknown.
 	Latest LatestGetter
 	// Freshness returns how fresh statistics are. Optional; without it, StatsAsOf returns nil.

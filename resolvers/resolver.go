@@ -76,24 +76,17 @@ type Follower interface {
 	Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error)
 }
 
-// Resolver holds the services that the resolvers call.
+// Resolver holds the services that the resolvers call. All are required, Follower only on a server
+// that has subscriptions.
 type Resolver struct {
-	// Comments lists comments, and ranks products by them. Required.
 	Comments Lister
-	// Author writes comments. Required.
-	Author Author
-	// Replier writes the shop's replies, Reporter reports comments to moderators, and Voter takes
-	// votes about them. Required.
+	Author   Author
 	Replier  Replier
 	Reporter Reporter
 	Voter    Voter
-	// Judge decides about comments, and Desk shows moderators the queue and the history of comments.
-	// Required.
-	Judge Judge
-	Desk  Desk
-	// Eraser erases customers. Required.
-	Eraser Eraser
-	// Follower streams changes. Required on a server that has subscriptions.
+	Judge    Judge
+	Desk     Desk
+	Eraser   Eraser
 	Follower Follower
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase

@@ -181,19 +181,16 @@ func headerWrites(p generationProduct, before, after header) []types.TransactWri
 	case len(after.cells) > 0:
 		after.version = rand.Text()
 		out = append(out, call.PutIf(p.table, encodeHeader(p, after), condition, values))
+		if before.version == "" {
+			out = append(out, p.put(p.productKey()))
+		}
 	case before.version != "":
 		gone := p.remove(p.headerKey())
 		gone.Delete.ConditionExpression, gone.Delete.ExpressionAttributeValues = aws.String(condition), values
-		out = append(out, gone)
+		out = append(out, gone, p.remove(p.productKey()))
 	default:
 		write := types.ConditionCheck{TableName: aws.String(p.table), Key: p.headerKey(), ConditionExpression: aws.String(condition)}
 		out = append(out, types.TransactWriteItem{ConditionCheck: &write})
-	}
-	switch {
-	case before.version == "" && len(after.cells) > 0:
-		out = append(out, p.put(p.productKey()))
-	case before.version != "" && len(after.cells) == 0:
-		out = append(out, p.remove(p.productKey()))
 	}
 	return out
 }

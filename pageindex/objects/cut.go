@@ -3,6 +3,7 @@ package objects
 import (
 	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,6 +27,7 @@ type cutter struct {
 	writes  *errgroup.Group
 	ctx     context.Context // that of the writes
 	size    int             // how many items a chunk should have
+	now     time.Time       // decides whether guards have expired
 	chunks  []Chunk
 
 	id      string // the current product
@@ -37,8 +39,8 @@ type cutter struct {
 	head   int    // estimated size of its head
 }
 
-func newCutter(ctx context.Context, s storage, size int) *cutter {
-	c := &cutter{storage: s, size: size}
+func newCutter(ctx context.Context, s storage, set settings) *cutter {
+	c := &cutter{storage: s, size: set.chunk, now: set.now()}
 	c.writes, c.ctx = errgroup.WithContext(ctx)
 	c.writes.SetLimit(parallelWrites)
 	return c

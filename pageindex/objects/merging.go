@@ -99,7 +99,7 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 	if was.damage != nil || was.last == was.root.Merged {
 		return was.damage
 	}
-	made, err := newMerger(m.core).Merge(ctx, was.root, was.state.Pending(was.last))
+	made, err := newCutter(ctx, m.storage, m.settings).merge(was.root, was.state.Pending(was.last))
 	if err != nil {
 		return m.noteDamage(was, err)
 	}
@@ -119,10 +119,6 @@ func mergedRoot(root Root, through uint64, made []Chunk) *Root {
 		root.Build = ""
 	}
 	return &root
-}
-
-func newMerger(c *core) *Merger {
-	return &Merger{Storage: c.storage, Now: c.settings.now(), Size: c.settings.chunk}
 }
 
 // collect deletes unneeded objects, once they are so old that no process is about to read or name

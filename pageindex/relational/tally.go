@@ -25,11 +25,6 @@ type counter struct {
 	block   int
 }
 
-// compare is the order of the table's key.
-func (c counter) compare(other counter) int {
-	return cmp.Or(cmp.Compare(c.product, other.product), c.cell.Compare(other.cell), cmp.Compare(c.block, other.block))
-}
-
 // change is the amount by which a counter changes.
 type change struct {
 	counter
@@ -53,7 +48,10 @@ func tally(entries []pageindex.Entry, had []*record) (accepted []pageindex.Entry
 			sums[counter{e.Product, *old.cell, blockOf(e.Position)}]--
 		}
 	}
-	for _, c := range slices.SortedFunc(maps.Keys(sums), counter.compare) {
+	inOrder := func(a, b counter) int { // of the table's key
+		return cmp.Or(cmp.Compare(a.product, b.product), a.cell.Compare(b.cell), cmp.Compare(a.block, b.block))
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(sums), inOrder) {
 		if sums[c] != 0 {
 			changes = append(changes, change{c, sums[c]})
 		}

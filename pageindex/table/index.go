@@ -170,13 +170,11 @@ func (l *finding) fill(ctx context.Context, view *runs.View, needs runs.Needs) e
 	var reads []func(context.Context) error
 	for keys := range slices.Chunk(needs.Chunks, call.MaxKeysPerGet) {
 		reads = append(reads, func(ctx context.Context) error {
-			chunks, err := l.chunks(ctx, keys)
-			mu.Lock()
-			defer mu.Unlock()
-			for key, chunk := range chunks {
-				err = errors.Join(err, view.Load(key, chunk))
-			}
-			return err
+			return l.load(ctx, keys, func(key runs.Key, chunk runs.Chunk) error {
+				mu.Lock()
+				defer mu.Unlock()
+				return view.Load(key, chunk)
+			})
 		})
 	}
 	for _, between := range needs.Markers {
@@ -238,17 +236,8 @@ func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err e
 		if err != nil {
 			return nil, err
 		}
-		for keys := range slices.Chunk(view.Unloaded(), call.MaxKeysPerGet) {
-			chunks, err := r.chunks(ctx, keys)
-			if err != nil {
-				return nil, err
-			}
-			for key, chunk := range chunks {
-				err = errors.Join(err, view.Load(key, chunk))
-			}
-			if err != nil {
-				return nil, err
-			}
+		if err := r.load(ctx, view.Unloaded(), view.Load); err != nil {
+			return nil, err
 		}
 		return view.Runs(), nil
 	})

@@ -35,16 +35,8 @@ func (m *merging) merge(ctx context.Context) error {
 	if err != nil || merge.Empty() || merge.Postponed() {
 		return err
 	}
-	for keys := range slices.Chunk(merge.Chunks(), call.MaxKeysPerGet) {
-		chunks, err := m.chunks(ctx, keys)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			if err := merge.Load(key, chunks[key]); err != nil {
-				return err
-			}
-		}
+	if err := m.load(ctx, merge.Chunks(), merge.Load); err != nil {
+		return err
 	}
 	if err := m.split(ctx, merge, head.Last); err != nil {
 		return err

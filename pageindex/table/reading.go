@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unique"
 
@@ -149,6 +150,20 @@ func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s 
 		return nil
 	})
 	return s, err
+}
+
+// load reads chunks, and passes each to into.
+func (r *reading) load(ctx context.Context, all []runs.Key, into func(runs.Key, runs.Chunk) error) error {
+	for keys := range slices.Chunk(all, call.MaxKeysPerGet) {
+		chunks, err := r.chunks(ctx, keys)
+		for key, chunk := range chunks {
+			err = errors.Join(err, into(key, chunk))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if one does not exist.
