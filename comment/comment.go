@@ -86,9 +86,8 @@ type Comment struct {
 	ID        ID
 	ProductID string
 	// Rating is 1 (worst) to 5 (best) stars.
-	Rating int
-	// Language is the language of the text, canonical.
-	Language Language
+	Rating   int
+	Language Language // of the text, canonical
 	// Title is the headline, nil if there is none.
 	Title *string
 	// Text is plain text, empty if the customer gave stars only.

@@ -10,10 +10,8 @@ type Attribute string
 
 // The attributes of conditions: a closed list.
 const (
-	// OfLanguage is the language of a comment.
 	OfLanguage Attribute = "languages"
-	// OfRating is the rating of a comment.
-	OfRating Attribute = "ratings"
+	OfRating   Attribute = "ratings"
 	// OfVerified is whether the author bought the product: the text True or False.
 	OfVerified Attribute = "verified"
 	// OfMedia is whether the comment has pictures or videos: the text True or False.

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -133,13 +134,9 @@ func (f Filter) Range() (low, high Position) {
 	return low, end.Previous()
 }
 
-func sortedSet[T ~int | ~string](values []T) []T {
-	if len(values) == 0 {
-		return nil
-	}
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return slices.Compact(sorted)
+// sortedSet returns nil for no values.
+func sortedSet[T cmp.Ordered](values []T) []T {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
 }
 
 // ceilMillisecond rounds up to a millisecond. This is right for both ends of a range: comments have

@@ -37,8 +37,7 @@ type MediaKind string
 const (
 	// Picture is a still or moving picture without sound.
 	Picture MediaKind = "PICTURE"
-	// Video is a video.
-	Video MediaKind = "VIDEO"
+	Video   MediaKind = "VIDEO"
 )
 
 // kindOfExtension lists the extensions of formats that every browser shows. None of them can hold

@@ -69,11 +69,8 @@ type Counting int
 
 // What can be counted, from the cheapest to the dearest.
 const (
-	// CountNothing counts nothing.
 	CountNothing Counting = iota
-	// CountTotal counts the comments.
 	CountTotal
-	// CountByRating counts the comments of each rating.
 	CountByRating
 )
 

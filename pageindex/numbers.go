@@ -8,7 +8,6 @@ import (
 
 // NumbersWanted says what to look up for one page.
 type NumbersWanted struct {
-	// List is the list, Slice the page in it.
 	List  List
 	Slice comment.Slice
 	// Place asks where a page by number begins, so that it can be read. At most MostSkip comments

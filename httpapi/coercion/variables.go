@@ -13,6 +13,7 @@ package coercion
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -120,22 +121,14 @@ func (r *reader) readObject(definition *ast.Definition, value any, at ast.Path) 
 			r.failAt(at, nil, "field %q of type %q is required", field.Name, field.Type.String())
 		}
 	}
-	var unknown []string
-	for name := range object {
-		if definition.Fields.ForName(name) == nil {
-			unknown = append(unknown, name)
-		}
-	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
-		if len(r.errors) >= maxErrors {
-			break
-		}
-		if len(name) > maxShown || !isName.MatchString(name) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch {
+		case definition.Fields.ForName(name) != nil || len(r.errors) >= maxErrors:
+		case len(name) > maxShown || !isName.MatchString(name):
 			r.failAt(at, nil, "a field with a name that is too long or no name is not defined by type %q", definition.Name)
-			continue
+		default:
+			r.failAt(at, nil, "field %q is not defined by type %q", name, definition.Name)
 		}
-		r.failAt(at, nil, "field %q is not defined by type %q", name, definition.Name)
 	}
 	return out
 }

@@ -182,7 +182,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 	if err != nil {
 		return s, err
 	}
-	covers, err := b.covers(ctx)
+	covers, err := within(ctx, b.Pace.Find, b.Store.Covers)
 	if err != nil {
 		return s, err
 	}
@@ -194,7 +194,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 		case s.Identity == "":
 			reason = "it was never built"
 		}
-		emptied, err := b.anew(ctx)
+		emptied, err := within(ctx, b.Pace.Build, b.Store.Build)
 		if err != nil {
 			return s, err
 		}
@@ -220,7 +220,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 
 // fill adds all entries of the table to a build of the store.
 func (b *build) fill(ctx context.Context, complete string) error {
-	anew, err := b.anew(ctx)
+	anew, err := within(ctx, b.Pace.Build, b.Store.Build)
 	if err != nil {
 		return err
 	}
@@ -239,11 +239,11 @@ func (b *build) fill(ctx context.Context, complete string) error {
 	return b.finish(ctx, anew, complete)
 }
 
-// anew, finish and covers call the store, each with a timeout.
-func (b *build) anew(ctx context.Context) (pageindex.Build, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+// within makes a call with a timeout.
+func within[T any](ctx context.Context, timeout time.Duration, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return b.Store.Build(ctx)
+	return call(ctx)
 }
 
 func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string) error {
@@ -252,15 +252,9 @@ func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string)
 	return anew.Finish(ctx, covers)
 }
 
-func (b *build) covers(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.Pace.Find)
-	defer cancel()
-	return b.Store.Covers(ctx)
-}
-
 // check returns an error if the store covers the wrong text.
 func (b *build) check(ctx context.Context, right func(covers string) bool) error {
-	covers, err := b.covers(ctx)
+	covers, err := within(ctx, b.Pace.Find, b.Store.Covers)
 	if err == nil && !right(covers) {
 		return errGone
 	}

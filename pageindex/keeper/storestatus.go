@@ -138,9 +138,7 @@ func (s Registration) toward(covers, next string) Registration {
 func (o Options) glance(ctx context.Context) (registry Registry, covers string, away, err error) {
 	registry, err = o.Table.Registry(ctx)
 	for err == nil {
-		asked, cancel := context.WithTimeout(ctx, o.Pace.Feed)
-		covers, away = o.Store.Covers(asked)
-		cancel()
+		covers, away = within(ctx, o.Pace.Feed, o.Store.Covers)
 		before := registry.Version
 		if away != nil || registry.Stores[o.Name].knows(covers) {
 			break

@@ -90,9 +90,7 @@ func (k *Keeper) Run(ctx context.Context) {
 func (k *Keeper) probe(ctx context.Context) {
 	for task.Wait(ctx, probeEvery) == nil {
 		err := task.Try(func() error {
-			asked, cancel := context.WithTimeout(ctx, k.Pace.Feed)
-			defer cancel()
-			_, err := k.Store.Covers(asked)
+			_, err := within(ctx, k.Pace.Feed, k.Store.Covers)
 			return err
 		})
 		if err == nil {

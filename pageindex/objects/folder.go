@@ -37,21 +37,11 @@ type folder struct {
 	closed bool
 }
 
-// openFolder returns the storage in a folder, and creates the folder if it is missing. The error is
-// of the kind Unavailable if another process uses it, and BadInput if it holds other files.
-func openFolder(path string) (*folder, error) {
-	root, err := filepath.Abs(path)
-	if err != nil { // the working directory was deleted
-		return &folder{root: path}, err
-	}
-	f := &folder{root: root}
-	return f, f.claim()
-}
-
 func (f *folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
 
 // claim takes the lock, unless this process still has it: the folder may have been emptied or
-// replaced. The caller holds mu, or is the only user of f.
+// replaced. It creates the folder if it is missing. The error is of the kind Unavailable if another
+// process uses it, and BadInput if it holds other files. The caller holds mu, or is the only user of f.
 func (f *folder) claim() error {
 	if f.closed {
 		return fs.ErrClosed

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,12 @@ func OpenFolder(ctx context.Context, path string) (*Store, error) {
 }
 
 func openIn(ctx context.Context, path string, set settings) (*Store, error) {
-	f, err := openFolder(path)
+	f := &folder{root: path}
+	root, err := filepath.Abs(path)
+	if err == nil { // else the working directory was deleted
+		f.root = root
+		err = f.claim()
+	}
 	c := newCore(f, set)
 	c.name, c.advice, c.scratch = "files:"+f.root, "see that the folder can be written to and its disk has room", f.path(scratchFolder)
 	if err != nil {

@@ -62,10 +62,7 @@ func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	known, err := lru.New[string, entry](maxKnown)
-	if err != nil {
-		return nil, err
-	}
+	known := mustHave(lru.New[string, entry](maxKnown))
 	allowed := fetch.Public
 	if inside {
 		allowed = fetch.PublicOrInside
