@@ -48,12 +48,9 @@ type Traits uint8
 
 // The traits.
 const (
-	// IsVerified is the trait of a comment whose author bought the product.
-	IsVerified Traits = 1 << iota
-	// HasMedia is the trait of a comment with pictures or videos.
-	HasMedia
-	// IsHelpful is the trait of a comment that more people found helpful than not.
-	IsHelpful
+	IsVerified Traits = 1 << iota // the author bought the product
+	HasMedia                      // the comment has pictures or videos
+	IsHelpful                     // more people found it helpful than not
 )
 
 // TraitSets is the number of sets of traits. Every set is below it.

@@ -59,25 +59,15 @@ type ProblemCode string
 
 // The codes of problems: a closed list.
 const (
-	// ProblemEmpty is a field that must not be empty.
-	ProblemEmpty ProblemCode = "EMPTY"
-	// ProblemTooLong is a field that is too long.
-	ProblemTooLong ProblemCode = "TOO_LONG"
-	// ProblemOutOfRange is a number that is too small or too large.
-	ProblemOutOfRange ProblemCode = "OUT_OF_RANGE"
-	// ProblemMalformed is a text that is not valid: it has characters that cannot be stored, or is
-	// no language tag or ID.
-	ProblemMalformed ProblemCode = "MALFORMED"
-	// ProblemNotFound is a comment that does not exist, or was deleted.
-	ProblemNotFound ProblemCode = "NOT_FOUND"
-	// ProblemConflict is an expected version that another change has already replaced.
-	ProblemConflict ProblemCode = "CONFLICT"
-	// ProblemKeyReused is an idempotency key that was used for something else.
-	ProblemKeyReused ProblemCode = "KEY_REUSED"
-	// ProblemAlreadyWritten is a second comment of a customer about a product, where each has one.
-	ProblemAlreadyWritten ProblemCode = "ALREADY_WRITTEN"
-	// ProblemOwnComment is a vote of an author about a comment of theirs.
-	ProblemOwnComment ProblemCode = "OWN_COMMENT"
+	ProblemEmpty          ProblemCode = "EMPTY"           // a field that must not be empty
+	ProblemTooLong        ProblemCode = "TOO_LONG"        // a field that is too long
+	ProblemOutOfRange     ProblemCode = "OUT_OF_RANGE"    // a number that is too small or too large
+	ProblemMalformed      ProblemCode = "MALFORMED"       // a text with characters that cannot be stored, or that is no language tag or ID
+	ProblemNotFound       ProblemCode = "NOT_FOUND"       // a comment that does not exist, or was deleted
+	ProblemConflict       ProblemCode = "CONFLICT"        // an expected version that another change has already replaced
+	ProblemKeyReused      ProblemCode = "KEY_REUSED"      // an idempotency key that was used for something else
+	ProblemAlreadyWritten ProblemCode = "ALREADY_WRITTEN" // a second comment of a customer about a product, where each has one
+	ProblemOwnComment     ProblemCode = "OWN_COMMENT"     // a vote of an author about a comment of theirs
 )
 
 // Problem is one fault of an input.

@@ -12,40 +12,22 @@ type Kind int
 // The kinds of errors: a closed list. Any other error is Internal. A new one gets its code in
 // resolvers/errors.go, and if it is a problem of the input of a mutation, in auth/authoring.go.
 const (
-	// Internal is a fault of ours. Its text is for the log only.
-	Internal Kind = iota
-	// BadInput is a request that can never succeed. The message says what to change.
-	BadInput
-	// BadCursor is a cursor that was cut or edited, or that belongs to another list.
-	BadCursor
-	// Throttled is a table that accepts no more requests for now. The same request may succeed
-	// later.
-	Throttled
-	// Unavailable is a table that cannot be reached. The same request may succeed later.
-	Unavailable
-	// Timeout is an answer that took too long.
-	Timeout
-	// Canceled is a caller that no longer waits.
-	Canceled
-	// NotFound is a comment that does not exist, or was deleted.
-	NotFound
-	// Conflict is a change of a version that another change has already replaced.
-	Conflict
-	// KeyReused is an idempotency key that was used for something else.
-	KeyReused
-	// AlreadyWritten is a second comment of a customer about a product, where each has one.
-	AlreadyWritten
-	// Unauthenticated is a write without a token, or with an invalid one.
-	Unauthenticated
-	// Forbidden is a write that the caller may not make.
-	Forbidden
-	// TooMuchText is a read whose texts need more memory than one operation may have. The message
-	// says what to do.
-	TooMuchText
-	// TooCostly is a read that was stopped at its cost bound. The message says what to do.
-	TooCostly
-	// Overloaded is a service that has no memory left for now. The same request may succeed later.
-	Overloaded
+	Internal        Kind = iota // a fault of ours; its text is for the log only
+	BadInput                    // a request that can never succeed; the message says what to change
+	BadCursor                   // a cursor that was cut or edited, or that belongs to another list
+	Throttled                   // a table that accepts no more requests for now; the same request may succeed later
+	Unavailable                 // a table that cannot be reached; the same request may succeed later
+	Timeout                     // an answer that took too long
+	Canceled                    // a caller that no longer waits
+	NotFound                    // a comment that does not exist, or was deleted
+	Conflict                    // a change of a version that another change has already replaced
+	KeyReused                   // an idempotency key that was used for something else
+	AlreadyWritten              // a second comment of a customer about a product, where each has one
+	Unauthenticated             // a write without a token, or with an invalid one
+	Forbidden                   // a write that the caller may not make
+	TooMuchText                 // a read whose texts need more memory than one operation may have; the message says what to do
+	TooCostly                   // a read that was stopped at its cost bound; the message says what to do
+	Overloaded                  // a service that has no memory left for now; the same request may succeed later
 )
 
 // Error is an error of a known kind, with a message that may be shown to the caller.

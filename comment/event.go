@@ -13,10 +13,7 @@ type EventKind string
 
 // The kinds: a closed list.
 const (
-	// CameIn is a comment that is in the list now.
-	CameIn EventKind = "ADDED"
-	// Changed is a comment that was edited, voted about or replied to.
-	Changed EventKind = "CHANGED"
-	// Gone is a comment that is not in the list any more.
-	Gone EventKind = "GONE"
+	CameIn  EventKind = "ADDED"   // the comment is in the list now
+	Changed EventKind = "CHANGED" // it was edited, voted about or replied to
+	Gone    EventKind = "GONE"    // it is not in the list any more
 )

@@ -291,12 +291,9 @@ type PositionSource string
 
 // The ways to find a page.
 const (
-	// ByReading reads all comments between the page and the nearer end of the list.
-	ByReading PositionSource = "READ_THROUGH"
-	// ByIndex looks the page up in an index.
-	ByIndex PositionSource = "INDEX"
-	// ByCursor finds a page that was not requested by number.
-	ByCursor PositionSource = "CURSOR"
+	ByReading PositionSource = "READ_THROUGH" // all comments between the page and the nearer end of the list are read
+	ByIndex   PositionSource = "INDEX"        // the page is looked up in an index
+	ByCursor  PositionSource = "CURSOR"       // it was not requested by number
 )
 
 // PlanRead is one partition of one index that was read for a page.
@@ -351,12 +348,8 @@ type ReadPurpose string
 
 // The purposes of a read.
 const (
-	// ReadPage is for the comments of the page.
-	ReadPage ReadPurpose = "PAGE"
-	// ReadProbe is to learn whether comments lie beyond a cursor.
-	ReadProbe ReadPurpose = "PROBE"
-	// ReadSkip is to get past the comments before a page by number.
-	ReadSkip ReadPurpose = "SKIP"
-	// ReadCount is to count the comments of a list.
-	ReadCount ReadPurpose = "COUNT"
+	ReadPage  ReadPurpose = "PAGE"  // for the comments of the page
+	ReadProbe ReadPurpose = "PROBE" // to learn whether comments lie beyond a cursor
+	ReadSkip  ReadPurpose = "SKIP"  // to get past the comments before a page by number
+	ReadCount ReadPurpose = "COUNT" // to count the comments of a list
 )

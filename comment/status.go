@@ -14,14 +14,10 @@ type Status int
 
 // The states of a comment: a closed list. The zero value is Approved, which most comments are.
 const (
-	// Approved is a comment that everyone sees.
-	Approved Status = iota
-	// Pending is a comment that waits for a moderator. Its author and moderators see it.
-	Pending
-	// Rejected is a comment that a moderator refused. Its author and moderators see it.
-	Rejected
-	// Withdrawn is a comment that its author took back. An edit submits it again.
-	Withdrawn
+	Approved  Status = iota // everyone sees the comment
+	Pending                 // it waits for a moderator; its author and moderators see it
+	Rejected                // a moderator refused it; its author and moderators see it
+	Withdrawn               // its author took it back; an edit submits it again
 )
 
 // statusNames are the names of the states in the API and in files.
@@ -52,18 +48,12 @@ type RejectionReason string
 
 // The reasons: a closed list.
 const (
-	// Spam is advertising, or text written for search engines.
-	Spam RejectionReason = "SPAM"
-	// Offensive is a text that insults or threatens.
-	Offensive RejectionReason = "OFFENSIVE"
-	// OffTopic is a text about something else than the product.
-	OffTopic RejectionReason = "OFF_TOPIC"
-	// PersonalData is a text with a name, an address or a number of a person.
-	PersonalData RejectionReason = "PERSONAL_DATA"
-	// NotAReview is a question, an order or a test.
-	NotAReview RejectionReason = "NOT_A_REVIEW"
-	// OtherReason is none of these; the note of the decision says more.
-	OtherReason RejectionReason = "OTHER"
+	Spam         RejectionReason = "SPAM"          // advertising, or text written for search engines
+	Offensive    RejectionReason = "OFFENSIVE"     // a text that insults or threatens
+	OffTopic     RejectionReason = "OFF_TOPIC"     // a text about something else than the product
+	PersonalData RejectionReason = "PERSONAL_DATA" // a text with a name, an address or a number of a person
+	NotAReview   RejectionReason = "NOT_A_REVIEW"  // a question, an order or a test
+	OtherReason  RejectionReason = "OTHER"         // none of these; the note of the decision says more
 )
 
 // RejectionReasons returns all reasons, in the order in which they are listed.
@@ -76,24 +66,15 @@ type HoldReason string
 
 // The reasons: a closed list. All but the first three are rules.
 const (
-	// HeldAlways is the policy to hold every comment.
-	HeldAlways HoldReason = "POLICY"
-	// HeldEdited is an edit of an approved comment.
-	HeldEdited HoldReason = "EDIT"
-	// HeldReported is a comment that enough people reported.
-	HeldReported HoldReason = "REPORTED"
-	// HeldLink is a text with a link or an address.
-	HeldLink HoldReason = "LINK"
-	// HeldRating is a low rating.
-	HeldRating HoldReason = "RATING"
-	// HeldWord is a text with a word of the shop's list.
-	HeldWord HoldReason = "WORD"
-	// HeldLanguage is a language that the shop does not list.
-	HeldLanguage HoldReason = "LANGUAGE"
-	// HeldUnverified is an author who is not known to have bought the product.
-	HeldUnverified HoldReason = "NOT_VERIFIED"
-	// HeldFirst is the first comment of its author.
-	HeldFirst HoldReason = "FIRST_COMMENT"
+	HeldAlways     HoldReason = "POLICY"        // the policy to hold every comment
+	HeldEdited     HoldReason = "EDIT"          // an edit of an approved comment
+	HeldReported   HoldReason = "REPORTED"      // a comment that enough people reported
+	HeldLink       HoldReason = "LINK"          // a text with a link or an address
+	HeldRating     HoldReason = "RATING"        // a low rating
+	HeldWord       HoldReason = "WORD"          // a text with a word of the shop's list
+	HeldLanguage   HoldReason = "LANGUAGE"      // a language that the shop does not list
+	HeldUnverified HoldReason = "NOT_VERIFIED"  // an author who is not known to have bought the product
+	HeldFirst      HoldReason = "FIRST_COMMENT" // the first comment of its author
 )
 
 // HoldReasons returns all reasons, in the order in which they are stored and shown.

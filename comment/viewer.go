@@ -115,12 +115,9 @@ type CannotWriteReason string
 
 // The reasons: a closed list.
 const (
-	// TokenRequired is a request without a token.
-	TokenRequired CannotWriteReason = "TOKEN_REQUIRED"
-	// TokenRefused is a token that is not valid, or no longer.
-	TokenRefused CannotWriteReason = "TOKEN_REFUSED"
-	// WritingOff is a server that has no tokens and does not let this request write without one.
-	WritingOff CannotWriteReason = "WRITING_OFF"
+	TokenRequired CannotWriteReason = "TOKEN_REQUIRED" // the request has no token
+	TokenRefused  CannotWriteReason = "TOKEN_REFUSED"  // its token is not valid, or no longer
+	WritingOff    CannotWriteReason = "WRITING_OFF"    // the server has no tokens and does not let this request write without one
 )
 
 // CannotVoteReason says why the sender of a request may not vote, for programs.
@@ -128,10 +125,8 @@ type CannotVoteReason string
 
 // The reasons: a closed list.
 const (
-	// CustomerTokenRequired is a server where only customers vote.
-	CustomerTokenRequired CannotVoteReason = "CUSTOMER_TOKEN_REQUIRED"
-	// VisitorTokenRequired is a server that gives visitors tokens to vote with.
-	VisitorTokenRequired CannotVoteReason = "VISITOR_TOKEN_REQUIRED"
+	CustomerTokenRequired CannotVoteReason = "CUSTOMER_TOKEN_REQUIRED" // only customers vote
+	VisitorTokenRequired  CannotVoteReason = "VISITOR_TOKEN_REQUIRED"  // the server gives visitors tokens to vote with
 )
 
 // VisitorToken is a token of a visitor without an account.
