@@ -30,14 +30,6 @@ func (c Comment) Check() error {
 	)
 }
 
-// refuse returns a BadInput error if something is wrong.
-func refuse(wrong bool, format string, args ...any) error {
-	if wrong {
-		return Errorf(BadInput, format, args...)
-	}
-	return nil
-}
-
 // check checks a reply. A nil reply is valid.
 func (r *Reply) check() error {
 	if r == nil {
@@ -68,37 +60,22 @@ func (a Author) ProblemOfID(path ...string) []Problem {
 // checkModeration checks that a comment's state and its Moderation are consistent.
 func (c Comment) checkModeration() error {
 	m := c.moderation()
-	switch {
-	case c.Status < Approved || int(c.Status) >= len(statusNames):
-		return Errorf(BadInput, "the state is not one of %v", statusNames)
-	case (c.Status == Rejected) != (m.Reason != nil):
-		return Errorf(BadInput, "a rejected comment needs a reason, and only a rejected comment has one")
-	case m.Reason != nil && !slices.Contains(RejectionReasons(), *m.Reason):
-		return Errorf(BadInput, "the reason of a rejection must be one of %v", RejectionReasons())
-	case m.Reports < 0 || m.Reports > MaxVersion:
-		return Errorf(BadInput, "the number of reports is not 0 to %d", MaxVersion)
-	case m.RejectedEdit < 0 || m.RejectedEdit > MaxVersion:
-		return Errorf(BadInput, "the version of the edit that was rejected is not 0 to %d", MaxVersion)
-	}
-	if err := c.checkHeldEdit(m.HeldEdit); err != nil {
-		return err
-	}
 	// A comment waits while it is pending or has an undecided edit. It may wait if people reported it.
 	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
-	switch {
-	case must && len(m.Held) == 0:
-		return Errorf(BadInput, "the comment waits for a moderator without a reason: give one or more of %v", HoldReasons())
-	case !must && !may && len(m.Held) > 0:
-		return Errorf(BadInput, "the comment has reasons to wait for a moderator, but neither the comment nor an edit waits")
-	case len(m.Held) > 0 && (!IsTime(m.Since) || m.Since.UnixMilli() < 0):
-		return Errorf(BadInput, "the time since when the comment waits is not within the years 1970 to 9999")
-	}
-	for i, reason := range m.Held {
-		if !slices.Contains(HoldReasons(), reason) || slices.Contains(m.Held[:i], reason) {
-			return Errorf(BadInput, "each reason to wait for a moderator must be one of %v, and be given once", HoldReasons())
-		}
-	}
-	return nil
+	isUnknown := func(reason HoldReason) bool { return !slices.Contains(HoldReasons(), reason) }
+	return cmp.Or(
+		refuse(c.Status < Approved || int(c.Status) >= len(statusNames), "the state is not one of %v", statusNames),
+		refuse((c.Status == Rejected) != (m.Reason != nil), "a rejected comment needs a reason, and only a rejected comment has one"),
+		refuse(m.Reason != nil && !slices.Contains(RejectionReasons(), *m.Reason), "the reason of a rejection must be one of %v", RejectionReasons()),
+		refuse(m.Reports < 0 || m.Reports > MaxVersion, "the number of reports is not 0 to %d", MaxVersion),
+		refuse(m.RejectedEdit < 0 || m.RejectedEdit > MaxVersion, "the version of the edit that was rejected is not 0 to %d", MaxVersion),
+		c.checkHeldEdit(m.HeldEdit),
+		refuse(must && len(m.Held) == 0, "the comment waits for a moderator without a reason: give one or more of %v", HoldReasons()),
+		refuse(!must && !may && len(m.Held) > 0, "the comment has reasons to wait for a moderator, but neither the comment nor an edit waits"),
+		refuse(len(m.Held) > 0 && (!IsTime(m.Since) || m.Since.UnixMilli() < 0), "the time since when the comment waits is not within the years 1970 to 9999"),
+		refuse(slices.ContainsFunc(m.Held, isUnknown) || len(sortedSet(m.Held)) < len(m.Held),
+			"each reason to wait for a moderator must be one of %v, and be given once", HoldReasons()),
+	)
 }
 
 // checkHeldEdit checks a held edit. A nil edit is valid.
@@ -109,17 +86,13 @@ func (c Comment) checkHeldEdit(edit *HeldEdit) error {
 	after := c
 	after.Rating, after.Language, after.Title, after.Text, after.Media, after.Version = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Media, edit.Version
 	after.UpdatedAt, after.Reply, after.Status, after.Moderation = &edit.At, nil, Approved, nil
-	switch err := after.Check(); {
-	case c.Status != Approved:
-		return Errorf(BadInput, "only an approved comment has an edit that waits beside it")
-	case err != nil:
-		return Errorf(BadInput, "the edit that waits: %s", err)
-	case edit.Version <= c.Version:
-		return Errorf(BadInput, "the edit that waits has version %d, and the comment already has %d", edit.Version, c.Version)
-	case len(c.Text)+len(edit.Text) > maxHeldBytes:
-		return Errorf(BadInput, "the texts of the comment and of the edit that waits have more than %d bytes together", maxHeldBytes)
-	}
-	return nil
+	err := after.Check()
+	return cmp.Or(
+		refuse(c.Status != Approved, "only an approved comment has an edit that waits beside it"),
+		refuse(err != nil, "the edit that waits: %s", err),
+		refuse(edit.Version <= c.Version, "the edit that waits has version %d, and the comment already has %d", edit.Version, c.Version),
+		refuse(len(c.Text)+len(edit.Text) > maxHeldBytes, "the texts of the comment and of the edit that waits have more than %d bytes together", maxHeldBytes),
+	)
 }
 
 // HeldProblems returns the problems of a held edit. One item must hold both the edit and the

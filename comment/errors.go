@@ -46,6 +46,14 @@ func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
+// refuse returns a BadInput error if something is wrong.
+func refuse(wrong bool, format string, args ...any) error {
+	if wrong {
+		return Errorf(BadInput, format, args...)
+	}
+	return nil
+}
+
 // Error returns the message followed by the cause.
 func (e *Error) Error() string {
 	if e.Cause == nil {

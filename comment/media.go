@@ -58,21 +58,16 @@ func (m Media) HeightOrNil() *int { return orNil(m.Height) }
 
 // Check returns a BadInput error unless comments can have the media.
 func (m Media) Check() error {
-	switch {
-	case len(m.Path) > maxMediaPath:
-		return Errorf(BadInput, "the address has %d characters below the prefix of --media-base; at most %d are kept", len(m.Path), maxMediaPath)
-	case !isMediaPath(m.Path):
-		return Errorf(BadInput, "the address may hold letters and digits of ASCII and -._~@+=, in parts between slashes, none of them empty, . or ..")
-	case m.Kind() == "":
-		return Errorf(BadInput, "the address has to end with the extension of a picture (jpg, jpeg, png, webp, gif, avif) or of a video (mp4, webm)")
-	case (m.Width == 0) != (m.Height == 0) || min(m.Width, m.Height) < 0 || max(m.Width, m.Height) > maxMediaSide:
-		return Errorf(BadInput, "width and height are 1 to %d pixels, or both are left out", maxMediaSide)
-	case strings.ContainsAny(m.Alt, "\n\t"):
-		return Errorf(BadInput, "the alternative text holds a newline or a tab: it is one line")
-	case len([]rune(m.Alt)) > maxMediaAlt:
-		return Errorf(BadInput, "the alternative text has more than %d characters", maxMediaAlt)
-	}
-	return checkText("alternative text", m.Alt, 0, 4*maxMediaAlt)
+	return cmp.Or(
+		refuse(len(m.Path) > maxMediaPath, "the address has %d characters below the prefix of --media-base; at most %d are kept", len(m.Path), maxMediaPath),
+		refuse(!isMediaPath(m.Path), "the address may hold letters and digits of ASCII and -._~@+=, in parts between slashes, none of them empty, . or .."),
+		refuse(m.Kind() == "", "the address has to end with the extension of a picture (jpg, jpeg, png, webp, gif, avif) or of a video (mp4, webm)"),
+		refuse((m.Width == 0) != (m.Height == 0) || min(m.Width, m.Height) < 0 || max(m.Width, m.Height) > maxMediaSide,
+			"width and height are 1 to %d pixels, or both are left out", maxMediaSide),
+		refuse(strings.ContainsAny(m.Alt, "\n\t"), "the alternative text holds a newline or a tab: it is one line"),
+		refuse(len([]rune(m.Alt)) > maxMediaAlt, "the alternative text has more than %d characters", maxMediaAlt),
+		checkText("alternative text", m.Alt, 0, 4*maxMediaAlt),
+	)
 }
 
 // isMediaPath reports whether every program resolves the path to an address below a MediaBase. It

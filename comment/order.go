@@ -162,8 +162,5 @@ func (o Order) Links(filter Filter) []Link {
 // CheckSettled returns a BadInput error unless new comments come to an end of the list: only then
 // can a client follow it.
 func (o Order) CheckSettled() error {
-	if o.Keyed() {
-		return Errorf(BadInput, "settledOnly needs a list in the order of dates, and in the order %s new comments can appear anywhere: give it with %s, or leave it out", o, OldestFirst)
-	}
-	return nil
+	return refuse(o.Keyed(), "settledOnly needs a list in the order of dates, and in the order %s new comments can appear anywhere: give it with %s, or leave it out", o, OldestFirst)
 }

@@ -29,10 +29,7 @@ type OwnQuery struct {
 
 // Check returns a BadInput error unless the size is in range.
 func (q OwnQuery) Check() error {
-	if q.Size < 1 || q.Size > MaxPageSize {
-		return Errorf(BadInput, "a page of a customer's comments has 1 to %d of them, not %d", MaxPageSize, q.Size)
-	}
-	return nil
+	return refuse(q.Size < 1 || q.Size > MaxPageSize, "a page of a customer's comments has 1 to %d of them, not %d", MaxPageSize, q.Size)
 }
 
 // String identifies the query for a log.

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -140,30 +141,19 @@ func (s Slice) Check(order Order) error {
 	if s.Page != 0 {
 		return s.CheckPage()
 	}
-	if s.After == nil || s.Before == nil {
-		return nil
-	}
-	if order.Compare(*s.After, *s.Before) >= 0 {
-		return Errorf(BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
-	}
-	return nil
+	return refuse(s.After != nil && s.Before != nil && order.Compare(*s.After, *s.Before) >= 0,
+		"the cursor in before must stand behind the one in after; swap them, or give one of them alone")
 }
 
 // CheckPage is Check for a page by number, which must be 1 to the largest Int of GraphQL.
 func (s Slice) CheckPage() error {
-	switch {
-	case s.Page < 1:
-		return Errorf(BadInput, "page is %d, but pages count from 1", s.Page)
-	case s.Page > math.MaxInt32:
-		return Errorf(BadInput, "page is %d, but numbers of pages end at %d", s.Page, math.MaxInt32)
-	case s.FromEnd:
-		return Errorf(BadInput, "give page with first, not with last: pages count from the start of the list")
-	case s.After != nil || s.Before != nil:
-		return Errorf(BadInput, "give either page or a cursor, not both: a cursor alone says where its page is")
-	case s.Size < 1 || s.Size > MaxPageSize:
-		return Errorf(BadInput, "a page by number has 1 to %d comments, not %d: give another first, or leave out page", MaxPageSize, s.Size)
-	}
-	return nil
+	return cmp.Or(
+		refuse(s.Page < 1, "page is %d, but pages count from 1", s.Page),
+		refuse(s.Page > math.MaxInt32, "page is %d, but numbers of pages end at %d", s.Page, math.MaxInt32),
+		refuse(s.FromEnd, "give page with first, not with last: pages count from the start of the list"),
+		refuse(s.After != nil || s.Before != nil, "give either page or a cursor, not both: a cursor alone says where its page is"),
+		refuse(s.Size < 1 || s.Size > MaxPageSize, "a page by number has 1 to %d comments, not %d: give another first, or leave out page", MaxPageSize, s.Size),
+	)
 }
 
 // Page is a part of a list of comments.

@@ -60,8 +60,5 @@ const MaxVotes = 1_000_000_000
 
 // check returns a BadInput error unless both counts are 0 to MaxVotes.
 func (n VoteCounts) check() error {
-	if min(n.Helpful, n.NotHelpful) < 0 || max(n.Helpful, n.NotHelpful) > MaxVotes {
-		return Errorf(BadInput, "the number of votes is not 0 to %d", MaxVotes)
-	}
-	return nil
+	return refuse(min(n.Helpful, n.NotHelpful) < 0 || max(n.Helpful, n.NotHelpful) > MaxVotes, "the number of votes is not 0 to %d", MaxVotes)
 }

@@ -70,7 +70,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
 	}
-	policy := fmt.Sprintf(productPolicy, pages.StyleHash(), media)
+	policy := fmt.Sprintf(productPolicy, pages.StyleHash, media)
 	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", catalog: o.Catalog}
 	return site{static, front, &products{pages, policy, edge.Sharing(o.SharedFor)}, o.MediaOrigin}
 }

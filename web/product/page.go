@@ -25,12 +25,14 @@ const timeout = 8 * time.Second
 
 // Pages are the product pages of one API. Safe for concurrent use.
 type Pages struct {
-	api       http.Handler
-	style     template.CSS
-	styleHash string
-	build     string // changes with everything that renders an answer
-	timeout   time.Duration
+	api     http.Handler
+	style   template.CSS
+	build   string // changes with everything that renders an answer
+	timeout time.Duration
 
+	// StyleHash is the source that a Content-Security-Policy allows for the style of the element, such
+	// as "sha256-47DEQ...".
+	StyleHash string
 	// Catalog has the names of products; nil without names.
 	Catalog *Catalog
 	// Plans makes pages show how they were read, under a header of Talkback, for people who try it.
@@ -47,15 +49,11 @@ func New(api http.Handler, style []byte) *Pages {
 	return &Pages{
 		api:       api,
 		style:     template.CSS(style),
-		styleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+		StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 		build:     buildVersion(style),
 		timeout:   timeout,
 	}
 }
-
-// StyleHash is the source that a Content-Security-Policy allows for the style of the element, such
-// as "sha256-47DEQ...".
-func (p *Pages) StyleHash() string { return p.styleHash }
 
 // Page is a complete answer.
 type Page struct {
