@@ -239,13 +239,6 @@ func (b *build) fill(ctx context.Context, complete string) error {
 	return b.finish(ctx, anew, complete)
 }
 
-// within makes a call with a timeout.
-func within[T any](ctx context.Context, timeout time.Duration, call func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return call(ctx)
-}
-
 func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.Pace.Finish)
 	defer cancel()

@@ -67,7 +67,7 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	defer cancel()
 	for pause := firstRetry; ; pause *= 2 {
 		err := task.Try(func() error {
-			now, err := k.fed.get(ctx)
+			now, err := k.fed.getBy(ctx, k.advance)
 			if err != nil {
 				return err
 			}
@@ -115,8 +115,7 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 }
 
 // advance moves table and store on to another moment, and returns the store's identity. It does not
-// move a store inside the table, one that is being built, or one that is not ours. Read-only
-// commands do not call it.
+// move a store inside the table, one that is being built, or one that is not ours.
 func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
 	k.unmoved.Store(false)
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed) // feeds wait for it

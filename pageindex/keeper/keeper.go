@@ -56,7 +56,7 @@ func New(options Options) *Keeper {
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
 	k.seen = newCached(k.Pace.Look, k.readStatus)
-	k.fed = newCached(k.Pace.Look, k.advance)
+	k.fed = newCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
 	return k
 }
 
@@ -131,7 +131,10 @@ func newCached[T any](age time.Duration, read func(context.Context) (T, error)) 
 }
 
 // get returns a value whose read began less than age ago. Errors are not cached.
-func (c *cached[T]) get(ctx context.Context) (T, error) {
+func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.read) }
+
+// getBy is get with another read function.
+func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := c.turn.Acquire(ctx, 1); err != nil {
 		return none, err
@@ -143,7 +146,7 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
 		return c.value, nil
 	}
-	value, err := c.read(ctx)
+	value, err := read(ctx)
 	if err != nil {
 		return none, err
 	}

@@ -52,6 +52,13 @@ func DefaultPace() Pace {
 	}
 }
 
+// within makes a call with a timeout.
+func within[T any](ctx context.Context, timeout time.Duration, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return call(ctx)
+}
+
 // Options are the dependencies and settings of a Keeper.
 type Options struct {
 	// Name is the store's name in the table and in logs. It holds no password.

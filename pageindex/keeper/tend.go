@@ -132,7 +132,7 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
 		if k.unmoved.Load() {
-			_, _ = k.fed.get(ctx) // an error will show with the next feed
+			_, _ = k.fed.getBy(ctx, k.advance) // an error will show with the next feed
 		}
 		registry, err := k.Table.Registry(ctx)
 		s := registry.Stores[k.Name]
@@ -158,7 +158,7 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	k.fed.forget()
-	_, _ = k.fed.get(ctx) // if it fails, only a restore to the last seconds goes unnoticed
+	_, _ = k.fed.getBy(ctx, k.advance) // if it fails, only a restore to the last seconds goes unnoticed
 }
 
 // rebuild builds the store after a pause.

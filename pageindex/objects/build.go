@@ -117,7 +117,7 @@ func (b *build) finish(ctx context.Context, covers string) error {
 			return err
 		}
 	}
-	made, err := newCutter(ctx, b.core.storage, b.core.settings).build(b.sorter.All())
+	made, err := newCutter(ctx, b.core.storage, b.core.settings.chunk, b.core.settings.now()).build(b.sorter.All())
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ type cutter struct {
 	head   int    // estimated size of its head
 }
 
-func newCutter(ctx context.Context, s storage, set settings) *cutter {
-	c := &cutter{storage: s, size: set.chunk, now: set.now()}
+func newCutter(ctx context.Context, s storage, size int, now time.Time) *cutter {
+	c := &cutter{storage: s, size: size, now: now}
 	c.writes, c.ctx = errgroup.WithContext(ctx)
 	c.writes.SetLimit(parallelWrites)
 	return c
