@@ -293,6 +293,40 @@ func drawnUnderThePress(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// The stars of the form are filled as far as the pointer is, else as far as was chosen: also while the pointer is beside
+// them, and while they cannot be changed.
+func starsUnderThePointer(t *testing.T, ctx context.Context, s shop) {
+	star := func(n int) string { return fmt.Sprintf(".write [name=rating][value='%d']", n) }
+	moveTo := func(selector string) chromedp.Action {
+		return chromedp.ActionFunc(func(ctx context.Context) error {
+			var box dom.Rect
+			if err := chromedp.Evaluate(fmt.Sprintf("%s.querySelector(%q).getBoundingClientRect().toJSON()", root, selector), &box).Do(ctx); err != nil {
+				return err
+			}
+			return chromedp.MouseEvent(input.MouseMoved, box.X+box.Width/2, box.Y+box.Height/2).Do(ctx)
+		})
+	}
+	filled := func(n int) chromedp.Action {
+		return holds(fmt.Sprintf("[...%s.querySelectorAll('.rate label')].filter((label) => getComputedStyle(label, '::before').content.includes('★')).length === %d", root, n))
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/signed",
+		holds(idle),
+		click(".compose button"),
+		filled(0),
+		click(star(4)),
+		moveTo(".rate .hint"),
+		filled(4),
+		moveTo(star(2)),
+		filled(2),
+		chromedp.Evaluate(root+".querySelector('.write fieldset').disabled = true", nil),
+		filled(4),
+		moveTo(star(5)),
+		filled(4),
+		chromedp.Evaluate(root+".querySelector('.write fieldset').disabled = false", nil),
+		filled(5),
+	)
+}
+
 // A double click means what one click means: a vote is not taken back, and a filter stays chosen.
 func clickedTwice(t *testing.T, ctx context.Context, s shop) {
 	twice := func(selector string) chromedp.Action {

@@ -35,6 +35,7 @@ func TestInABrowser(t *testing.T) {
 		{"the latest wins", theLatestWins},
 		{"drawn under the press", drawnUnderThePress},
 		{"clicked twice", clickedTwice},
+		{"stars under the pointer", starsUnderThePointer},
 		{"fails in sight", failsInSight},
 		{"no answer", noAnswer},
 		{"trouble", trouble},
