@@ -117,6 +117,7 @@ func TestExplorer(t *testing.T) {
 		{"other plans", explorer.otherPlans},
 		{"what a browser keeps", explorer.kept},
 		{"no answers", explorer.noAnswers},
+		{"schema comes late", explorer.schemaComesLate},
 		{"narrow", explorer.narrow},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(e.newcomer(t), t) })
@@ -331,6 +332,16 @@ func (e explorer) noAnswers(t *testing.T) {
 	}
 	e.visit(t, "", append(actions, browsertest.Click(`//button[text()="Headers"]`), set(headers, `{"a b": "c"}`),
 		browsertest.Click(".graphiql-execute-button"), has(result, "Correct it in the pane of headers"))...)
+}
+
+// A schema that could not be read when the page opened is read with the next run, and a run is what the visitor is told to
+// try.
+func (e explorer) schemaComesLate(t *testing.T) {
+	const docs = `document.querySelector('.graphiql-plugin')?.innerText`
+	must.Do(t, chromedp.Run(e.ctx, before(`window.ask = fetch; window.fetch = async () => { throw new TypeError('Failed to fetch'); }`)))
+	e.visit(t, "", browsertest.Click(`button[aria-label="Show Documentation Explorer"]`), has(docs, "Error fetching schema"),
+		has(fmt.Sprintf(shown, "response.json"), "press the run button again"), until(`!document.querySelector('.graphiql-spinner')`),
+		chromedp.Evaluate(`window.fetch = window.ask`, nil), browsertest.Click(".graphiql-execute-button"), has(docs, "Root Types"))
 }
 
 // fits is whether nothing on the page is beyond its edges but what scrolls, and every button that

@@ -1,4 +1,4 @@
-// What the explorer does by itself: run the first example, show what a link brought, and keep tabs and panes as they fit.
+// What the explorer does by itself: run the first example, show what a link brought, and keep tabs, panes and schema as they fit.
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
 import { hush, say } from './notice.jsx';
@@ -7,6 +7,7 @@ export function Session({ link, firstQuery }) {
   useLink(link);
   useFirstAnswer(link?.operation ? null : firstQuery);
   useOneTab();
+  useSchema();
   useSystemColours();
   return null;
 }
@@ -71,6 +72,15 @@ function useOneTab() {
   }, [tab, variableEditor]);
   useEffect(() => {
     if (isFetching) hush();
+  }, [isFetching]);
+}
+
+// A schema that could not be read is read again after each run, which an answer that did not come asks for.
+function useSchema() {
+  const { introspect } = useGraphiQLActions();
+  const { isFetching, fetchError } = useGraphiQL(pick('isFetching', 'fetchError'));
+  useEffect(() => {
+    if (!isFetching && fetchError) introspect();
   }, [isFetching]);
 }
 
