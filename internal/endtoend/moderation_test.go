@@ -44,6 +44,7 @@ func TestModeration(t *testing.T) {
 		{"in trouble", moderateInTrouble},
 		{"what was typed", keepWhatWasTyped},
 		{"slow network", decideWhileItLoads},
+		{"signed out meanwhile", signOutWhileItLoads},
 		{"hostile texts", moderateHostileTexts},
 		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},
@@ -393,11 +394,14 @@ func filtersAndPages(t *testing.T, d *desk) {
 	d.click("#languages")
 	d.press("?" + kb.Enter)
 	d.until(`document.querySelector('#languages').validationMessage === 'Give language tags, such as de, pt-BR.'`)
+	d.write("pt-BR", "olá", "")
+	d.click("#refresh")
+	d.titles("oi", "olá") // of the last languages that were well written
 	d.click("#clear")
 	d.until(`document.querySelectorAll('article').length === 20`)
 	d.click("#select-all")
 	d.click("#approve-all")
-	d.titles("20", "21", "22", "oi") // the next ones come when all are decided
+	d.titles("20", "21", "22", "oi", "olá") // the next ones come when all are decided
 	d.click("#select-all")
 	d.click("#approve-all")
 	d.says("#empty", "That was the last one.")
@@ -731,6 +735,31 @@ func decideWhileItLoads(t *testing.T, d *desk) {
 	d.titles("more", "more")
 	d.decided(one, "APPROVED")
 	d.decided(two, "REJECTED")
+	d.quiet()
+}
+
+// A list that arrives after its moderator signed out is not shown.
+func signOutWhileItLoads(t *testing.T, d *desk) {
+	d.write("en", "one", "text")
+	d.visit(d.site.troubled)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
+	d.titles("one")
+	d.do(chromedp.Evaluate(`{
+		const { json } = Response.prototype;
+		Response.prototype.json = async function () {
+			const answer = await json.call(this);
+			setTimeout(() => globalThis.taken = true); // what waits for the answer goes on first
+			return answer;
+		};
+	}`, nil))
+	arrived, release := d.hold(late)
+	d.click("#refresh")
+	<-arrived
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token'`)
+	close(release)
+	d.until(`globalThis.taken`)
+	d.until(`document.querySelector('#desk').hidden && document.querySelector('article') === null`)
 	d.quiet()
 }
 

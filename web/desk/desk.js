@@ -21,6 +21,7 @@ let unread = null; // what to load again after an error: {after, problem}
 let problem = ''; // why decisions are not saved
 let loads = 0;
 let mayReply = false; // in the shop's name
+let chosenTags = []; // languages of the filter, as it was last understood
 
 // ---- Signing in ----
 
@@ -59,6 +60,7 @@ byId('sign-out').addEventListener('click', async () => {
   const known = failed().length > 0;
   if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
   token = '';
+  loads++; // what is under way is not shown any more
   sessionStorage.clear();
   items = [];
   unread = null;
@@ -124,10 +126,13 @@ function show(found, after) {
   else byId('empty').focus();
 }
 
-// wanted is the filter as the API has it.
+// wanted is the filter as the API has it. While a language is no tag, the languages are those before.
 function wanted() {
   const reasons = [...document.querySelectorAll('#filter :checked')].map(({ value }) => value);
-  return { reasons, languages: tags(), productId: byId('product').value.trim() || null };
+  try {
+    chosenTags = tags();
+  } catch {} // which the field says
+  return { reasons, languages: chosenTags, productId: byId('product').value.trim() || null };
 }
 
 // tags are the languages of the filter. It throws a RangeError if one is no language tag.
