@@ -118,6 +118,7 @@ func TestExplorer(t *testing.T) {
 		{"what a browser keeps", explorer.kept},
 		{"no answers", explorer.noAnswers},
 		{"schema comes late", explorer.schemaComesLate},
+		{"without scripts", explorer.withoutScript},
 		{"narrow", explorer.narrow},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(e.newcomer(t), t) })
@@ -342,6 +343,18 @@ func (e explorer) schemaComesLate(t *testing.T) {
 	e.visit(t, "", browsertest.Click(`button[aria-label="Show Documentation Explorer"]`), has(docs, "Error fetching schema"),
 		has(fmt.Sprintf(shown, "response.json"), "press the run button again"), until(`!document.querySelector('.graphiql-spinner')`),
 		chromedp.Evaluate(`window.fetch = window.ask`, nil), browsertest.Click(".graphiql-execute-button"), has(docs, "Root Types"))
+}
+
+// Where no scripts run, the page says at its top what it needs, and not that it loads.
+func (e explorer) withoutScript(t *testing.T) {
+	const inView = `[...document.querySelectorAll('.waiting')].filter((part) => part.checkVisibility() && part.getBoundingClientRect().bottom <= innerHeight)
+		.map(({ textContent }) => textContent.split('.')[0]).join()`
+	var text string
+	must.Do(t, chromedp.Run(e.ctx, emulation.SetScriptExecutionDisabled(true)))
+	e.visit(t, "", chromedp.Evaluate(inView, &text))
+	if want := "The explorer needs JavaScript"; text != want {
+		t.Errorf("the page says %q, want %q", text, want)
+	}
 }
 
 // fits is whether nothing on the page is beyond its edges but what scrolls, and every button that
