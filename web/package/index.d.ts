@@ -1,5 +1,8 @@
-/** A token, or a function that returns one for each request. */
-export type Token = string | (() => string | Promise<string>);
+/** A token, or none if nobody is signed in. */
+export type GivenToken = string | null | undefined;
+
+/** A token, or a function that returns one for each request. A function that throws asks its reader to sign in again. */
+export type Token = string | (() => GivenToken | Promise<GivenToken>);
 
 /** Texts in place of the element's own, by the keys of strings.json. */
 export type Strings = Readonly<Record<string, string>>;

@@ -19,8 +19,11 @@ interface ServerState {
   readonly answer: Answer;
 }
 
+/** A token, or none if nobody is signed in. */
+type Given = string | null | undefined;
+
 /** A token, or a function that returns one for each request. */
-type Token = string | (() => string | Promise<string>);
+type Token = string | (() => Given | Promise<Given>);
 
 /** What a change leads to: another conversation, another choice, the same question again, or only a drawing. */
 type Need = 'begin' | 'choose' | 'ask' | 'draw';
