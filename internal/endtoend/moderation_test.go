@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -352,8 +353,19 @@ func moderateByKeyboard(t *testing.T, d *desk) {
 	for i, status := range []string{"PENDING", "APPROVED", "REJECTED", "PENDING"} {
 		d.decided(ids[i], status)
 	}
-	// Single keys can be turned off, for those who speak to their computer.
 	d.titles("a", "d")
+	d.focused("a")
+	// A key that is held down decides about one comment. It may move on.
+	for _, isRepeated := range []bool{false, true, true} {
+		d.do(input.DispatchKeyEvent(input.KeyDown).WithKey("a").WithText("a").WithAutoRepeat(isRepeated))
+	}
+	d.states("decided", "open")
+	d.press("u")
+	d.states("open", "open")
+	d.focused("a")
+	d.do(input.DispatchKeyEvent(input.KeyDown).WithKey("j").WithText("j").WithAutoRepeat(true))
+	d.focused("d")
+	// Single keys can be turned off, for those who speak to their computer.
 	d.click("#keys")
 	d.click("#use-keys")
 	d.click("#help [type=submit]")

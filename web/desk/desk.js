@@ -512,6 +512,7 @@ addEventListener('keydown', (event) => {
   const typing = target.matches('input:not([type=checkbox]), textarea');
   if (typing || ctrlKey || altKey || metaKey || byId('desk').hidden || document.querySelector('dialog[open]')) return;
   if (!Object.hasOwn(actions, key) || !byId('use-keys').checked) return;
+  if (event.repeat && key !== 'j' && key !== 'k') return; // held down, it decides about one comment alone
   event.preventDefault();
   actions[key]();
 });
