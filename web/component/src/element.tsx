@@ -463,9 +463,10 @@ export class TalkbackComments extends Base {
     history.replaceState(history.state, '', this.#addressOf(choice)); // whose state the page's own scripts may need
   }
 
+  /** What shows a choice, at the same place of the page. */
   #addressOf(choice: Choice): string {
     const link = linkTo(this.#view(), choice);
-    return link.startsWith('?') ? this.#path + link : link;
+    return (link.startsWith('?') ? this.#path + link : link) + location.hash;
   }
 
   /** Shows more comments, and leads the reader to the first of these. */
