@@ -46,6 +46,7 @@ func TestModeration(t *testing.T) {
 		{"what was typed", keepWhatWasTyped},
 		{"slow network", decideWhileItLoads},
 		{"signed out meanwhile", signOutWhileItLoads},
+		{"nothing is kept", moderateWithoutStorage},
 		{"hostile texts", moderateHostileTexts},
 		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},
@@ -747,6 +748,25 @@ func decideWhileItLoads(t *testing.T, d *desk) {
 	d.titles("more", "more")
 	d.decided(one, "APPROVED")
 	d.decided(two, "REJECTED")
+	d.quiet()
+}
+
+// The page works in a browser that lets it keep nothing, until it is left.
+func moderateWithoutStorage(t *testing.T, d *desk) {
+	id := d.write("en", "one", "text")
+	d.onEachPage(`for (const storage of ['sessionStorage', 'localStorage']) {
+		Object.defineProperty(window, storage, { get() { throw new DOMException('no', 'SecurityError'); } });
+	}`)
+	d.visit(d.site.address)
+	d.mouse(0, ".reply")
+	d.until(`document.activeElement?.id === 'reply-text'`)
+	d.press("Thank you.")
+	d.click("#reply [type=submit]")
+	d.says(".said", "Thank you.")
+	d.until(`!document.querySelector('#reply').open`)
+	d.press("a")
+	d.click("#refresh")
+	d.decided(id, "APPROVED")
 	d.quiet()
 }
 

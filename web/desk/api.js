@@ -1,8 +1,20 @@
 // Asks the API of the host that the page came from. The files of this folder are one script.
 
+// What the browser keeps of the page, for the tab and for longer; null if it keeps nothing.
+const ofTab = storageOf('sessionStorage');
+const ofBrowser = storageOf('localStorage');
+
+function storageOf(name) {
+  try {
+    return window[name];
+  } catch {
+    return null;
+  }
+}
+
 // The token stays in this tab: not in an address, a cookie, or a storage that outlives the tab.
 const tokenKey = 'talkback moderator';
-let token = sessionStorage.getItem(tokenKey) ?? '';
+let token = ofTab?.getItem(tokenKey) ?? '';
 
 const commentFields = `
   id version status rating language title text createdAt isVerifiedPurchase
