@@ -416,6 +416,31 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 		focused(".list"),
 		holds(fmt.Sprintf("Math.abs(%s.querySelector('.result').getBoundingClientRect().top) < innerHeight / 2", root)),
 	)
+	// Languages that were unfolded stay so, and who empties the dates, which are folded then, goes on at the result.
+	dates := func(day string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf("{ const from = %s.querySelector('[name=from]'); from.value = %q; from.form.querySelector('button').focus() }", root, day), nil)
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/polyglot",
+		holds(idle),
+		focus("details.more summary"),
+		chromedp.KeyEvent(kb.Enter),
+		focus("details.more .chip"),
+		chromedp.KeyEvent(kb.Enter),
+		holds(root+".querySelector('details.more .chip[aria-current]') !== null && "+idle+" !== null"),
+		chromedp.KeyEvent(kb.Enter),
+		holds(root+".querySelector('.chip[aria-current]') === null && "+idle+" !== null"),
+		holds(root+".querySelector('details.more').open"),
+		focused("details.more .chip"),
+		focus(".dates summary"),
+		chromedp.KeyEvent(kb.Enter),
+		dates("2026-05-20"),
+		chromedp.KeyEvent(kb.Enter),
+		says(".result", "5 of 130 comments, average 3.0"),
+		dates(""),
+		chromedp.KeyEvent(kb.Enter),
+		says(".result", "130 comments"),
+		focused(".result"),
+	)
 	var reached []string
 	everything := fmt.Sprintf(`[...%s.querySelectorAll('a[href], button, input:not([type=hidden]), summary')]
 		.filter((found) => found.tabIndex < 0).map((found) => found.outerHTML)`, root)

@@ -322,6 +322,9 @@ func catalogue(product string) []made {
 	all := make([]made, size)
 	for i := range all {
 		all[i] = made{i, 1 + (i*i+3*i)%5, languages[i*i%len(languages)], newest.AddDate(0, 0, -i)}
+		if product == "polyglot" { // has all of them
+			all[i].language = languages[i%len(languages)]
+		}
 	}
 	return all
 }

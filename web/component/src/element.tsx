@@ -352,8 +352,8 @@ export class TalkbackComments extends Base {
       this.#listen((this.#root = this.#newRoot()));
       return this.#session?.spoil(error);
     }
-    // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.
-    if (focused && !this.shadowRoot?.activeElement) this.#focus('.result, .error, .empty');
+    // What had the focus may be gone, such as "Clear filters", or folded. The reader goes on at the result.
+    if (focused && !this.shadowRoot?.activeElement?.checkVisibility()) this.#focus('.result, .error, .empty');
     this.#follow();
   }
 

@@ -32,11 +32,15 @@ function Languages({ view }: Props) {
   const chips = tags.map((language) => (matching ?? languages).find((found) => found.language === language) ?? { language, count: 0 });
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
+  const isChosen = hidden.some(({ language }) => chosen.includes(language));
+  const unfold = (more: HTMLDetailsElement | null) => { // and it stays so when none of them is chosen any more
+    if (more && isChosen) more.open = true;
+  };
   return (
     <>
       <Chips view={view} chips={chips.slice(0, languagesInSight)} />
       {hidden.length > 0 && (
-        <details class="more" open={hidden.some(({ language }) => chosen.includes(language))}>
+        <details class="more" ref={unfold}>
           <summary>{view.texts.say('languages.more')}</summary>
           <Chips view={view} chips={hidden} />
         </details>
