@@ -57,17 +57,12 @@ type languageRatings struct {
 	counts comment.Counts
 }
 
-// isDated reports whether a filter has a range of dates. Such comments are counted on request.
-func isDated(filter comment.Filter) bool {
-	return filter.CreatedAfter != nil || filter.CreatedBefore != nil
-}
-
 // readRatings reads how a product's comments that match a filter are rated. It returns a NotFound
 // error if the product has no comments at all.
 func readRatings(ctx context.Context, store *dynamo.Store, product string, filter comment.Filter) (ratings, error) {
 	r := ratings{product: product, filter: filter}
 	q := comment.Query{Product: product, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}, WithoutText: true}
-	if isDated(filter) {
+	if !filter.Counted() {
 		q.Count = comment.CountByRating
 	}
 	page, err := store.Comments(ctx, q)
@@ -160,8 +155,8 @@ func (r ratings) text(now time.Time, screen output.Screen) string {
 	}
 	upTo := "unknown: talkback stream --status says why"
 	switch {
-	case isDated(r.filter):
-		upTo = "now: a range of dates is counted each time"
+	case !r.filter.Counted():
+		upTo = "now: this list is counted each time"
 	case r.upTo != nil:
 		upTo = fmt.Sprintf("%s, %s ago", timeText(*r.upTo), lagText(max(0, now.Sub(*r.upTo))))
 	}

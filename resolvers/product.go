@@ -93,7 +93,7 @@ func (r productResolver) Languages(ctx context.Context, product *comment.Product
 	if err != nil {
 		return nil, err
 	}
-	if of.Dated() {
+	if !of.Counted() {
 		return nil, comment.Errorf(comment.BadInput, "languages are not counted by dates: leave out createdAfter and createdBefore")
 	}
 	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
