@@ -2510,7 +2510,10 @@ enum RejectionReason {
 type ModerationDecision {
   "When it was decided."
   decidedAt: DateTime!
-  "The shop's own id of the moderator; null for the moderators' token."
+  """
+  The shop's own id of the moderator, or of the author who took the comment back. Null for the
+  moderators' token.
+  """
   by: ID
   "The state before."
   from: CommentStatus!
