@@ -12,9 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
@@ -139,8 +141,8 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// The filter passes only the records of comments and of the schedule's item. The table has
-// comments, counts and an idempotency key.
+// The filter passes only the records of comments, of votes and of the schedule's item. The table has
+// comments, one with a vote, counts and an idempotency key.
 func TestFilter(t *testing.T) {
 	client, table := countedTable(t)
 	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}))(t)
@@ -153,17 +155,18 @@ func TestFilter(t *testing.T) {
 		record := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{
 			"Keys": map[string]any{"PK": map[string]any{"S": pk}, "SK": map[string]any{"S": sk}},
 		}}
-		if wanted := strings.HasPrefix(pk, "C#") || pk == "STREAM#SCHEDULE"; matches(pattern, record) != wanted {
+		_, isVote := layout.VoteSlice(key)
+		if wanted := strings.HasPrefix(pk, "C#") && sk == "C" || isVote || pk == "STREAM#SCHEDULE"; matches(pattern, record) != wanted {
 			t.Errorf("item %s %s: the filter passes it: %v", pk, sk, !wanted)
 		}
 		kinds[pk[:strings.Index(pk, "#")+1]+sk[:1]] = true
 	}
-	if want := []string{"C#C", "KEY#K", "P#M", "P#S", "STREAM#S"}; !containsAll(kinds, want) {
+	if want := []string{"C#C", "C#V", "KEY#K", "P#M", "P#S", "STREAM#S"}; !containsAll(kinds, want) {
 		t.Errorf("the table holds only %v, this proves little", kinds)
 	}
 }
 
-// countedTable is a table with comments, their statistics and a key.
+// countedTable is a table with comments, a vote about one, their statistics and a key.
 func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -176,6 +179,10 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 			key = "a key"
 		}
 		must.Get(store.Add(t.Context(), c, key))(t)
+		if i == 0 {
+			vote := comment.CastVote{By: "a customer", Vote: comment.Helpful, At: c.CreatedAt()}
+			must.Do(t, store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
+		}
 		output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "C#" + c.ID.Position().String()}, "SK": &types.AttributeValueMemberS{Value: "C"},
 		}})
@@ -201,7 +208,7 @@ func TestScheduleCountsAsNothing(t *testing.T) {
 }
 
 // matches reports whether a record passes a filter pattern of Lambda's. It supports fields and
-// lists of allowed texts.
+// lists of allowed texts and prefixes.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
 func matches(pattern, record map[string]any) bool {
 	for field, want := range pattern {
@@ -212,7 +219,12 @@ func matches(pattern, record map[string]any) bool {
 				return false
 			}
 		case []any:
-			if !slices.Contains(want, record[field]) {
+			text, _ := record[field].(string)
+			if !slices.ContainsFunc(want, func(allowed any) bool {
+				rule, _ := allowed.(map[string]any)
+				prefix, isPrefix := rule["prefix"].(string)
+				return allowed == record[field] || isPrefix && strings.HasPrefix(text, prefix)
+			}) {
 				return false
 			}
 		}

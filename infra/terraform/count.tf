@@ -99,7 +99,7 @@ resource "aws_lambda_event_source_mapping" "stream" {
 
   filter_criteria {
     filter {
-      pattern = jsonencode({ dynamodb = { Keys = { SK = { S = ["C", "SCHEDULE"] } } } })
+      pattern = jsonencode({ dynamodb = { Keys = { SK = { S = ["C", "SCHEDULE", { prefix = "V#" }] } } } })
     }
   }
 }

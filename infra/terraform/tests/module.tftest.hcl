@@ -82,6 +82,11 @@ run "everything" {
   }
 
   assert {
+    condition     = [for f in one(aws_lambda_event_source_mapping.stream[0].filter_criteria).filter : jsonencode(jsondecode(f.pattern).dynamodb.Keys.SK.S)] == [jsonencode(["C", "SCHEDULE", { prefix = "V#" }])]
+    error_message = "the function does not get the records of comments, votes and the schedule alone"
+  }
+
+  assert {
     condition     = jsondecode(aws_scheduler_schedule.count[0].target[0].input).Item.SK.S == "SCHEDULE" && strcontains(aws_scheduler_schedule.count[0].target[0].input, "<aws.scheduler.scheduled-time>")
     error_message = "the schedule does not write the item that the filter lets through"
   }
