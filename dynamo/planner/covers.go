@@ -242,7 +242,8 @@ func gridOf(stats comment.Stats, list comment.Filter) (g grid) {
 	if sharing {
 		g.named = g.named.plus(shared)
 	}
-	any := comment.Filter{Verified: list.Verified, WithMedia: list.WithMedia, Helpful: list.Helpful}
+	any := list
+	any.Languages, any.Ratings = nil, nil
 	if list.WithMedia != nil && *list.WithMedia {
 		g.media = stats.Counts(comment.Filter{WithMedia: list.WithMedia}).Total()
 	}
