@@ -83,11 +83,6 @@ func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = http })
 }
 
-// wrapped returns a copy of a client with its HTTP client wrapped.
-func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
-	return Over(client, wrap(client.Options().HTTPClient))
-}
-
 func httpClient() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
@@ -99,9 +94,9 @@ func httpClient() *awshttp.BuildableClient {
 }
 
 // retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. It also
-// retries after an answer that was damaged on its way, because only reads use it. Writes must know
-// what they repeat, and turn it off by NoRetries. It waits for a random time below a limit that
-// doubles with each attempt.
+// retries after conflicts with another write, and after an answer that was cut or damaged on its
+// way, because only reads use it. Writes must know what they repeat, and turn it off by NoRetries.
+// It waits for a random time below a limit that doubles with each attempt.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -109,17 +104,14 @@ func retryer() aws.Retryer {
 		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
 			return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
 		})
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryMore)}, o.Retryables...)
+		more := retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+			if unreadable(err) || meanings[CodeOf(err)] == inTheWay {
+				return aws.TrueTernary
+			}
+			return aws.UnknownTernary
+		})
+		o.Retryables = append([]retry.IsErrorRetryable{more}, o.Retryables...)
 	})
-}
-
-// retryMore retries two kinds of errors that the SDK gives up on: answers that were cut or damaged
-// on their way, and conflicts with another write.
-func retryMore(err error) aws.Ternary {
-	if unreadable(err) || meanings[CodeOf(err)] == inTheWay {
-		return aws.TrueTernary
-	}
-	return aws.UnknownTernary
 }
 
 // NoRetries turns the SDK's own retries off.

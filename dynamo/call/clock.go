@@ -51,7 +51,7 @@ func (c *Clock) Ahead() time.Duration {
 // Of returns a copy of a client, with whose answers the clock is compared. Call it before the
 // client is observed or hedged.
 func (c *Clock) Of(client *dynamodb.Client) *dynamodb.Client {
-	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &clockedHTTP{under, c} })
+	return Over(client, &clockedHTTP{client.Options().HTTPClient, c})
 }
 
 // clockedHTTP is an HTTP client that passes the headers of answers to a Clock.

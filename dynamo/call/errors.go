@@ -153,6 +153,15 @@ func Refused(err error) bool {
 	return refused || HasReason(err, "ConditionalCheckFailed")
 }
 
+// Done reports whether a write with a condition happened. That the condition did not hold is no
+// error: another write came first.
+func Done(err error) (bool, error) {
+	if Refused(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // FoundInstead returns the stored item if the condition of a write did not hold. It is nil if there
 // is none, or if the write did not set ReturnValuesOnConditionCheckFailure.
 func FoundInstead(err error) (there layout.Item, refused bool) {

@@ -33,13 +33,11 @@ const (
 // the slowest of its reads, so slow pages are more frequent than slow reads. There is at most one
 // second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
-	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
-		h := &hedger{under: under}
-		if observed, ok := under.(*observedHTTP); ok {
-			h.observe = observed.to.Hedged
-		}
-		return h
-	})
+	h := &hedger{under: client.Options().HTTPClient}
+	if observed, ok := h.under.(*observedHTTP); ok {
+		h.observe = observed.to.Hedged
+	}
+	return Over(client, h)
 }
 
 // hedger is an HTTP client that hedges reads.

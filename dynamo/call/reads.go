@@ -95,13 +95,25 @@ func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dyna
 	}
 }
 
+// PartitionInput returns a consistent query of the items of a partition of the table whose sort keys
+// have a prefix; of all if that is empty.
+func PartitionInput(table string, key types.AttributeValue, prefix string) *dynamodb.QueryInput {
+	condition, values := layout.AttrPK+" = :key", layout.Item{":key": key}
+	if prefix != "" {
+		condition += " AND begins_with(" + layout.AttrSK + ", :prefix)"
+		values[":prefix"] = layout.Text(prefix)
+	}
+	return &dynamodb.QueryInput{
+		TableName: aws.String(table), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	}
+}
+
 // Partition returns the items of a partition of the table, read consistently, and the read units
 // consumed.
 func Partition(ctx context.Context, client Querier, table string, key types.AttributeValue, what string) (items []layout.Item, units float64, err error) {
-	for output, err := range Answers(ctx, client, &dynamodb.QueryInput{
-		TableName: aws.String(table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"), ConsistentRead: aws.Bool(true),
-		ExpressionAttributeValues: layout.Item{":key": key}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}, what) {
+	input := PartitionInput(table, key, "")
+	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	for output, err := range Answers(ctx, client, input, what) {
 		if err != nil {
 			return nil, units, err
 		}

@@ -71,9 +71,7 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
 		}, call.NoRetries)
-		if call.Refused(err) {
-			return false, nil
-		}
+		_, err = call.Done(err)
 		return false, call.Wrap(err, "PutItem of an erasure")
 	})
 	if err != nil {
@@ -152,10 +150,7 @@ func (r *erasing) delete(ctx context.Context, key layout.Item, condition string,
 func (r *erasing) write(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
 	err = call.Retry(ctx, func() (further bool, err error) {
 		consumed, err := write()
-		if call.Refused(err) {
-			return false, nil
-		}
-		if done = err == nil; done {
+		if done, err = call.Done(err); done {
 			r.update(func(p *progress) { p.report.WriteUnits += call.UnitsOf(consumed) })
 		}
 		return false, call.Wrap(err, "write of an erasure")

@@ -139,9 +139,7 @@ func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
 		TableName: aws.String(m.table), Item: layout.Tombstone(c.ID, rand.Text(), time.Now()),
 		ConditionExpression: aws.String(layout.IfAbsent + " OR " + condition), ExpressionAttributeValues: author,
 	}, call.NoRetries)
-	if call.Refused(err) {
-		return nil
-	}
+	_, err = call.Done(err)
 	return call.Wrap(err, "PutItem of the tombstone of %s", c.ID)
 }
 

@@ -71,10 +71,7 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 // State reads the state, consistently.
 func (l *Leases) State(ctx context.Context) (stream.State, error) {
 	it, err := call.Item(ctx, l.client, l.table, layout.Key(streamPK, streamStateSK), "state of the stream")
-	if err != nil {
-		return stream.State{}, err
-	}
-	return stateOf(it), nil
+	return stateOf(it), err
 }
 
 // SwapState writes the state, with the version after that of the old one.
@@ -112,11 +109,8 @@ func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLe
 // time.
 func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
 	state, leases, err := l.Current(ctx)
-	if err != nil {
-		return time.Time{}, false, state, err
-	}
 	before, known = stream.ProcessedUpTo(leases)
-	return before, known, state, nil
+	return before, known, state, err
 }
 
 // Current reads the state and the leases of the current stream. Before the first stream there are
@@ -156,12 +150,7 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition express
 
 // partition reads a partition consistently, and decodes its items.
 func partition[T any](ctx context.Context, l *Leases, key string, decode func(layout.Item) T) ([]T, error) {
-	input := &dynamodb.QueryInput{
-		TableName:                 aws.String(l.table),
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("PK = :k"),
-		ExpressionAttributeValues: layout.Item{":k": layout.Text(key)},
-	}
+	input := call.PartitionInput(l.table, layout.Text(key), "")
 	for all := []T{}; ; {
 		output, err := l.client.Query(ctx, input)
 		if err != nil {

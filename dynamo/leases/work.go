@@ -160,11 +160,7 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 		condition = "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(from, values, attrWorkOwner, attrWorkHeartbeat)
 	}
 	w.heartbeat, w.ended = was.heartbeat+1, false
-	err = w.put(ctx, w.item(progress), condition, values)
-	if call.Refused(err) {
-		return false, nil
-	}
-	return err == nil, err
+	return call.Done(w.put(ctx, w.item(progress), condition, values))
 }
 
 // item returns the item of this process's work, with the given progress.
@@ -221,7 +217,14 @@ func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(cont
 	kept := make(chan error, 1)
 	go func() {
 		defer stop()
-		kept <- task.Guard(func() error { return w.keep(ours) })
+		kept <- task.Guard(func() error {
+			for task.Wait(ours, w.Heartbeat) == nil {
+				if err := w.Save(ours); err != nil && ours.Err() == nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}()
 	err := work(ours)
 	stop()
@@ -234,17 +237,6 @@ func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(cont
 		_ = w.save(release, func(it layout.Item) { delete(it, attrWorkOwner) })
 	}
 	return err
-}
-
-// keep saves the progress with every heartbeat until the context ends or another process has taken
-// over.
-func (w *Work) keep(ctx context.Context) error {
-	for task.Wait(ctx, w.Heartbeat) == nil {
-		if err := w.Save(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Finish deletes the item, so that nothing is left to resume.

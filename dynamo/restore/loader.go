@@ -364,10 +364,7 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
 		return err
 	})
-	if call.Refused(err) {
-		return false, nil
-	}
-	return err == nil, call.Wrap(err, "UpdateItem")
+	return call.Done(call.Wrap(err, "UpdateItem"))
 }
 
 // ErrNoComments refuses to empty a table.

@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -61,9 +60,9 @@ func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
 	return now, nil
 }
 
-// all counts all votes of a comment, by slice.
-func (r reader) all(ctx context.Context, id comment.ID) (counted layout.VoteSums, votes int, err error) {
-	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.VoteProjection) {
+// count counts the votes of a comment whose sort keys have a prefix, by slice.
+func (r reader) count(ctx context.Context, id comment.ID, prefix string) (counted layout.VoteSums, votes int, err error) {
+	for it, err := range r.each(ctx, id, prefix, layout.VoteProjection) {
 		if err != nil {
 			return counted, votes, err
 		}
@@ -75,24 +74,11 @@ func (r reader) all(ctx context.Context, id comment.ID) (counted layout.VoteSums
 	return counted, votes, nil
 }
 
-func (r reader) slice(ctx context.Context, id comment.ID, slice int) (counted comment.VoteCounts, err error) {
-	for it, err := range r.each(ctx, id, layout.VoteSlicePrefix(slice), layout.VoteProjection) {
-		if err != nil {
-			return counted, err
-		}
-		layout.CountVote(it, &counted)
-	}
-	return counted, nil
-}
-
 // each yields the items beside a comment whose sort keys have a prefix. After an error it ends.
 func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string) iter.Seq2[layout.Item, error] {
-	return call.Items(ctx, r.client, &dynamodb.QueryInput{
-		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
-		ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
-		ProjectionExpression:      aws.String(projection),
-	}, "votes of "+string(id))
+	input := call.PartitionInput(r.table, layout.CommentKey(id)[layout.AttrPK], prefix)
+	input.ProjectionExpression = aws.String(projection)
+	return call.Items(ctx, r.client, input, "votes of "+string(id))
 }
 
 // Difference describes what is wrong with the stored numbers of a comment's votes.
@@ -110,7 +96,7 @@ func Compare(ctx context.Context, client Client, table string, id comment.ID) (D
 	if err != nil {
 		return Difference{}, err
 	}
-	counted, _, err := r.all(ctx, id)
+	counted, _, err := r.count(ctx, id, layout.VoteSKPrefix)
 	if err != nil {
 		return Difference{}, err
 	}

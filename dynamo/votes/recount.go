@@ -1,3 +1,9 @@
+// Package votes keeps the number of votes in each comment's item up to date.
+//
+// Nothing is ever added to a total. A [Recounter] counts the votes of a comment anew whenever a
+// record of the stream shows a changed vote. So it does no harm if the record comes twice, late or
+// to two processes at once. records.go finds the comments that records concern, and recount.go
+// counts their votes.
 package votes
 
 import (
@@ -122,11 +128,11 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 	case now.unreadable != nil:
 		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(left.id)})
 	case now.sums.Changes > 0 && len(left.changed) > 0 && left.votes > 0:
-		return true, r.count(ctx, now.sums, left)
+		return true, r.countChanged(ctx, now.sums, left)
 	case now.sums.Changes > 0:
 		return r.show(ctx, left.id, now.shown, now.sums.Total())
 	}
-	counted, votes, err := r.all(ctx, left.id)
+	counted, votes, err := r.count(ctx, left.id, layout.VoteSKPrefix)
 	if err != nil {
 		return false, err
 	}
@@ -138,8 +144,8 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 	return r.show(ctx, left.id, now.shown, counted.Total())
 }
 
-// count counts the next changed slices, and stores their counts.
-func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *counting) error {
+// countChanged counts the next changed slices, and stores their counts.
+func (r *Recounter) countChanged(ctx context.Context, sums layout.VoteSums, left *counting) error {
 	var now []int // as many as may be read by their earlier numbers of votes, at least one
 	votes := 0
 	for i, slice := range left.changed {
@@ -149,8 +155,9 @@ func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *count
 		}
 		now, votes = append(now, slice), votes+of
 	}
-	err := call.Parallel(ctx, len(now), func(ctx context.Context, i int) (err error) {
-		sums.Slices[now[i]], err = r.slice(ctx, left.id, now[i])
+	err := call.Parallel(ctx, len(now), func(ctx context.Context, i int) error {
+		counted, _, err := r.count(ctx, left.id, layout.VoteSlicePrefix(now[i]))
+		sums.Slices[now[i]] = counted.Slices[now[i]]
 		return err
 	})
 	if err != nil {
@@ -169,7 +176,7 @@ func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSum
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(r.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	})
-	return err == nil, orOvertaken(err)
+	return call.Done(err)
 }
 
 // show writes the total of a comment, unless it is correct. After a write, the votes have to be
@@ -183,16 +190,8 @@ func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesO
 		TableName: aws.String(r.table), Key: layout.CommentKey(id), UpdateExpression: aws.String(update),
 		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	})
-	return true, orOvertaken(err)
-}
-
-// orOvertaken returns the error of a write. It returns nil if the condition failed, because another
-// write came first.
-func orOvertaken(err error) error {
-	if call.Refused(err) {
-		return nil
-	}
-	return err
+	_, err = call.Done(err)
+	return true, err
 }
 
 // delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
