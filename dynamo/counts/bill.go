@@ -68,7 +68,7 @@ func (l ledger) bill(writes []types.TransactWriteItem) layout.Units {
 		}
 		switch r := layout.NewReader(after); {
 		case after[layout.AttrSK] == nil:
-		case r.Text(layout.AttrSK) == statisticsSK:
+		case r.Text(layout.AttrSK) == layout.StatisticsSK:
 			before = statistics
 		case after[layout.AttrPlace] != nil:
 			language := languageOfKey(after).Language

@@ -36,7 +36,7 @@ func TestRecordsAreDecodedToChanges(t *testing.T) {
 		{"a tombstone in place of a comment", stream.Record{Old: layout.Encode(second), New: layout.Tombstone(first.ID, "", at)},
 			[]Change{{Before: &comment.Cell{Language: "en", Rating: 5}}}},
 		{"a tombstone that expired", stream.Record{Old: layout.Tombstone(first.ID, "", at)}, nil},
-		{"statistics", stream.Record{New: layout.ProductKey("42", statisticsSK)}, nil},
+		{"statistics", stream.Record{New: layout.ProductKey("42", layout.StatisticsSK)}, nil},
 	} {
 		row.record.Position, row.record.Created = "p", at
 		for i := range row.want {
@@ -77,7 +77,7 @@ func TestFollowersHearOfChangesInOrder(t *testing.T) {
 	})
 	err := counter.Handle(t.Context(), []stream.Record{
 		{Position: "1", New: layout.Encode(changed(1, 1))},
-		{Position: "2", New: layout.ProductKey("42", statisticsSK)},
+		{Position: "2", New: layout.ProductKey("42", layout.StatisticsSK)},
 		{Position: "3", Old: layout.Encode(changed(1, 1)), New: layout.Encode(changed(2, 5))},
 	})
 	if !errors.Is(err, broken) {

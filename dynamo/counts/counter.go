@@ -341,7 +341,7 @@ var errHeld = comment.Errorf(comment.Throttled, "the statistics of a product are
 func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, leaderSettings, error) {
 	var keys []layout.Item
 	for product, standings := range parts {
-		keys = append(keys, layout.ProductKey(product, statisticsSK))
+		keys = append(keys, layout.ProductKey(product, layout.StatisticsSK))
 		for _, s := range standings {
 			keys = append(keys, markerKey(product, s.ID))
 		}
@@ -356,7 +356,7 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 			product: product, markers: make(map[comment.ID]marker, len(standings)),
 			brokenMarkers: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
 		}
-		l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, statisticsSK))])
+		l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, layout.StatisticsSK))])
 		l.others = comment.Stats{}
 		for _, s := range standings {
 			if l.markers[s.ID], err = decodeMarker(items[keyOf(markerKey(product, s.ID))]); err != nil {

@@ -101,7 +101,7 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 }
 
 func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
-	key := layout.ProductKey(product, statisticsSK)
+	key := layout.ProductKey(product, layout.StatisticsSK)
 	items, err := fetch(ctx, e.client, e.table, []layout.Item{key})
 	if err != nil {
 		return statistics{}, err
@@ -124,12 +124,7 @@ type cellEntry struct {
 func (e examiner) markers(ctx context.Context, seen *examination) iter.Seq2[*cellEntry, error] {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
 	return func(yield func(*cellEntry, error) bool) {
-		for it, err := range call.Items(ctx, e.client, &dynamodb.QueryInput{
-			TableName:                 aws.String(e.table),
-			ConsistentRead:            aws.Bool(true),
-			KeyConditionExpression:    aws.String(layout.AttrPK + " = :key"),
-			ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		}, key) {
+		for it, err := range call.Items(ctx, e.client, call.PartitionInput(e.table, layout.Text(key), ""), key) {
 			if marker := seen.take(it); (marker != nil || err != nil) && !yield(marker, err) {
 				return
 			}
@@ -142,7 +137,7 @@ func (e *examination) take(it layout.Item) *cellEntry {
 	sortKey := layout.NewReader(it).Text(layout.AttrSK)
 	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
 	switch {
-	case strings.HasPrefix(sortKey, markerSKPrefix):
+	case strings.HasPrefix(sortKey, layout.MarkerSKPrefix):
 		id, err := idOfMarker(sortKey)
 		if err != nil {
 			e.improper = append(e.improper, layout.NewImproper(it, "a marker's sort key holds the id of a comment"))
@@ -165,7 +160,7 @@ func (e *examination) take(it layout.Item) *cellEntry {
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Row{}) {
 			e.places[language] = keys
 		}
-	case sortKey == statisticsSK:
+	case sortKey == layout.StatisticsSK:
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
 			e.places[""] = keys
 		}

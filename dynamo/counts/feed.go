@@ -5,12 +5,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -70,49 +68,40 @@ func NewEntries(client entriesClient, table string) Entries {
 }
 
 // markerNames are the attributes that an entry is made of.
-const markerNames = layout.AttrPK + "," + layout.AttrSK + "," + attrCell + "," + attrPosition + "," + attrSource
+const markerNames = layout.AttrPK + "," + layout.AttrSK + "," + layout.AttrCell + "," + attrPosition + "," + attrSource
 
 // All calls do with the entries of all comments of the table, page by page in no order, from
 // several goroutines. It stops at the first error. Changes that are counted during the call may be
 // included or not.
 func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(call.DefaultScanCalls)
 	const segments = call.DefaultScanCalls * call.SegmentsPerCall
-	for segment := range segments {
-		group.Go(task.Guarded(func() error {
-			for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{
-				TableName:                 aws.String(e.table),
-				Segment:                   aws.Int32(int32(segment)),
-				TotalSegments:             aws.Int32(int32(segments)),
-				ConsistentRead:            aws.Bool(true),
-				FilterExpression:          aws.String("begins_with(" + layout.AttrPK + ",:products) AND begins_with(" + layout.AttrSK + ",:markers)"),
-				ExpressionAttributeValues: layout.Item{":products": layout.Text(layout.ProductPKPrefix), ":markers": layout.Text(markerSKPrefix)},
-				ProjectionExpression:      aws.String(markerNames),
-			}, "Scan segment %d of %d", segment, segments) {
-				if err != nil {
-					return err
-				}
-				if err := give(ctx, output.Items, do); err != nil {
-					return err
-				}
+	return call.ParallelUpTo(ctx, call.DefaultScanCalls, segments, func(ctx context.Context, segment int) error {
+		for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{
+			TableName:                 aws.String(e.table),
+			Segment:                   aws.Int32(int32(segment)),
+			TotalSegments:             aws.Int32(int32(segments)),
+			ConsistentRead:            aws.Bool(true),
+			FilterExpression:          aws.String("begins_with(" + layout.AttrPK + ",:products) AND begins_with(" + layout.AttrSK + ",:markers)"),
+			ExpressionAttributeValues: layout.Item{":products": layout.Text(layout.ProductPKPrefix), ":markers": layout.Text(layout.MarkerSKPrefix)},
+			ProjectionExpression:      aws.String(markerNames),
+		}, "Scan segment %d of %d", segment, segments) {
+			if err != nil {
+				return err
 			}
-			return nil
-		}))
-	}
-	return group.Wait()
+			if err := give(ctx, output.Items, do); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Of calls do with the entries of a product's comments, in the order of their positions.
 func (e Entries) Of(ctx context.Context, product string, do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	key := layout.ProductPKPrefix + product
-	for output, err := range call.Answers(ctx, e.client, &dynamodb.QueryInput{
-		TableName:                 aws.String(e.table),
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ",:markers)"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(key), ":markers": layout.Text(markerSKPrefix)},
-		ProjectionExpression:      aws.String(markerNames),
-	}, key) {
+	input := call.PartitionInput(e.table, layout.Text(key), layout.MarkerSKPrefix)
+	input.ProjectionExpression = aws.String(markerNames)
+	for output, err := range call.Answers(ctx, e.client, input, key) {
 		if err != nil {
 			return err
 		}

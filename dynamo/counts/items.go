@@ -7,12 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/task"
 )
 
 // countCalls is the maximum number of concurrent calls of a Counter, and of one fetch.
@@ -30,26 +28,22 @@ func keyOf(it layout.Item) itemKey {
 func fetch(ctx context.Context, client call.BatchGetter, table string, keys []layout.Item) (map[itemKey]layout.Item, error) {
 	var mu sync.Mutex
 	found := make(map[itemKey]layout.Item, len(keys))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(countCalls)
-	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
-		group.Go(task.Guarded(func() error {
-			got, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
-			if err != nil {
-				return call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(part), "key"))
-			}
-			if len(got.Left) > 0 {
-				return call.ErrBusy
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, it := range got.Items {
-				found[keyOf(it)] = it
-			}
-			return nil
-		}))
-	}
-	return found, group.Wait()
+	parts := slices.Collect(slices.Chunk(keys, call.MaxKeysPerGet))
+	return found, call.ParallelUpTo(ctx, countCalls, len(parts), func(ctx context.Context, i int) error {
+		got, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: parts[i], ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(parts[i]), "key"))
+		}
+		if len(got.Left) > 0 {
+			return call.ErrBusy
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, it := range got.Items {
+			found[keyOf(it)] = it
+		}
+		return nil
+	})
 }
 
 // andEqual returns a further condition: that an attribute has a value, or is missing if the value

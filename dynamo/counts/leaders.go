@@ -119,7 +119,7 @@ func shardLimit(missing, shards int) int {
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
-	key, sortKey := leaderPartition(b.language, shard), statisticsSK
+	key, sortKey := leaderPartition(b.language, shard), layout.StatisticsSK
 	if b.language != "" {
 		sortKey = languageSK + string(b.language)
 	}

@@ -13,11 +13,9 @@ import (
 // A marker says how a comment is counted. It is an item beside the product's statistics, and both
 // change in one transaction: at every moment the counts are the sum of the markers.
 const (
-	markerSKPrefix = layout.MarkerSKPrefix
-	attrCell       = layout.AttrCell
-	attrPosition   = "p" // S, of the last record that the marker includes; missing if there is none
-	attrSource     = "o" // S, byLooking if the cell was read from the comment and no record came since
-	byLooking      = "look"
+	attrPosition = "p" // S, of the last record that the marker includes; missing if there is none
+	attrSource   = "o" // S, byLooking if the cell was read from the comment and no record came since
+	byLooking    = "look"
 
 	// forgetAfter is how long the marker of a deleted comment stays. Records live for 24 hours in
 	// the stream, and a record that was read is applied within an hour after that.
@@ -41,7 +39,7 @@ type marker struct {
 }
 
 func markerKey(product string, id comment.ID) layout.Item {
-	return layout.ProductKey(product, markerSKPrefix+id.Position().String())
+	return layout.ProductKey(product, layout.MarkerSKPrefix+id.Position().String())
 }
 
 func markerItem(product string, id comment.ID, m marker, now time.Time) layout.Item {
@@ -56,7 +54,7 @@ func markerItem(product string, id comment.ID, m marker, now time.Time) layout.I
 		out[layout.AttrTTL] = layout.Number(now.Add(forgetAfter).Unix())
 		return out
 	}
-	out[attrCell] = layout.Text(layout.CellText(*m.cell))
+	out[layout.AttrCell] = layout.Text(layout.CellText(*m.cell))
 	return out
 }
 
@@ -70,10 +68,10 @@ func decodeMarker(in layout.Item) (marker, error) {
 	r := layout.NewReader(in)
 	m := marker{exists: true, looked: in[attrSource] != nil, position: stream.Position(r.OptionalText(attrPosition))}
 	err := r.Err()
-	if in[attrCell] != nil && err == nil {
+	if in[layout.AttrCell] != nil && err == nil {
 		var cell comment.Cell
-		if cell, err = layout.ParseCell(r.Text(attrCell)); err != nil {
-			err = fmt.Errorf("attribute %q is %w", attrCell, err)
+		if cell, err = layout.ParseCell(r.Text(layout.AttrCell)); err != nil {
+			err = fmt.Errorf("attribute %q is %w", layout.AttrCell, err)
 		}
 		m.cell = &cell
 	}
@@ -85,7 +83,7 @@ func decodeMarker(in layout.Item) (marker, error) {
 }
 
 func idOfMarker(sortKey string) (comment.ID, error) {
-	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, markerSKPrefix))
+	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, layout.MarkerSKPrefix))
 	if err != nil {
 		return "", fmt.Errorf("%q is no sort key of a marker", sortKey)
 	}
@@ -95,7 +93,7 @@ func idOfMarker(sortKey string) (comment.ID, error) {
 // unchanged returns the condition that a marker is as it was read.
 func (m marker) unchanged() (condition string, values layout.Item) {
 	if m.damaged != nil {
-		return sameAttributes(m.damaged, attrCell, attrPosition, attrSource)
+		return sameAttributes(m.damaged, layout.AttrCell, attrPosition, attrSource)
 	}
 	if !m.exists {
 		return layout.IfAbsent, nil
@@ -105,6 +103,6 @@ func (m marker) unchanged() (condition string, values layout.Item) {
 	if m.looked {
 		source = byLooking
 	}
-	return "attribute_exists(" + layout.AttrPK + ")" + andEqual(attrCell, textOf(m.cell), values) +
+	return "attribute_exists(" + layout.AttrPK + ")" + andEqual(layout.AttrCell, textOf(m.cell), values) +
 		andEqual(attrPosition, string(m.position), values) + andEqual(attrSource, source, values), values
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -51,15 +50,9 @@ func (p *pages) start(ctx context.Context, product string, counts comment.Stats,
 	if len(counts) == 0 {
 		return startHead(nil, comment.Position{}, now), nil
 	}
-	output, err := p.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(p.table),
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ",:markers)"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(layout.ProductPKPrefix + product), ":markers": layout.Text(markerSKPrefix)},
-		ProjectionExpression:      aws.String(layout.AttrSK),
-		ScanIndexForward:          aws.Bool(false),
-		Limit:                     aws.Int32(1),
-	})
+	input := call.PartitionInput(p.table, layout.Text(layout.ProductPKPrefix+product), layout.MarkerSKPrefix)
+	input.ProjectionExpression, input.ScanIndexForward, input.Limit = aws.String(layout.AttrSK), aws.Bool(false), aws.Int32(1)
+	output, err := p.client.Query(ctx, input)
 	if err != nil {
 		return runs.Head{}, call.Wrap(err, "Query of the newest marker of product %q", product)
 	}

@@ -66,32 +66,48 @@ type Snapshot struct {
 	Newest *layout.Bounds
 }
 
-func (s statistics) snapshot() Snapshot { return Snapshot{Stats: s.stats, Newest: s.newest} }
+func snapshotOf(it layout.Item) (Snapshot, error) {
+	s, err := decodeStatistics(it)
+	return Snapshot{Stats: s.stats, Newest: s.newest}, err
+}
 
 // Latest returns a product's current statistics, read consistently. It does not retry, since
 // callers can do without them.
 func (r *Reader) Latest(ctx context.Context, product string) (Snapshot, error) {
 	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(r.table),
-		Key:            layout.ProductKey(product, statisticsSK),
+		Key:            layout.ProductKey(product, layout.StatisticsSK),
 		ConsistentRead: aws.Bool(true),
 	}, call.NoRetries)
 	if err != nil {
 		return Snapshot{}, call.Wrap(err, "GetItem of the statistics of product %q", product)
 	}
-	found, err := decodeStatistics(output.Item)
-	return found.snapshot(), err
+	return snapshotOf(output.Item)
 }
 
 // errStatisticsBusy is for statistics that DynamoDB left unprocessed.
 var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
 
-// damaged adds the cure to the error of an unreadable item of counts.
-func damaged(err error) error { return fmt.Errorf("%w; talkback rebuild mends it", err) }
+// decoded decodes fetched items of counts, by what they are about. failed has the unreadable ones,
+// and those that DynamoDB left unprocessed.
+func decoded[K comparable, V any](got call.Got, of func(layout.Item) K, decode func(layout.Item) (V, error)) (found map[K]V, failed map[K]error) {
+	found, failed = make(map[K]V, len(got.Items)), map[K]error{}
+	for _, it := range got.Items {
+		if counts, err := decode(it); err != nil {
+			failed[of(it)] = fmt.Errorf("%w; talkback rebuild mends it", err)
+		} else {
+			found[of(it)] = counts
+		}
+	}
+	for _, key := range got.Left {
+		failed[of(key)] = errStatisticsBusy
+	}
+	return found, failed
+}
 
 // gridProjection names the attributes of statistics that StatsOf needs. The others, the head of the
 // page index and the newest positions, can be larger.
-const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
+const gridProjection = layout.AttrPK + "," + layout.AttrGrid + "," + layout.AttrSplit
 
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call.
 // Consistent reads take twice the read units. A product without comments is missing from found.
@@ -102,7 +118,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string, consistent bool
 	}
 	keys := make([]layout.Item, len(products))
 	for i, product := range products {
-		keys[i] = layout.ProductKey(product, statisticsSK)
+		keys[i] = layout.ProductKey(product, layout.StatisticsSK)
 	}
 	want := types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)}
 	if consistent {
@@ -112,19 +128,9 @@ func (r *Reader) StatsOf(ctx context.Context, products []string, consistent bool
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %s", comment.Amount(len(products), "product"))
 	}
-	found, failed = make(map[string]comment.Stats, len(got.Items)), map[string]error{}
-	for _, it := range got.Items {
-		product := layout.ProductOfKey(it)
-		stats, err := decodeGrid(it)
-		if err != nil {
-			failed[product] = damaged(err)
-			continue
-		}
-		found[product] = stats
+	found, failed = decoded(got, layout.ProductOfKey, decodeGrid)
+	for product, stats := range found {
 		r.onRead(product, stats)
-	}
-	for _, key := range got.Left {
-		failed[layout.ProductOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
 }
@@ -144,24 +150,13 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %s", comment.Amount(len(languages), "language"))
 	}
-	found, failed = make(map[comment.ProductLanguage]comment.Row, len(got.Items)), map[comment.ProductLanguage]error{}
-	for _, it := range got.Items {
-		row, err := rowOfItem(it)
-		if err != nil {
-			failed[languageOfKey(it)] = damaged(err)
-			continue
-		}
-		found[languageOfKey(it)] = row
-	}
-	for _, key := range got.Left {
-		failed[languageOfKey(key)] = errStatisticsBusy
-	}
+	found, failed = decoded(got, languageOfKey, rowOfItem)
 	return found, failed, nil
 }
 
 // statisticsAttrs names the attributes of statistics, except the key and those that items of
 // comments have too.
-const statisticsAttrs = attrGrid + "," + attrNewest
+const statisticsAttrs = layout.AttrGrid + "," + attrNewest
 
 // Beside is the result of StatsBeside.
 type Beside struct {
@@ -185,7 +180,7 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 	}
 	keys := make([]layout.Item, 0, len(products)+len(ids))
 	for _, product := range products {
-		keys = append(keys, layout.ProductKey(product, statisticsSK))
+		keys = append(keys, layout.ProductKey(product, layout.StatisticsSK))
 	}
 	for _, id := range ids {
 		keys = append(keys, layout.CommentKey(id))
@@ -196,27 +191,23 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 	if err != nil {
 		return Beside{}, call.Wrap(err, "BatchGetItem of the statistics of %s, and of %s", comment.Amount(len(products), "product"), comment.Amount(len(ids), "comment"))
 	}
-	out := Beside{Found: make(map[string]Snapshot, len(products)), Failed: map[string]error{}}
+	var out Beside
+	var statistics call.Got
 	for _, it := range got.Items {
 		if isComment(it) {
 			out.Comments = append(out.Comments, it)
-			continue
+		} else {
+			statistics.Items = append(statistics.Items, it)
 		}
-		product := layout.ProductOfKey(it)
-		read, err := decodeStatistics(it)
-		if err != nil {
-			out.Failed[product] = damaged(err)
-			continue
-		}
-		out.Found[product] = read.snapshot()
 	}
 	for _, key := range got.Left {
 		if isComment(key) {
 			out.Left = append(out.Left, layout.IDOfKey(key))
 		} else {
-			out.Failed[layout.ProductOfKey(key)] = errStatisticsBusy
+			statistics.Left = append(statistics.Left, key)
 		}
 	}
+	out.Found, out.Failed = decoded(statistics, layout.ProductOfKey, snapshotOf)
 	for product, read := range out.Found {
 		r.onRead(product, read.Stats)
 	}

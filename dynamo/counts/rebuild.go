@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -248,35 +247,30 @@ func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client
 // scan corrects the statistics of each product.
 func (r *rebuilding) scan(ctx context.Context) error {
 	segments := r.lease.snapshot().segments
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.Calls)
-	for i, s := range segments {
-		if s.done {
-			continue
+	return call.ParallelUpTo(ctx, r.Calls, len(segments), func(ctx context.Context, i int) error {
+		if segments[i].done {
+			return nil
 		}
-		group.Go(task.Guarded(func() error {
-			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
-				r.report(page.improper...)
-				if err := r.refile(ctx, page.misfiled); err != nil {
-					return err
-				}
-				if err := r.recountVotes(ctx, page.voted); err != nil {
-					return err
-				}
-				fresh, ours, others := r.seen.fresh(page.products)
-				if err := r.bringAll(ctx, fresh); err != nil {
-					return err
-				}
-				close(ours)
-				if err := await(ctx, others); err != nil {
-					return err
-				}
-				r.notePage(i, page.items, len(fresh), page.next)
-				return nil
-			})
-		}))
-	}
-	return group.Wait()
+		return r.eachPage(ctx, i, len(segments), segments[i].start, func(page scanPage) error {
+			r.report(page.improper...)
+			if err := r.refile(ctx, page.misfiled); err != nil {
+				return err
+			}
+			if err := r.recountVotes(ctx, page.voted); err != nil {
+				return err
+			}
+			fresh, ours, others := r.seen.fresh(page.products)
+			if err := r.bringAll(ctx, fresh); err != nil {
+				return err
+			}
+			close(ours)
+			if err := await(ctx, others); err != nil {
+				return err
+			}
+			r.notePage(i, page.items, len(fresh), page.next)
+			return nil
+		})
+	})
 }
 
 // bringAll corrects the statistics of products, one after the other. It takes second looks after

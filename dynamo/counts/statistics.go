@@ -22,11 +22,8 @@ import (
 // them. A writer to which they are unknown writes statistics without them. They stay unknown until a
 // rebuild, or until the product has no comments left.
 const (
-	statisticsSK = layout.StatisticsSK
-	attrGrid     = layout.AttrGrid
-	attrChanges  = layout.AttrChanges
-	attrHold     = "h" // S, a hold, while a recount keeps others from changing the item
-	attrNewest   = "w" // B, the positions of the newest comments; missing if unknown
+	attrHold   = "h" // S, a hold, while a recount keeps others from changing the item
+	attrNewest = "w" // B, the positions of the newest comments; missing if unknown
 )
 
 // statistics has a product's counts as stored in the table.
@@ -60,10 +57,10 @@ func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10
 // statisticsItem returns the item of a product's statistics, with its place on the leaderboard if
 // it has one.
 func statisticsItem(product string, s statistics, shards int) layout.Item {
-	out := layout.ProductKey(product, statisticsSK)
+	out := layout.ProductKey(product, layout.StatisticsSK)
 	addLeaderKeys(out, leaderPlace{product: product, count: bestCount(s.stats, "")}, shards)
-	out[attrChanges] = layout.Number(s.changes)
-	out[attrGrid] = layout.Text(layout.GridText(s.stats))
+	out[layout.AttrChanges] = layout.Number(s.changes)
+	out[layout.AttrGrid] = layout.Text(layout.GridText(s.stats))
 	addSplit(out, s.stats)
 	if s.hold.owner != "" {
 		out[attrHold] = layout.Text(s.hold.String())
@@ -89,7 +86,7 @@ func decodeStatistics(in layout.Item) (statistics, error) {
 	}
 	err := s.decode(in)
 	if err != nil {
-		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, layout.NewReader(in).Number(attrChanges))}
+		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, layout.NewReader(in).Number(layout.AttrChanges))}
 	}
 	return s, err
 }
@@ -99,7 +96,7 @@ func (s *statistics) decode(in layout.Item) (err error) {
 		return err
 	}
 	r := layout.NewReader(in)
-	if s.changes = r.Number(attrChanges); s.changes < 1 {
+	if s.changes = r.Number(layout.AttrChanges); s.changes < 1 {
 		return fmt.Errorf("item %s of statistics has no number of changes", r.Text(layout.AttrPK))
 	}
 	if in[attrHold] != nil {
@@ -118,7 +115,7 @@ func (s *statistics) decode(in layout.Item) (err error) {
 // decodeGrid decodes the counts of the item. Readers of statistics fetch only these.
 func decodeGrid(in layout.Item) (comment.Stats, error) {
 	r := layout.NewReader(in)
-	stats, err := layout.ParseGrid(r.Text(attrGrid))
+	stats, err := layout.ParseGrid(r.Text(layout.AttrGrid))
 	if err = cmp.Or(r.Err(), err); err == nil {
 		err = splitIn(in, stats)
 	}
@@ -131,7 +128,7 @@ func decodeGrid(in layout.Item) (comment.Stats, error) {
 // unchanged returns the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values layout.Item) {
 	if s.damaged != nil {
-		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold, layout.AttrSplit)
+		return sameAttributes(s.damaged, layout.AttrChanges, layout.AttrGrid, attrHold, layout.AttrSplit)
 	}
 	if s.changes == 0 {
 		return layout.IfAbsent, nil
@@ -141,7 +138,7 @@ func (s statistics) unchanged() (condition string, values layout.Item) {
 	if s.hold.owner != "" {
 		held = s.hold.String()
 	}
-	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
+	return layout.AttrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
 // next returns the number of changes after one more. For a damaged item it is above all earlier

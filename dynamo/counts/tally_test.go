@@ -235,7 +235,7 @@ func TestDeletedMarkersStay(t *testing.T) {
 
 // An item without a readable number of changes gets one above all that a process may have read.
 func TestNumberOfChangesAfterDamage(t *testing.T) {
-	for _, was := range []layout.Item{{attrChanges: layout.Text("x")}, {attrChanges: layout.Number(1 << 60)}} {
+	for _, was := range []layout.Item{{layout.AttrChanges: layout.Text("x")}, {layout.AttrChanges: layout.Number(1 << 60)}} {
 		damaged, err := decodeStatistics(was)
 		if next := damaged.next(); err == nil || next <= damaged.changes || next < 1_000_000_000 {
 			t.Errorf("%v is followed by %d; %v", was, next, err)

@@ -46,7 +46,7 @@ func TestTraitedStatistics(t *testing.T) {
 		item := statisticsItem("espresso", want, 4)
 		size := layout.SizeOf(item, []string{layout.AttrSplit})
 		name := fmt.Sprintf("%d comments in %d languages with traits %q", row.comments, row.languages, row.traits)
-		t.Logf("%s: %d bytes of the split, %d beside it", name, size, layout.SizeOf(item, []string{attrGrid}))
+		t.Logf("%s: %d bytes of the split, %d beside it", name, size, layout.SizeOf(item, []string{layout.AttrGrid}))
 		if size > row.most || row.traits == 0 && item[layout.AttrSplit] != nil {
 			t.Errorf("%s: the split has %d bytes, more than %d", name, size, row.most)
 		}
@@ -74,7 +74,7 @@ func TestWithoutTraits(t *testing.T) {
 	} {
 		marked := markerItem("espresso", comment.IDOf(comment.Position{1}), marker{cell: &cell}, now)
 		got, err := decodeMarker(marked)
-		if stored := layout.NewReader(marked).Text(attrCell); stored != text || err != nil || *got.cell != cell {
+		if stored := layout.NewReader(marked).Text(layout.AttrCell); stored != text || err != nil || *got.cell != cell {
 			t.Errorf("%v is counted as %q, want %q; it reads back as %v, %v", cell, stored, text, got.cell, err)
 		}
 	}

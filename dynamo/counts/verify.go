@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -126,30 +124,24 @@ type suspect struct {
 
 // scan looks at each product once.
 func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(v.Calls)
 	segments := v.Calls * call.SegmentsPerCall
-	for segment := range segments {
-		group.Go(task.Guarded(func() error {
-			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
-				fresh, ours, _ := v.seen.fresh(page.products)
-				defer close(ours)
-				for _, product := range fresh {
-					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
-						return err
-					}
+	return call.ParallelUpTo(ctx, v.Calls, segments, func(ctx context.Context, segment int) error {
+		return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
+			fresh, _, _ := v.seen.fresh(page.products)
+			for _, product := range fresh {
+				if err := v.inspect(ctx, &suspect{product: product}); err != nil {
+					return err
 				}
-				v.notePage(page, progress)
-				for _, id := range page.voted {
-					if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
-						return err
-					}
+			}
+			v.notePage(page, progress)
+			for _, id := range page.voted {
+				if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
+					return err
 				}
-				return nil
-			})
-		}))
-	}
-	return group.Wait()
+			}
+			return nil
+		})
+	})
 }
 
 func (v *verifying) notePage(page scanPage, progress func(items int)) {
@@ -176,15 +168,13 @@ func (v *verifying) recheck(ctx context.Context) error {
 		}
 		suspects, voted := v.suspects, v.voted
 		v.suspects, v.voted = nil, nil
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(v.Calls)
-		for _, s := range suspects {
-			group.Go(task.Guarded(func() error { return v.inspect(ctx, s) }))
-		}
-		for _, s := range voted {
-			group.Go(task.Guarded(func() error { return v.inspectVotes(ctx, s) }))
-		}
-		if err := group.Wait(); err != nil {
+		err := call.ParallelUpTo(ctx, v.Calls, len(suspects)+len(voted), func(ctx context.Context, i int) error {
+			if i < len(suspects) {
+				return v.inspect(ctx, suspects[i])
+			}
+			return v.inspectVotes(ctx, voted[i-len(suspects)])
+		})
+		if err != nil {
 			return err
 		}
 	}

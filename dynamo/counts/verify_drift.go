@@ -17,52 +17,28 @@ type DriftKind string
 
 // The kinds of drift.
 const (
-	// WrongCount is a count of a language and rating that differs from the number of such comments.
-	WrongCount DriftKind = "wrong count"
-	// WrongSum is a count that differs from the number of its markers.
-	WrongSum DriftKind = "wrong sum"
-	// MissingMarker is a comment without a marker that counts it.
-	MissingMarker DriftKind = "missing marker"
-	// WrongMarker is a comment whose marker has another language or rating.
-	WrongMarker DriftKind = "wrong marker"
-	// StrayMarker is a marker that counts a comment which does not exist.
-	StrayMarker DriftKind = "stray marker"
-	// FurtherMarkers means that more markers of the product are wrong than are reported one by one.
-	FurtherMarkers DriftKind = "further markers"
-	// MissingLeader is a product that is missing from a leaderboard.
-	MissingLeader DriftKind = "missing leader"
-	// WrongLeader is a product on a leaderboard with a wrong number of comments.
-	WrongLeader DriftKind = "wrong leader"
-	// WrongShard is a product in a wrong shard of a leaderboard, or on the leaderboard of another
-	// language.
-	WrongShard DriftKind = "wrong shard"
-	// WrongRow is a shared row that is not the sum of the counts of its languages.
-	WrongRow DriftKind = "wrong row"
-	// UnreadableStatistics is an item of statistics that cannot be read.
+	WrongCount           DriftKind = "wrong count"     // a count of a language and rating that differs from the number of such comments
+	WrongSum             DriftKind = "wrong sum"       // a count that differs from the number of its markers
+	MissingMarker        DriftKind = "missing marker"  // a comment without a marker that counts it
+	WrongMarker          DriftKind = "wrong marker"    // a comment whose marker has another language or rating
+	StrayMarker          DriftKind = "stray marker"    // a marker that counts a comment which does not exist
+	FurtherMarkers       DriftKind = "further markers" // more markers of the product are wrong than are reported one by one
+	MissingLeader        DriftKind = "missing leader"  // a product that is missing from a leaderboard
+	WrongLeader          DriftKind = "wrong leader"    // a product on a leaderboard with a wrong number of comments
+	WrongShard           DriftKind = "wrong shard"     // a product in a wrong shard, or on the leaderboard of another language
+	WrongRow             DriftKind = "wrong row"       // a shared row that is not the sum of the counts of its languages
 	UnreadableStatistics DriftKind = "unreadable statistics"
-	// UnreadableMarker is a marker that cannot be read.
-	UnreadableMarker DriftKind = "unreadable marker"
-	// StrayLeader is a product on a leaderboard where it does not belong.
-	StrayLeader DriftKind = "stray leader"
-	// WrongNewest is statistics whose positions of the newest comments are missing or too old.
-	WrongNewest DriftKind = "wrong newest"
-	// WrongIndex is a page index that does not match the markers, or that cannot be read.
-	WrongIndex DriftKind = "wrong page index"
-	// HiddenInLists is a comment that is in lists although it is not approved.
-	HiddenInLists DriftKind = "hidden comment in lists"
-	// WrongLists is a comment that is in wrong lists, or missing from some.
-	WrongLists DriftKind = "wrong lists"
-	// MissingInQueue is a comment that waits for a moderator but is not in the queue.
-	MissingInQueue DriftKind = "missing in queue"
-	// WrongPlace is a comment whose place in the queue belongs to another.
-	WrongPlace DriftKind = "wrong place in queue"
-	// StrayInQueue is a comment in the queue that does not wait.
-	StrayInQueue DriftKind = "stray in queue"
-	// WrongVotes is a comment that shows wrong numbers of votes, or votes of a comment that is
-	// gone.
-	WrongVotes DriftKind = "wrong votes"
-	// MissingIndex is a product that is large enough for a page index but has none.
-	MissingIndex DriftKind = "missing page index"
+	UnreadableMarker     DriftKind = "unreadable marker"
+	StrayLeader          DriftKind = "stray leader"            // a product on a leaderboard where it does not belong
+	WrongNewest          DriftKind = "wrong newest"            // statistics whose positions of the newest comments are missing or too old
+	WrongIndex           DriftKind = "wrong page index"        // a page index that does not match the markers, or that cannot be read
+	HiddenInLists        DriftKind = "hidden comment in lists" // a comment that is in lists although it is not approved
+	WrongLists           DriftKind = "wrong lists"             // a comment that is in wrong lists, or missing from some
+	MissingInQueue       DriftKind = "missing in queue"        // a comment that waits for a moderator but is not in the queue
+	WrongPlace           DriftKind = "wrong place in queue"    // a comment whose place in the queue belongs to another
+	StrayInQueue         DriftKind = "stray in queue"          // a comment in the queue that does not wait
+	WrongVotes           DriftKind = "wrong votes"             // a comment that shows wrong numbers of votes, or votes of a comment that is gone
+	MissingIndex         DriftKind = "missing page index"      // a product that is large enough for a page index but has none
 )
 
 // Drift is one thing that is wrong with the statistics of a product.
