@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -82,10 +83,7 @@ func decodeChange(record stream.Record) (change Change, about bool, err error) {
 func cellOf(it layout.Item) (*comment.Cell, error) {
 	r := layout.NewReader(it)
 	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating)), Traits: r.Traits()}
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	if err := layout.CheckCell(cell); err != nil {
+	if err := cmp.Or(r.Err(), layout.CheckCell(cell)); err != nil {
 		return nil, err
 	}
 	return &cell, nil

@@ -211,32 +211,43 @@ func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 
 // inspect looks at a product, and decides whether to look again.
 func (v *verifying) inspect(ctx context.Context, s *suspect) error {
-	markers := &markerDrifts{examiner: v.examiner, product: s.product}
-	seen, err := v.examine(ctx, s.product, markers.tell)
+	var found []Drift // of markers that do not match their comments
+	further := false
+	seen, err := v.examine(ctx, s.product, func(ctx context.Context, ids []comment.ID) error {
+		if further = len(found) >= verifyMarkers; further {
+			return nil
+		}
+		misfits, err := call.Retried(ctx, func() ([]misfit, error) { return v.misfits(ctx, s.product, ids) })
+		for _, wrong := range misfits {
+			found = append(found, wrong.drift(s.product))
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	s.all++
 	if seen.steady() {
-		if markers.further {
-			markers.found = append(markers.found, Drift{Product: s.product, Kind: FurtherMarkers, Detail: "more comments than these are counted wrongly"})
+		if further {
+			found = append(found, Drift{Product: s.product, Kind: FurtherMarkers, Detail: "more comments than these are counted wrongly"})
 		}
-		s.take(append(markers.found, seen.drifts(v.settings)...))
+		s.take(append(found, seen.drifts(v.settings)...))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
 	case s.looks > 0 && len(s.drifts) == 0:
-		v.clear(seen)
 	case s.looks == verifyLooks:
-		v.clear(seen)
 		v.out.Drifts = slices.AppendSeq(v.out.Drifts, maps.Keys(s.drifts))
 	case s.all == verifyGiveUp:
-		v.clear(seen)
 		v.out.Restless = append(v.out.Restless, s.product)
 	default:
 		v.suspects = append(v.suspects, s)
+		return nil
 	}
+	v.out.Products++
+	v.out.Improper = append(v.out.Improper, seen.improper...)
+	v.out.Comments += seen.listed.Total()
 	return nil
 }
 
@@ -263,13 +274,6 @@ func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 	return nil
 }
 
-// clear adds a product to the totals once it needs no further look.
-func (v *verifying) clear(seen *examination) {
-	v.out.Products++
-	v.out.Improper = append(v.out.Improper, seen.improper...)
-	v.out.Comments += seen.listed.Total()
-}
-
 // take keeps the drifts that were found again. It keeps none if all of them only follow from
 // others.
 func (s *suspect) take(found []Drift) {
@@ -284,26 +288,4 @@ func (s *suspect) take(found []Drift) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(d Drift) bool { return !d.follows }) {
 		s.drifts = map[Drift]bool{}
 	}
-}
-
-// markerDrifts collects the markers of a product that do not match their comments.
-type markerDrifts struct {
-	examiner
-	product string
-	found   []Drift
-	further bool
-}
-
-// tell is a differ. It checks the comments and markers by consistent reads, until verifyMarkers
-// differences are found.
-func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
-	if len(m.found) >= verifyMarkers {
-		m.further = true
-		return nil
-	}
-	found, err := call.Retried(ctx, func() ([]misfit, error) { return m.misfits(ctx, m.product, ids) })
-	for _, wrong := range found {
-		m.found = append(m.found, wrong.drift(m.product))
-	}
-	return err
 }

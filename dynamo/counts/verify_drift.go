@@ -141,7 +141,7 @@ func (e *examination) misdated() string {
 	case !found:
 		return ""
 	case cell.Language == "":
-		return starsName(cell.Rating) + ": another comment is the newest"
+		return comment.Amount(cell.Rating, "star") + ": another comment is the newest"
 	}
 	return cellName(cell) + ": a newer comment exists"
 }
@@ -192,18 +192,11 @@ func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
 }
 
 func cellName(cell comment.Cell) string {
-	name := string(cell.Language) + ", " + starsName(cell.Rating)
+	name := string(cell.Language) + ", " + comment.Amount(cell.Rating, "star")
 	if cell.Traits != 0 {
 		name += ", traits " + cell.Traits.String()
 	}
 	return name
-}
-
-func starsName(rating int) string {
-	if rating == 1 {
-		return "1 star"
-	}
-	return fmt.Sprintf("%d stars", rating)
 }
 
 func boardName(language comment.Language) string {

@@ -70,23 +70,16 @@ func ParseGrid(text string) (comment.Stats, error) {
 
 // ParseCounts parses the result of CountsText for a language with comments.
 func ParseCounts(text string) (counts comment.Counts, err error) {
-	rest, more := text, true
+	rest := text
 	for i := range counts {
 		var digits string
-		digits, rest, more = strings.Cut(rest, ",")
-		if counts[i], err = strconv.Atoi(digits); err != nil || more != (i < len(counts)-1) || !shortest(digits) {
+		digits, rest, _ = strings.Cut(rest, ",")
+		if counts[i], err = strconv.Atoi(digits); err != nil {
 			return comment.Counts{}, errGrid
 		}
 	}
-	if counts == (comment.Counts{}) {
-		return counts, errGrid
+	if counts == (comment.Counts{}) || string(appendCounts(make([]byte, 0, 64), counts)) != text {
+		return comment.Counts{}, errGrid
 	}
 	return counts, nil
-}
-
-// shortest reports whether a number is written as strconv writes it: "7", and neither "07" nor
-// "+7".
-func shortest(number string) bool {
-	first := strings.TrimPrefix(number, "-")[0]
-	return number == "0" || '1' <= first && first <= '9'
 }

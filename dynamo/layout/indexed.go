@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -49,10 +50,7 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 	}
 	cell := NewReader(it)
 	c := comment.Comment{ID: id, ProductID: product, Status: status, Language: comment.Language(cell.Text(AttrLanguage)), Rating: int(cell.Number(AttrRating))}
-	if err := cell.Err(); err != nil {
-		return IndexKeys{}, err
-	}
-	if err := CheckCell(c.Cell()); err != nil {
+	if err := cmp.Or(cell.Err(), CheckCell(c.Cell())); err != nil {
 		return IndexKeys{}, err
 	}
 	if it[attrPictures] != nil {

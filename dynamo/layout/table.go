@@ -22,7 +22,11 @@ func Definition(table string) *dynamodb.CreateTableInput {
 			StreamViewType: types.StreamViewTypeNewAndOldImages,
 		},
 	}
-	comments := &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: projected()}
+	// DynamoDB cannot change a projection, so it includes attributes of later releases. All indexes
+	// together may project 100 attributes:
+	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+	projected := append(ListAttrs(), attrReplies, attrShop, attrSpare)
+	comments := &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: projected}
 	keys := &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 	defined := map[string]bool{}
 	add := func(index Index, partitionKey, sortKey string, projection *types.Projection) {
@@ -44,17 +48,6 @@ func Definition(table string) *dynamodb.CreateTableInput {
 	add(ByHelpful, AttrAll, attrHelpful, comments)
 	add(ByMedia, AttrAll, attrMedia, comments)
 	return input
-}
-
-// projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
-// cannot change a projection, so they include those of later releases. All indexes together may
-// project 100 attributes:
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
-func projected() []string {
-	return []string{
-		AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply,
-		AttrTraits, attrVotes, attrPictures, attrReplies, attrShop, attrSpare,
-	}
 }
 
 // TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry

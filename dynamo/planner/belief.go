@@ -18,9 +18,11 @@ type belief struct {
 	// the part of shareTotal that is in the list.
 	shares grid
 	list   int
-	// mix is the assumption before the sample. scanned is how many comments the sample scanned.
-	// sampled is the share of the product in its partition.
-	mix              mix
+	// filter is that of the list, and named has the assumed shares of its languages.
+	filter comment.Filter
+	named  []float64
+	// scanned is how many comments the sample scanned. sampled is the share of the product in its
+	// partition.
 	scanned, sampled float64
 	// ratings and languages say how certain the shares of ratings and languages in the list are, in
 	// comments.
@@ -36,12 +38,6 @@ const (
 	// unlike others.
 	leastShare = 0.002
 )
-
-// mix is the likely distribution of a product's comments before any was seen.
-type mix struct {
-	filter    comment.Filter
-	languages []float64 // shares of the languages of the filter
-}
 
 func sum(shares []float64) (total float64) {
 	for _, share := range shares {
@@ -62,45 +58,43 @@ func scale(shares []float64, total float64) {
 // newBelief returns the belief about a product for a request for one of its lists, after the
 // request's sample if it has one.
 func newBelief(filter comment.Filter, r Request) *belief {
-	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
+	b := &belief{filter: filter, named: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
 	// Each language has its share of what the others leave.
-	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare))
+	scale(b.named, min(1-math.Pow(1-likelyLanguage, float64(len(b.named))), 1-leastShare))
 	s := r.Sample
 	if s == nil {
 		s = &Sample{partition: layout.Partition{Index: layout.All}}
 	}
 	var inRatings [comment.MaxRating]float64
 	for i, one := range likelyRatings {
-		if len(m.filter.Ratings) == 0 || slices.Contains(m.filter.Ratings, i+1) {
+		if len(filter.Ratings) == 0 || slices.Contains(filter.Ratings, i+1) {
 			inRatings[i] = one
 		}
 	}
 	rated := sum(inRatings[:])
 	scale(inRatings[:], 1)
 	inLanguages, named := []float64{1}, 1.0
-	if len(m.languages) > 0 {
-		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
+	if len(b.named) > 0 {
+		inLanguages, named = slices.Clone(b.named), sum(b.named)
 		scale(inLanguages, 1)
 	}
-	b := &belief{
-		mix: m, scanned: float64(s.scanned), sampled: m.sampled(s.partition),
-		ratings: ratingsAlike * rated, languages: languagesAlike * named,
-	}
+	b.scanned, b.sampled = float64(s.scanned), b.shareOf(s.partition)
+	b.ratings, b.languages = ratingsAlike*rated, languagesAlike*named
 	for i := range inRatings {
 		inRatings[i] = posterior(inRatings[i], b.ratings, s.ratings[i], s.returned)
 	}
-	for i, language := range m.filter.Languages {
+	for i, language := range filter.Languages {
 		inLanguages[i] = posterior(inLanguages[i], b.languages, s.languages[language], s.returned)
 	}
-	before, traits := min(rated*named/b.sampled, 1), likelyTraits(m.filter)
-	list := posterior(before*traits, m.weight(s.partition.Index), s.returned, s.scanned)
+	before, traits := min(rated*named/b.sampled, 1), likelyTraits(filter)
+	list := posterior(before*traits, b.prior(s.partition.Index), s.returned, s.scanned)
 	if before == 1 || list > traits {
 		traits = list / before // the sample tells more, or the share cannot be lower
 	}
 	cells := min(list/traits, 1) // whatever the traits
-	b.shares = m.fill(s.partition, b.sampled*cells, (1-cells)/max(1-before, leastShare), inRatings, inLanguages)
+	b.shares = b.fill(s.partition, b.sampled*cells, (1-cells)/max(1-before, leastShare), inRatings, inLanguages)
 	b.shares.list(traits)
-	b.list, _ = b.shares.wanted(new(wholeProduct(m.filter)))
+	b.list, _ = b.shares.wanted(new(wholeProduct(filter)))
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
 	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, b.sampled)
 	return b
@@ -108,31 +102,31 @@ func newBelief(filter comment.Filter, r Request) *belief {
 
 // weight returns how certain the share of the list in a part is, in comments.
 func (b *belief) weight(part *Part, s share) float64 {
-	return b.mix.weight(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
+	return b.prior(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }
 
-// sampled returns the share of the product in the partition of a sample.
-func (m mix) sampled(partition layout.Partition) float64 {
+// prior returns how certain that share is before the sample.
+func (b *belief) prior(index layout.Index) float64 {
+	if index.SplitsByLanguage() || len(b.named) == 0 {
+		return ratingsAlike
+	}
+	return languagesAlike // which is less
+}
+
+// shareOf returns the share of the product in the partition of a sample.
+func (b *belief) shareOf(partition layout.Partition) float64 {
 	switch {
 	case partition.Index.SplitsByLanguage():
-		return sum(m.languages) // a list in one language
+		return sum(b.named) // a list in one language
 	case partition.Index.SplitsByRating():
 		return likelyRatings[partition.Rating-1]
 	}
 	return 1
 }
 
-// weight returns how certain the share of the list in a partition of an index is, in comments.
-func (m mix) weight(index layout.Index) float64 {
-	if index.SplitsByLanguage() || len(m.languages) == 0 {
-		return ratingsAlike
-	}
-	return languagesAlike // which is less
-}
-
 // fill returns the shares of all cells. list is the share of the list in the product. others is a
 // factor for the shares of cells that are in the partition but not in the list.
-func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
+func (b *belief) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
 	row := func(language comment.Language, in, share float64) (counts tally) {
 		for i, rating := range likelyRatings {
@@ -147,13 +141,13 @@ func (m mix) fill(partition layout.Partition, list, others float64, inRatings [c
 		}
 		return counts
 	}
-	if len(m.languages) == 0 {
+	if len(b.named) == 0 {
 		shares.all = row(comment.OtherLanguages, 1, 1)
 		return shares
 	}
-	shares.all = row(comment.OtherLanguages, 0, 1-sum(m.languages))
-	for i, language := range m.filter.Languages {
-		shares.add(language, row(language, inLanguages[i], m.languages[i]))
+	shares.all = row(comment.OtherLanguages, 0, 1-sum(b.named))
+	for i, language := range b.filter.Languages {
+		shares.add(language, row(language, inLanguages[i], b.named[i]))
 	}
 	return shares
 }

@@ -260,11 +260,7 @@ func (g *grid) add(language comment.Language, counts tally) {
 }
 
 func (t tally) plus(other tally) tally {
-	for i := range t.held {
-		t.held[i] += other.held[i]
-		t.listed[i] += other.listed[i]
-	}
-	return t
+	return tally{held: t.held.Plus(other.held), listed: t.listed.Plus(other.listed)}
 }
 
 // held returns how many comments the partition holds.

@@ -165,16 +165,9 @@ func (p *Planner) expected(s Stretch, want int) layout.Units {
 	plan := p.Take(Request{Window: s.Window(s.Links[0]), Purpose: comment.ReadPage, Want: want, Skip: s.Skip()})
 	for i := range plan.Chosen.Cover {
 		part := &plan.Chosen.Cover[i]
-		units[part.Index] += plan.estimator.expected(part)
+		if s, none := plan.estimator.share(part); !none || !plan.estimator.Trusted {
+			units[part.Index] += plan.estimator.first(part, s).units
+		}
 	}
 	return units
-}
-
-// expected returns the units of the first call of a part; 0 if the part is known to be empty.
-func (e *estimator) expected(part *Part) float64 {
-	s, none := e.share(part)
-	if none && e.Trusted {
-		return 0
-	}
-	return e.first(part, s).units
 }

@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/talkback/talkback/comment"
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
 
 // Window is a range of places in a link of a list, and the direction in which it is read.
 type Window struct {
@@ -30,10 +34,10 @@ func (w Window) between(start, end *comment.Place) Window {
 		lower, upper = upper, lower
 	}
 	if lower != nil {
-		w.low = later(w.low, w.keyed(*lower))
+		w.low = slices.MaxFunc([]comment.Place{w.low, w.keyed(*lower)}, comment.Place.Compare)
 	}
 	if upper != nil {
-		w.high = earlier(w.high, w.keyed(*upper))
+		w.high = slices.MinFunc([]comment.Place{w.high, w.keyed(*upper)}, comment.Place.Compare)
 	}
 	return w
 }
@@ -49,25 +53,11 @@ func (w Window) keyed(p comment.Place) comment.Place {
 // Past returns the remainder of the window after a read up to and including a place.
 func (w Window) Past(read comment.Place) Window {
 	if read = w.keyed(read); w.descending {
-		w.high = earlier(w.high, read.Previous())
+		w.high = slices.MinFunc([]comment.Place{w.high, read.Previous()}, comment.Place.Compare)
 	} else {
-		w.low = later(w.low, read.Next())
+		w.low = slices.MaxFunc([]comment.Place{w.low, read.Next()}, comment.Place.Compare)
 	}
 	return w
-}
-
-func earlier(a, b comment.Place) comment.Place {
-	if a.Compare(b) < 0 {
-		return a
-	}
-	return b
-}
-
-func later(a, b comment.Place) comment.Place {
-	if a.Compare(b) > 0 {
-		return a
-	}
-	return b
 }
 
 // atEnd reports whether the window begins at the oldest or newest possible position.

@@ -9,7 +9,7 @@
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 //
 // open.go finds an export and reads its manifests, read.go its items, and export.go restores them.
-// place.go says what a place of files is, and bucket.go and folder.go are such places.
+// bucket.go and folder.go are places of files.
 package restore
 
 import (

@@ -298,8 +298,12 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		want := it
 		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
 			want = layout.WithVotesOf(it, there)
-			if l.Lines {
-				keepUntold(want, there)
+			if l.Lines { // by the import that added a comment, --undo finds it; by the hash of its idempotency key, an erasure finds the key
+				for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
+					if there[attr] != nil {
+						want[attr] = there[attr]
+					}
+				}
 			}
 		}
 		if erasure.Outlasts(there, it) || reflect.DeepEqual(there, want) {
@@ -313,16 +317,6 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		return done, err
 	})
 	return changed, err
-}
-
-// keepUntold keeps attributes that lines do not have. By the import that added a comment, --undo
-// finds it. By the hash of its idempotency key, an erasure finds the key.
-func keepUntold(want, there layout.Item) {
-	for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
-		if there[attr] != nil {
-			want[attr] = there[attr]
-		}
-	}
 }
 
 // update changes an item from was to want, if the attributes that differ are still as they were
