@@ -130,7 +130,6 @@ func refuseDamaged(
 	return out, metadata, err
 }
 
-// success reports whether an answer has a success status.
 func success(response *http.Response) bool { return response.StatusCode/100 == 2 }
 
 // body is the body of an answer. Reading it fails at its end unless it has the checksum that the

@@ -69,7 +69,6 @@ var meanings = map[string]meaning{
 	"ExpiredTokenException": {comment.Unavailable, "the table cannot be asked right now; ask again in a moment"},
 }
 
-// meaningOf returns the meaning of an error of the SDK.
 func meaningOf(err error) meaning {
 	var api smithy.APIError
 	switch {

@@ -240,7 +240,6 @@ func WithPurpose(ctx context.Context, purpose string) context.Context {
 	return context.WithValue(ctx, purposeKey{}, purpose)
 }
 
-// purposeOf returns the purpose of calls with a context; empty if it has none.
 func purposeOf(ctx context.Context) string {
 	purpose, _ := ctx.Value(purposeKey{}).(string)
 	return purpose

@@ -53,7 +53,6 @@ func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	it[layout.AttrPlace] = layout.Text(fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product))
 }
 
-// parseLeaderKey reads the count and the product from a sort key.
 func parseLeaderKey(text string) (comment.Leader, error) {
 	complement, product, found := strings.Cut(text, "#")
 	n, err := strconv.Atoi(complement)
@@ -78,7 +77,6 @@ func languageKey(product string, language comment.Language) layout.Item {
 	return layout.ProductKey(product, languageSK+string(language))
 }
 
-// languageItem returns the item of a product's language.
 func languageItem(p leaderPlace, shards int) layout.Item {
 	out := languageKey(p.product, p.language)
 	addLeaderKeys(out, p, shards)

@@ -60,7 +60,6 @@ func NewReader(client readerClient, table string, options ReaderOptions) *Reader
 
 // Snapshot is the statistics of a product at one time.
 type Snapshot struct {
-	// Stats are the counts.
 	Stats comment.Stats
 	// Newest has the positions of the newest comments; nil if unknown.
 	Newest *layout.Bounds
@@ -240,7 +239,6 @@ type firstCount struct {
 	looked time.Time
 }
 
-// check returns an error until the first counting is complete.
 func (f *firstCount) check(ctx context.Context) error {
 	if f == nil {
 		return nil

@@ -222,7 +222,6 @@ func (r *rebuilding) work(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// begin resumes an interrupted rebuild, or starts a new one.
 func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	state, err := call.Retried(ctx, func() (stream.State, error) { return r.journal().State(ctx) })
@@ -244,7 +243,6 @@ func (r *rebuilding) segments() int { return min(r.Calls*call.SegmentsPerCall, m
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
 
-// scan corrects the statistics of each product.
 func (r *rebuilding) scan(ctx context.Context) error {
 	segments := r.lease.snapshot().segments
 	return call.ParallelUpTo(ctx, r.Calls, len(segments), func(ctx context.Context, i int) error {
@@ -306,7 +304,6 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	}
 }
 
-// notePage notes that a page of a segment is done.
 func (r *rebuilding) notePage(segment, items, products int, next layout.Item) {
 	var scanned int64
 	r.lease.update(func(p *rebuildProgress) {

@@ -45,8 +45,7 @@ type repair struct {
 	difference comment.Stats
 	// entries has the items of languages to write, or to delete if they are empty.
 	entries []leaderPlace
-	// page is the head of the page index.
-	page pageHead
+	page    pageHead
 	// newest has the encoded positions of the newest comments to store; empty if they are stored
 	// already.
 	newest string
@@ -128,8 +127,7 @@ type recount struct {
 	difference, marked comment.Stats
 	// restless is how many looks others disturbed by counting since the last hold.
 	restless int
-	// looks is the number of all looks.
-	looks int
+	looks    int
 	// wrong is whether a write was begun to correct something wrong.
 	wrong bool
 	// misfit is what was wrong with the page index and the newest positions at the last look; empty
@@ -379,7 +377,6 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 	return nil
 }
 
-// recountVotes corrects the numbers of votes in comments.
 func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
 	for _, id := range ids {
 		wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, r.client, r.table, id) })

@@ -32,7 +32,6 @@ func newRebuildLease(client leases.WorkClient, table, who, engine string, heartb
 	return l
 }
 
-// acquire starts a rebuild, or takes over an interrupted one.
 func (l *rebuildLease) acquire(ctx context.Context) error {
 	it, err := l.Acquire(ctx)
 	if err != nil {
@@ -60,7 +59,6 @@ func (l *rebuildLease) snapshot() rebuildProgress {
 
 // RebuildStatus describes a rebuild to other processes. The zero value means no rebuild.
 type RebuildStatus struct {
-	// Who describes the process that rebuilds.
 	Who string
 	// Items is how many items of the table were scanned.
 	Items int64
@@ -101,8 +99,7 @@ const rebuildForgets = 12 * time.Hour
 // rebuildProgress is the progress of a rebuild.
 type rebuildProgress struct {
 	// saved is when a rebuild that is resumed was last saved.
-	saved time.Time
-	// shards is the number of leaderboard shards that it uses.
+	saved    time.Time
 	shards   int
 	scanned  int64
 	segments []segmentProgress
@@ -118,7 +115,6 @@ type segmentProgress struct {
 	done  bool
 }
 
-// attributes encodes the progress as attributes.
 func (p rebuildProgress) attributes() layout.Item {
 	out := layout.Item{}
 	out[attrShards] = layout.Number(int64(p.shards))
@@ -142,7 +138,6 @@ func (p rebuildProgress) attributes() layout.Item {
 	return out
 }
 
-// decodeRebuild decodes the progress of a rebuild. An empty item means no rebuild.
 func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	if len(in) == 0 {
 		return rebuildProgress{}, nil

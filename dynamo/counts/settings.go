@@ -44,8 +44,7 @@ type itemPutter interface {
 type leaderSettings struct {
 	shards int
 	// was is the earlier number while a rebuild changes it, else 0.
-	was int
-	// generation rises with each change of the number.
+	was        int
 	generation int64
 	// damaged holds the attributes of an item that cannot be read, else nil.
 	damaged layout.Item
@@ -168,7 +167,6 @@ func latestGuard(ctx context.Context, client call.BatchGetter, table string) (la
 	return latest, err
 }
 
-// fetchSettings reads the settings, consistently.
 func fetchSettings(ctx context.Context, client call.BatchGetter, table string) (leaderSettings, error) {
 	items, err := fetch(ctx, client, table, []layout.Item{settingsKey()})
 	if err != nil {

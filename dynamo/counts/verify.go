@@ -66,17 +66,14 @@ func NewVerifier(client examinerClient, table string, options VerifyOptions) *Ve
 
 // Verified is what a Verifier found.
 type Verified struct {
-	// Products is how many products were verified.
-	Products int
-	// Comments is how many comments they have.
-	Comments int
+	// Products is how many products were verified, Comments how many comments they have, and Voted
+	// how many of these have votes.
+	Products, Comments, Voted int
 	// Drifts lists everything that is wrong, by product.
 	Drifts []Drift
 	// Improper lists malformed items that no rebuild can fix: comments without a product, a
 	// language or a rating, which are not counted.
 	Improper []layout.Improper
-	// Voted is how many comments with votes were verified.
-	Voted int
 	// Restless lists the products that were counted too often to be verified.
 	Restless []string
 	// Unproven is whether a further look was taken without proof that all earlier changes were
@@ -122,7 +119,6 @@ type suspect struct {
 	all     int
 }
 
-// scan looks at each product once.
 func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	segments := v.Calls * call.SegmentsPerCall
 	return call.ParallelUpTo(ctx, v.Calls, segments, func(ctx context.Context, segment int) error {

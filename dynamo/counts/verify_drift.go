@@ -43,10 +43,8 @@ const (
 
 // Drift is one thing that is wrong with the statistics of a product.
 type Drift struct {
-	// Product is the id of the product.
 	Product string
-	// Kind is what kind of drift it is.
-	Kind DriftKind
+	Kind    DriftKind
 	// Detail says where it is, what is stored, and what should be.
 	Detail string
 
@@ -59,7 +57,6 @@ type Drift struct {
 // String returns the product, the kind and the detail on one line.
 func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
 
-// compare orders drifts by product, kind and detail.
 func (d Drift) compare(other Drift) int {
 	return cmp.Or(strings.Compare(d.Product, other.Product), strings.Compare(string(d.Kind), string(other.Kind)), strings.Compare(d.Detail, other.Detail))
 }
@@ -146,7 +143,6 @@ func (e *examination) misdated() string {
 	return cellName(cell) + ": a newer comment exists"
 }
 
-// drift describes what is wrong with a marker.
 func (m misfit) drift(product string) Drift {
 	switch {
 	case m.unreadable != nil:
@@ -159,7 +155,6 @@ func (m misfit) drift(product string) Drift {
 	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.id, textOf(m.cell), textOf(m.marked))}
 }
 
-// misfiledDrifts describes what is wrong with the index keys of a comment.
 func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
 	lists, queue := []string{}, []string{}
 	for _, attr := range keys.Wrong() {
@@ -206,7 +201,6 @@ func boardName(language comment.Language) string {
 	return "leaderboard of " + string(language)
 }
 
-// leaderName describes a product's place on a leaderboard.
 func leaderName(keys leaderKeys) string {
 	leader, err := parseLeaderKey(keys.sort)
 	if err != nil {

@@ -99,7 +99,6 @@ func (r *erasing) look(ctx context.Context, id comment.ID) (*found, error) {
 	return f, nil
 }
 
-// isAuthors reports whether the item of a comment is the author's.
 func (r *erasing) isAuthors(it layout.Item) bool {
 	reader := layout.NewReader(it)
 	if !r.author.Imported {

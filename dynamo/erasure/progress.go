@@ -46,7 +46,6 @@ type progress struct {
 func markKey(author comment.Author) layout.Item { return layout.Key(markPK, digestOf(author)) }
 func jobKey(author comment.Author) layout.Item  { return layout.Key(jobPK, digestOf(author)) }
 
-// attributes encodes the progress as attributes of the item.
 func (p progress) attributes() layout.Item {
 	out := reportItem(p.report)
 	out[attrAuthor] = layout.Text(p.author.ID)

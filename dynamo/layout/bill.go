@@ -100,7 +100,6 @@ func Indexes() (all []Index) {
 	return all
 }
 
-// has reports whether an item has an entry in the index.
 func (d defined) has(it Item) bool {
 	return !slices.ContainsFunc(d.keys, func(key string) bool { return it[key] == nil })
 }

@@ -12,21 +12,17 @@ import (
 // Items of counting: the statistics of a product, with the head of its page index, and the marker
 // of each comment. Package counts writes them, and the page index reads them.
 const (
-	// StatisticsSK is the sort key of a product's statistics.
-	StatisticsSK = "S"
-	// AttrChanges is an attribute of the statistics: N, a number that rises with every change.
-	AttrChanges = "n"
-	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
-	AttrGrid = "g"
-	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row.
-	// B, the split of the counts by traits, encoded by package runs; missing if no comment has a
-	// trait.
+	StatisticsSK   = "S"  // of a product's statistics
+	MarkerSKPrefix = "M#" // the position of a marker's comment follows
+
+	// Attributes of statistics.
+	AttrChanges = "n" // N, rises with every change
+	AttrGrid    = "g" // S, the counts as GridText writes them
+	AttrHead    = "i" // B, the head of the page index, encoded by package runs; missing if there is none
+	// AttrSplit is also an attribute of the item of a language that shares a row: B, the split of the
+	// counts by traits, encoded by package runs; missing if no comment has a trait.
 	AttrSplit = "k"
-	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
-	// package runs encodes; missing if the product has no index.
-	AttrHead = "i"
-	// MarkerSKPrefix starts the sort key of a marker. The position of its comment follows.
-	MarkerSKPrefix = "M#"
+
 	// AttrCell is an attribute of a marker: S, the cell that the comment is counted in, as CellText
 	// writes it; missing if the comment is not counted.
 	AttrCell = "s"
@@ -59,10 +55,8 @@ func ParseCell(text string) (comment.Cell, error) {
 const (
 	pagesPKPrefix  = "R#"
 	logEntryPrefix = DirectorySK + "#"
-	// DirectorySK is the sort key of the directory.
-	DirectorySK = "L"
-	// AttrPages is the content of an item of the page index: B, as package runs encodes it.
-	AttrPages = "v"
+	DirectorySK    = "L" // of the directory
+	AttrPages      = "v" // B, the content of an item as package runs encodes it
 )
 
 // PagesKey returns the primary key of an item of a product's page index.

@@ -78,7 +78,6 @@ func (i Index) SplitsByRating() bool { return i == ByRating || i == ByLangAndRat
 
 // Partition is a partition of a list index. It names no product.
 type Partition struct {
-	// Index is the index that the partition belongs to.
 	Index Index
 	// Language is the language of the partition's comments, empty if the index is not split by
 	// language.

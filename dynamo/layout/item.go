@@ -158,7 +158,6 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 // Traits reads the traits of a comment.
 func (r *Reader) Traits() comment.Traits { return comment.ParseTraits(r.OptionalText(AttrTraits)) }
 
-// author reads the ID of the author, and whether it is imported.
 func (r *Reader) author() comment.Author {
 	if r.has(AttrAuthorID) {
 		_, id := r.TextOrBinary(AttrAuthorID)

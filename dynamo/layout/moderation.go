@@ -38,7 +38,6 @@ func stateText(c comment.Comment) string {
 	return ""
 }
 
-// parseState parses the result of stateText.
 func parseState(text string) (comment.Status, *comment.RejectionReason, bool) {
 	letter, reason, _ := strings.Cut(text, "/")
 	switch letter {
@@ -101,7 +100,6 @@ func encodeHeldEdit(edit comment.HeldEdit) types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: out}
 }
 
-// heldEdit reads an edit that waits for a moderator.
 func (r *Reader) heldEdit() *comment.HeldEdit {
 	in, done := r.within(attrHeldEdit)
 	defer done()

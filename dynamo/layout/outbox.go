@@ -12,8 +12,7 @@ import (
 
 // Stage is the part of a comment's image that events are derived from.
 type Stage struct {
-	Status comment.Status
-	// Version is the version of the comment.
+	Status  comment.Status
 	Version int
 	// Votes has the helpful and the other votes, as stored.
 	Votes string
@@ -51,14 +50,11 @@ func StageOf(it Item) (s Stage) {
 // Items of the outbox: a partition for each lane, whose sort keys are numbers, and one for the
 // whole outbox.
 const (
-	outboxPK = "OUT"
-	// OutboxStartPrefix starts the sort key of the item with the number at which a lane began.
-	OutboxStartPrefix = "START#"
-	// OutboxWantPrefix starts the sort key of an item that names a reader of events.
-	OutboxWantPrefix = "WANT#"
-	// AttrOutboxStart is N, the number at which a lane began: a time in milliseconds since 1970.
-	AttrOutboxStart = "n"
+	outboxPK          = "OUT"
+	OutboxStartPrefix = "START#" // of the item with the number at which a lane began
+	OutboxWantPrefix  = "WANT#"  // of an item that names a reader of events
 
+	AttrOutboxStart   = "n" // N, the number at which a lane began: a time in milliseconds since 1970
 	attrOutboxLabel   = "l" // S, the label of the stream of all records
 	attrOutboxEntries = "e" // L of S, the entries
 	attrOutboxMissing = "b" // BOOL, events before this item may be missing
@@ -135,16 +131,13 @@ func DecodeOutbox(it Item) (o Outbox, ok bool) {
 	return o, true
 }
 
+// Items of hooks.
 const (
-	hooksPK        = "HOOKS"
-	hookProgressSK = "P"
-
-	// HookPKPrefix starts the partition key of a hook's progress, which is written all the time.
-	HookPKPrefix = "HOOK#"
-	// AttrHook is the description of a hook, or its progress: S, as JSON.
-	AttrHook = "h"
-	// DeadEventPrefix starts the sort key of an event that could not be delivered to a hook.
-	DeadEventPrefix = "D#"
+	hooksPK         = "HOOKS"
+	hookProgressSK  = "P"
+	HookPKPrefix    = "HOOK#" // of a hook's progress, which is written all the time
+	DeadEventPrefix = "D#"    // of the sort key of an event that could not be delivered to a hook
+	AttrHook        = "h"     // S, the description of a hook or its progress, as JSON
 )
 
 // HookKey returns the primary key of a hook. All hooks are in one partition.

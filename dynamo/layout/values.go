@@ -75,7 +75,6 @@ func mediaText(all []comment.Media) string {
 	return strings.Join(lines, "\n")
 }
 
-// media parses the result of mediaText.
 func (r *Reader) media() []comment.Media {
 	if !r.has(attrPictures) {
 		return nil
@@ -107,7 +106,6 @@ func votesText(n comment.VoteCounts) string {
 	return strconv.Itoa(n.Helpful) + "," + strconv.Itoa(n.NotHelpful)
 }
 
-// parseVotes parses the result of votesText.
 func parseVotes(text string) (n comment.VoteCounts, err error) {
 	helpful, not, _ := strings.Cut(text, ",")
 	var unreadable error

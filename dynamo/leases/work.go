@@ -41,7 +41,6 @@ type WorkClient interface {
 
 // WorkOptions are the settings of Work. All but Engine are required.
 type WorkOptions struct {
-	// Client calls the engine of Table.
 	Client WorkClient
 	Table  string
 	// Key is the primary key of the work's item.
@@ -53,8 +52,7 @@ type WorkOptions struct {
 	// Engine identifies the run of the local engine that serves the table: work that was
 	// interrupted together with an earlier run is taken over at once. It is empty where engines
 	// outlive their clients.
-	Engine string
-	// Heartbeat is the time between two heartbeats.
+	Engine    string
 	Heartbeat time.Duration
 	// Progress returns the attributes with the progress of the work. It is called with each
 	// heartbeat, and for the item of new work.

@@ -9,7 +9,6 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// newEstimator makes the estimator of a request for a part of a list.
 func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator {
 	e := &estimator{Knowledge: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}
 	if r.Sample != nil {
@@ -100,7 +99,6 @@ func (e *estimator) needless(name string) bool {
 
 var enough = []string{"cells", "languages", "media", "helpful"}
 
-// mixes reports whether a mixture is one of the candidates.
 func (e *estimator) mixes() bool {
 	n := len(e.filter.Languages)
 	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 && !ofHelpful(e.filter)
@@ -193,7 +191,6 @@ type LookupPrice struct {
 
 // RankPrice is the expected cost of finding comments of a list by rank.
 type RankPrice struct {
-	// Lookup is the price of one lookup.
 	Lookup LookupPrice
 	// Place is the cost of each place in the answer on top, in read units.
 	Place float64

@@ -153,7 +153,6 @@ func (c Chain) Next(progress []Progress) (reads []LinkRead) {
 	return reads
 }
 
-// why returns the reason for reading a link.
 func (c Chain) why(link int, along bool, have int) string {
 	name := c.stretch.Links[link].Name
 	switch {

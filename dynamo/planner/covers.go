@@ -72,8 +72,7 @@ type Cover []Part
 type Candidate struct {
 	// Name is the kind of the cover: "whole product", "media", "helpful", "ratings", "languages",
 	// "cells" or "mixture".
-	Name string
-	// Cover holds the parts to read.
+	Name  string
 	Cover Cover
 	// Units is the expected cost of the first wave of reads in read units; 0 if unknown.
 	Units float64

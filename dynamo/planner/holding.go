@@ -8,8 +8,7 @@ type share struct {
 	// list.
 	held, wanted int
 	// matches is how many comments are in the whole list.
-	matches int
-	// residual is whether the part has a residual filter.
+	matches  int
 	residual bool
 }
 

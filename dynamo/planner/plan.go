@@ -12,10 +12,8 @@ import (
 
 // Plan says how a stretch of a list is read. It is immutable.
 type Plan struct {
-	// Product is the product whose comments are listed.
 	Product string
-	// Filter selects the comments of the list.
-	Filter comment.Filter
+	Filter  comment.Filter
 	// Purpose is why the stretch is read.
 	Purpose comment.ReadPurpose
 	// Low and High bound the sort key, both inclusive. If Low is above High, nothing is read.
@@ -60,7 +58,6 @@ type Plan struct {
 	// Empty has partitions of the cover that are not read, because they are known to hold no
 	// comment of the list.
 	Empty []layout.Partition
-	// Known is the knowledge of the product that the plan is based on.
 	Known Knowledge
 	// ByRank is whether comments are found by the index of page numbers and fetched by id; Reads is
 	// then empty. Ranks is the price of that; nil if it is not possible.
@@ -70,7 +67,6 @@ type Plan struct {
 
 // Read is the first read of one partition.
 type Read struct {
-	// Part is the part to read.
 	Part
 	// Limit is how many items the first call scans; 0 for all.
 	Limit int

@@ -30,12 +30,10 @@ import (
 
 // Planner plans the reads of one list: the comments of a product that a filter allows.
 type Planner struct {
-	// Product is the product whose comments are listed.
 	Product string
 	// Filter selects the comments of the list. It must be normalized.
 	Filter comment.Filter
-	// Known is the knowledge of the product.
-	Known Knowledge
+	Known  Knowledge
 	// Ranks is the price of finding comments by rank, for a list that is restricted to traits. It
 	// is nil if that is not possible.
 	Ranks *RankPrice

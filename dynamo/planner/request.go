@@ -9,23 +9,20 @@ import (
 
 // Request asks for comments of a stretch of a list.
 type Request struct {
-	// Window is the stretch.
 	Window Window
-	// Purpose is the purpose of the read.
-	Purpose comment.ReadPurpose
+	// Purpose, WithoutText and Why become those of the plan.
+	Purpose     comment.ReadPurpose
+	WithoutText bool
+	Why         string
 	// Want is how many comments to take from it.
 	Want int
 	// Skip is how many of these are skipped before the page.
 	Skip int
-	// WithoutText leaves out the texts of the comments.
-	WithoutText bool
 	// Last is what the same stretch held when it was last read; nil if unknown.
 	Last *LastPage
 	// Sample is the result of an earlier read, of which this request reads the rest; nil if there
 	// was none.
 	Sample *Sample
-	// Why is the reason for reading this stretch, for people; "" if it is the whole list.
-	Why string
 }
 
 // partial reports whether the stretch may be any part of the list.

@@ -22,7 +22,6 @@ const (
 	leastAt   = 10
 )
 
-// newTables returns the tables of a pair of codes.
 func newTables(literals, distances []word) *tables {
 	t := &tables{}
 	for symbol, w := range literals {
