@@ -69,12 +69,11 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return nil, err
 	}
-	race := race{under: h.under, request: request, body: body, finished: make(chan *try, 2)}
-	first := race.start()
+	first := h.start(request, body)
 	timer := time.NewTimer(slow)
 	defer timer.Stop()
 	select {
-	case <-race.finished:
+	case <-first.done:
 		return first.answer()
 	case <-timer.C:
 	}
@@ -84,16 +83,16 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 		h.tokens--
 	}
 	h.mu.Unlock()
-	if again {
-		second := race.start()
-		response, winner, err := race.between(first, second)
-		if h.observe != nil {
-			h.observe(winner == second)
-		}
-		return response, err
+	if !again {
+		<-first.done
+		return first.answer()
 	}
-	<-race.finished
-	return first.answer()
+	second := h.start(request, body)
+	winner := between(first, second)
+	if h.observe != nil {
+		h.observe(winner == second)
+	}
+	return winner.answer()
 }
 
 func isRead(request *http.Request) bool {
@@ -119,55 +118,48 @@ func (h *hedger) took(duration time.Duration) {
 	}
 }
 
-// race is one read, made once or twice.
-type race struct {
-	under    dynamodb.HTTPClient
-	request  *http.Request
-	body     []byte
-	finished chan *try
-}
-
-// try is one of the calls.
+// try is one call of a read.
 type try struct {
 	cancel   context.CancelFunc
+	done     chan struct{} // is closed when the call has ended
 	response *http.Response
 	err      error
 }
 
-// start makes a call on a new goroutine, which sends it to finished.
-func (r *race) start() *try {
-	ctx, cancel := context.WithCancel(r.request.Context())
-	t := &try{cancel: cancel}
+// start makes a call on a new goroutine.
+func (h *hedger) start(request *http.Request, body []byte) *try {
+	ctx, cancel := context.WithCancel(request.Context())
+	t := &try{cancel: cancel, done: make(chan struct{})}
 	go func() {
-		request := r.request.Clone(ctx)
-		request.Body = io.NopCloser(bytes.NewReader(r.body))
-		t.response, t.err = r.under.Do(request)
-		r.finished <- t
+		defer close(t.done)
+		own := request.Clone(ctx)
+		own.Body = io.NopCloser(bytes.NewReader(body))
+		t.response, t.err = h.under.Do(own)
 	}()
 	return t
 }
 
-// between returns the first answer of two calls, and the call that it is from. It cancels the other
-// call and discards its answer.
-func (r *race) between(a, b *try) (response *http.Response, winner *try, err error) {
-	winner, loser := <-r.finished, a
-	if winner == a {
-		loser = b
+// between returns the call that is answered first. It cancels the other one and discards its answer.
+func between(first, second *try) *try {
+	winner, loser := first, second
+	select {
+	case <-first.done:
+	case <-second.done:
+		winner, loser = second, first
 	}
 	if winner.err != nil {
 		winner.cancel()
-		winner = <-r.finished
-	} else {
-		loser.cancel()
-		go func() {
-			<-r.finished
-			if loser.err == nil {
-				_ = loser.response.Body.Close() // it is not read
-			}
-		}()
+		<-loser.done
+		return loser
 	}
-	response, err = winner.answer()
-	return response, winner, err
+	loser.cancel()
+	go func() {
+		<-loser.done
+		if loser.err == nil {
+			_ = loser.response.Body.Close() // it is not read
+		}
+	}()
+	return winner
 }
 
 // answer returns the answer of a finished call. The call's context ends when the body is closed.

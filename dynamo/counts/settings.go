@@ -111,13 +111,12 @@ func (s leaderSettings) unchanged() (condition string, values layout.Item) {
 	if s.damaged != nil {
 		return sameAttributes(s.damaged, attrShards, attrWas, attrGeneration)
 	}
-	condition = attrShards + " = :shards AND " + attrGeneration + " = :g"
-	values = layout.Item{":shards": layout.Number(int64(s.shards)), ":g": layout.Number(s.generation)}
+	values = layout.Item{":shards": layout.Number(int64(s.shards))}
 	if s.generation == 0 {
-		condition = layout.IfAbsent + " OR " + attrShards + " = :shards AND attribute_not_exists(" + attrGeneration + ")"
-		delete(values, ":g")
+		return layout.IfAbsent + " OR " + attrShards + " = :shards AND attribute_not_exists(" + attrGeneration + ")", values
 	}
-	return condition, values
+	values[":g"] = layout.Number(s.generation)
+	return attrShards + " = :shards AND " + attrGeneration + " = :g", values
 }
 
 // notNewer returns the condition that a guard has no later generation.

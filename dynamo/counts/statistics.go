@@ -238,14 +238,10 @@ func (s statistics) shared() (sum comment.Row) {
 // arranged makes statistics of the counts of all languages. Rows go to the languages that have one
 // in kept if not too many do, or else to the languages with the most comments.
 func arranged(grid, kept comment.Stats) statistics {
-	s := statistics{stats: comment.Stats{}, others: comment.Stats{}}
-	owners := rowOwners(grid, kept)
-	for language, row := range grid {
-		if owners != nil && !owners[language] {
-			s.others[language] = row
-			continue
-		}
-		s.stats[language] = row
+	s := statistics{stats: comment.Stats{}, others: grid.Clone()}
+	for _, language := range rowOwners(grid, kept) {
+		s.stats[language] = grid[language]
+		delete(s.others, language)
 	}
 	if shared := s.shared(); shared != (comment.Row{}) {
 		s.stats[comment.OtherLanguages] = shared
@@ -253,27 +249,16 @@ func arranged(grid, kept comment.Stats) statistics {
 	return s
 }
 
-// rowOwners returns the languages that get rows of their own; nil for all.
-func rowOwners(grid, kept comment.Stats) map[comment.Language]bool {
-	_, shares := kept[comment.OtherLanguages]
-	owners := map[comment.Language]bool{}
-	for language := range grid {
-		if _, own := kept[language]; own {
-			owners[language] = true
+// rowOwners returns the languages that get rows of their own.
+func rowOwners(grid, kept comment.Stats) []comment.Language {
+	byUse := slices.SortedFunc(maps.Keys(grid), func(a, b comment.Language) int {
+		return cmp.Or(cmp.Compare(grid[b].Total(), grid[a].Total()), cmp.Compare(a, b))
+	})
+	if _, shares := kept[comment.OtherLanguages]; shares {
+		owners := slices.DeleteFunc(slices.Clone(byUse), func(language comment.Language) bool { _, own := kept[language]; return !own })
+		if len(owners) <= comment.MaxLanguageRows {
+			return owners
 		}
 	}
-	if shares && len(owners) <= comment.MaxLanguageRows {
-		return owners
-	}
-	if len(grid) <= comment.MaxLanguageRows {
-		return nil
-	}
-	byUse := slices.SortedFunc(maps.Keys(grid), func(a, b comment.Language) int {
-		return cmp.Or(cmp.Compare(grid[b].Total(), grid[a].Total()), strings.Compare(string(a), string(b)))
-	})
-	clear(owners)
-	for _, language := range byUse[:comment.MaxLanguageRows] {
-		owners[language] = true
-	}
-	return owners
+	return byUse[:min(len(byUse), comment.MaxLanguageRows)]
 }

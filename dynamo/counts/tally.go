@@ -210,26 +210,20 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 // stillSo returns the condition that a comment is as it was read: of the product and in the cell,
 // or missing, or malformed in the same way.
 func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
-	check := &types.ConditionCheck{
-		TableName:           aws.String(table),
-		Key:                 layout.CommentKey(c.id),
-		ConditionExpression: aws.String("attribute_not_exists(" + layout.All.PartitionAttr() + ") OR " + layout.All.PartitionAttr() + " <> :p"),
-		ExpressionAttributeValues: layout.Item{
-			":p": layout.Text(layout.Partition{Index: layout.All}.Key(product)),
-		},
-	}
+	condition := "attribute_not_exists(" + layout.AttrAll + ") OR " + layout.AttrAll + " <> :p"
+	values := layout.Item{":p": layout.Text(layout.ProductPKPrefix + product)}
 	if c.improper != nil {
-		condition, values := sameAttributes(c.improper, layout.All.PartitionAttr(), layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
-		check.ConditionExpression, check.ExpressionAttributeValues = aws.String(condition), values
+		condition, values = sameAttributes(c.improper, layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
 	}
 	if cell := c.after.cell; cell != nil {
-		values := check.ExpressionAttributeValues
 		values[":l"], values[":r"] = layout.Text(string(cell.Language)), layout.Number(int64(cell.Rating))
-		condition := layout.All.PartitionAttr() + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r"
+		condition = layout.AttrAll + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r"
 		for _, trait := range comment.AllTraits() {
 			condition += " AND " + layout.TraitExpression(trait, cell.Traits&trait != 0, values)
 		}
-		check.ConditionExpression = aws.String(condition)
 	}
-	return types.TransactWriteItem{ConditionCheck: check}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(table), Key: layout.CommentKey(c.id),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	}}
 }

@@ -274,14 +274,13 @@ func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 // others.
 func (s *suspect) take(found []Drift) {
 	s.looks++
-	now := make(map[Drift]bool, len(found))
+	now, proven := map[Drift]bool{}, false
 	for _, d := range found {
 		if s.drifts == nil || s.drifts[d] {
-			now[d] = true
+			now[d], proven = true, proven || !d.follows
 		}
 	}
-	s.drifts = now
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(d Drift) bool { return !d.follows }) {
-		s.drifts = map[Drift]bool{}
+	if s.drifts = now; !proven {
+		clear(now)
 	}
 }

@@ -9,7 +9,7 @@
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 //
 // open.go finds an export and reads its manifests, read.go its items, and export.go restores them.
-// bucket.go and folder.go are places of files.
+// place.go has the places of files: folders and buckets.
 package restore
 
 import (

@@ -19,16 +19,6 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// place is the location of an export's files. Names are relative to it, with slashes.
-type place interface {
-	// open opens a file at a byte offset. The error is an fs.ErrNotExist if there is no such file.
-	open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
-	// folders returns the names of the folders in a folder.
-	folders(ctx context.Context, folder string) ([]string, error)
-	// String returns the address in the form that the user gave.
-	String() string
-}
-
 // Names of files and folders in the format.
 const (
 	summaryName = "manifest-summary.json"
@@ -102,9 +92,6 @@ func (e *Export) String() string { return join(e.place, e.dir) }
 
 // exportID matches the name of an export.
 var exportID = regexp.MustCompile(`^\d{8,}-[0-9a-f]+$`)
-
-// join returns the address of a folder at a place.
-func join(at place, dir string) string { return strings.TrimSuffix(at.String()+"/"+dir, "/") }
 
 // find returns the folder of the only export at a place. It is an error if there are none or
 // several.

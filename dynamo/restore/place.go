@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +21,19 @@ import (
 
 	"github.com/talkback/talkback/internal/output"
 )
+
+// place is the location of an export's files. Names are relative to it, with slashes.
+type place interface {
+	// open opens a file at a byte offset. The error is an fs.ErrNotExist if there is no such file.
+	open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
+	// folders returns the names of the folders in a folder.
+	folders(ctx context.Context, folder string) ([]string, error)
+	// String returns the address in the form that the user gave.
+	String() string
+}
+
+// join returns the address of a folder at a place.
+func join(at place, dir string) string { return strings.TrimSuffix(at.String()+"/"+dir, "/") }
 
 // scheme begins an address in S3.
 const scheme = "s3://"
@@ -115,4 +130,42 @@ func (b *bucket) reason(name string, err error) error {
 		err = fmt.Errorf("S3 answers %s", output.Printable(code))
 	}
 	return fmt.Errorf("%s in %s cannot be read: %w", name, b, err)
+}
+
+// folder is a folder of this machine.
+type folder string
+
+// String implements place.
+func (f folder) String() string { return output.Printable(string(f)) }
+
+func (f folder) open(_ context.Context, name string, from int64) (io.ReadCloser, error) {
+	file, err := os.Open(filepath.Join(string(f), filepath.FromSlash(name)))
+	if err != nil {
+		return nil, f.reason(name, err)
+	}
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return nil, errors.Join(f.reason(name, err), file.Close())
+	}
+	return file, nil
+}
+
+func (f folder) folders(_ context.Context, dir string) (names []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(string(f), filepath.FromSlash(dir)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
+}
+
+// reason returns the error of reading a file. It keeps fs.ErrNotExist, which callers check for.
+func (f folder) reason(name string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s in %s cannot be read: %w", name, f, err)
 }
