@@ -88,7 +88,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 	}
 	a.store = serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
 	log := slog.New(slog.NewTextHandler(a.log, nil))
-	handler := serve.Handler(a.store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{Err: io.Discard, Logger: log})
+	handler := serve.Handler(a.store, erasure.New(client, a.session.Table, "", ""), a.authorizer, command.Terminal{Err: io.Discard, Logger: log})
 	a.server = httptest.NewServer(lambdatest.Front(a.tb, handler, gateway.New(handler, log)))
 	a.tb.Cleanup(a.server.Close)
 }

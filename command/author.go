@@ -163,5 +163,5 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 
 // newEraser makes an eraser for the table of a session, on behalf of a command.
 func newEraser(session *Session, name string) *erasure.Eraser {
-	return erasure.New(session.Client, session.Table, erasure.Options{Who: processName(name), Engine: session.run})
+	return erasure.New(session.Client, session.Table, processName(name), session.run)
 }

@@ -13,8 +13,7 @@ import (
 const clockTolerance = 2 * time.Second
 
 const (
-	// dateStep is the resolution of the header Date.
-	dateStep = time.Second
+	dateStep = time.Second // the resolution of the header Date
 	// clockSights is how many answers in a row must agree before a Clock reports a change. A single
 	// odd machine behind the table's address is ignored.
 	clockSights = 3

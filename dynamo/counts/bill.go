@@ -17,9 +17,6 @@ import (
 // counted.
 type Move struct{ From, To *comment.Cell }
 
-// MostTogether is how many comments of a product one transaction counts at most.
-const MostTogether = standingsPerRound
-
 // Bill returns the write and read units of counting moves of a product in one transaction; stats
 // are its counts before. It tallies them as a Counter does. Merges of the page index's log come on
 // top.

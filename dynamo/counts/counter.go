@@ -239,7 +239,7 @@ func invalid(err error) bool {
 	return !call.Transient(err) && (code == "ValidationException" || code == "TransactionCanceledException")
 }
 
-// round counts standings of each product, which has at most standingsPerRound. It removes those that
+// round counts standings of each product, which has at most MostTogether. It removes those that
 // are counted or refused from pending.
 func (c *Counter) round(ctx context.Context, pending workload, refused refusals, apart bool) (further bool, err error) {
 	ledgers, settings, err := c.read(ctx, pending)

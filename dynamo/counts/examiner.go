@@ -103,11 +103,8 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
 	key := layout.ProductKey(product, layout.StatisticsSK)
 	items, err := fetch(ctx, e.client, e.table, []layout.Item{key})
-	if err != nil {
-		return statistics{}, err
-	}
 	found, _ := decodeStatistics(items[keyOf(key)]) // damaged is set if they cannot be read
-	return found, nil
+	return found, err
 }
 
 // cellEntry is the cell of a comment, from the index or from a marker.

@@ -52,18 +52,12 @@ func (m marker) entryPosition() stream.Position {
 // ranks outside the table. It cannot write. It leaves out unreadable markers; a Verifier reports
 // them.
 type Entries struct {
-	client entriesClient
+	client call.ScanClient
 	table  string
 }
 
-// entriesClient is the part of the SDK's client that Entries work with.
-type entriesClient interface {
-	call.Querier
-	dynamodb.ScanAPIClient
-}
-
 // NewEntries makes a reader of the markers of a table.
-func NewEntries(client entriesClient, table string) Entries {
+func NewEntries(client call.ScanClient, table string) Entries {
 	return Entries{client: client, table: table}
 }
 

@@ -77,8 +77,7 @@ func (p *pages) startMerges(ctx context.Context, t tally, err error) {
 }
 
 const (
-	// mergesAtOnce is how many merges of different products run at once.
-	mergesAtOnce = 2
+	mergesAtOnce = 2 // of different products
 	// mergeTimeout is the maximum duration of a merge. One that splits the runs of a very large
 	// product reads all of its markers.
 	mergeTimeout = 10 * time.Minute

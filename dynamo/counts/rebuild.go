@@ -63,12 +63,9 @@ import (
 // records were lost meanwhile.
 
 const (
-	// secondLook is the time after which a difference is checked again.
-	secondLook = time.Second
-	// shardsKnown is the time after which no reader of a leaderboard uses an old number of shards.
-	shardsKnown = 5 * time.Second
-	// lastWords is how long a rebuild that ends early may take to save its progress.
-	lastWords = 3 * time.Second
+	secondLook  = time.Second     // after which a difference is checked again
+	shardsKnown = 5 * time.Second // after which no reader of a leaderboard uses an old number of shards
+	lastWords   = 3 * time.Second // for a rebuild that ends early to save its progress
 )
 
 // rebuildClient is the part of the SDK's client that a Rebuilder works with.
@@ -86,12 +83,8 @@ type RebuildOptions struct {
 	// LeaderShards is the new number of shards of the leaderboards, 1 to MaxLeaderShards; 0 keeps
 	// the current number.
 	LeaderShards int
-	// Who describes this process in the error of a second rebuild.
-	Who string
-	// Engine names the run of the local engine that serves the table. A rebuild that was
-	// interrupted together with an earlier run is resumed at once. It is empty where engines
-	// outlive their clients, as on AWS.
-	Engine string
+	// Who and Engine are those of leases.WorkOptions.
+	Who, Engine string
 	// Feed is an index of ranks that receives an entry for each wrongly counted comment before its
 	// count is corrected.
 	Feed feed
@@ -238,7 +231,6 @@ func (r *rebuilding) begin(ctx context.Context) error {
 	return r.lease.Save(ctx)
 }
 
-// segments returns the number of segments into which a new rebuild divides the table.
 func (r *rebuilding) segments() int { return min(r.Calls*call.SegmentsPerCall, mostSegments) }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }

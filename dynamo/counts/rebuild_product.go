@@ -30,10 +30,8 @@ const (
 	// holdAtLeast is the minimum duration of a hold. It matters only if the rebuild ends before it
 	// releases the hold.
 	holdAtLeast = 30 * time.Second
-	// mostLooks is the maximum number of looks at one product.
-	mostLooks = 40
-	// holdLooks is for how many looks a hold lasts.
-	holdLooks = 4
+	mostLooks   = 40 // at one product
+	holdLooks   = 4  // for how many looks a hold lasts
 )
 
 // repair corrects the statistics of a product to the sum of its markers, and its places on

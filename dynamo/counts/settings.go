@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 )
 
 // Settings of the statistics of a whole table: into how many shards the leaderboards are split.
@@ -34,11 +35,6 @@ const (
 	// one.
 	settingsGuards = 64
 )
-
-// itemPutter is the part of the SDK's client that writes single items.
-type itemPutter interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-}
 
 // leaderSettings has the number of shards of the leaderboards.
 type leaderSettings struct {
@@ -136,7 +132,7 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 
 // raise sets all guards to the generation of the settings. It returns a Conflict error if a guard
 // has a later one.
-func (s leaderSettings) raise(ctx context.Context, client itemPutter, table string) error {
+func (s leaderSettings) raise(ctx context.Context, client votes.Writer, table string) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {
 		it := guardKeyAt(guard)

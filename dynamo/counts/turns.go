@@ -120,7 +120,7 @@ func (t *turns) begin(shares map[string][]*share) (now turn, left bool, busy <-c
 		}
 		q.taken = make(chan struct{})
 		now.apart = now.apart || q.failures > 0
-		now.shares[product] = slices.Clone(q.shares[:min(len(q.shares), standingsPerRound)])
+		now.shares[product] = slices.Clone(q.shares[:min(len(q.shares), MostTogether)])
 		for _, s := range now.shares[product] {
 			now.work.add(product, s.standing)
 		}
@@ -181,9 +181,9 @@ func (t *turns) drop(product string) {
 	}
 }
 
-// standingsPerRound is how many comments of one product are looked up at once: as many as can fit
-// into one transaction.
-const standingsPerRound = maxItemsPerTransaction - 2
+// MostTogether is how many comments of one product are counted at once: as many as can fit into one
+// transaction.
+const MostTogether = maxItemsPerTransaction - 2
 
 // productComment is a comment of a product.
 type productComment struct {

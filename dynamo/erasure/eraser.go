@@ -29,22 +29,13 @@ type Client interface {
 	leases.WorkClient
 }
 
-// Options are the settings of an Eraser.
-type Options struct {
-	// Who describes this process to people.
-	Who string
-	// Engine names the run of the local engine that serves the table; see leases.WorkOptions.
-	Engine string
-}
-
 // Eraser erases authors. It is safe for concurrent use.
 type Eraser struct {
-	Options
-
-	client Client
-	table  string
-	pace   pace
-	wake   chan struct{} // holds a signal after Start was called in this process
+	client      Client
+	table       string
+	who, engine string
+	pace        pace
+	wake        chan struct{} // holds a signal after Start was called in this process
 }
 
 // lastWords is how long an erasure that ends early may take to save its progress.
@@ -53,10 +44,11 @@ const lastWords = 3 * time.Second
 // pace has the waits of an erasure.
 type pace struct{ heartbeat, settle, poll, lastWords time.Duration }
 
-// New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition.
-func New(client Client, table string, options Options) *Eraser {
+// New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition. who
+// and engine are those of leases.WorkOptions.
+func New(client Client, table, who, engine string) *Eraser {
 	return &Eraser{
-		Options: options, client: call.For(client, call.ForMaintenance), table: table,
+		client: call.For(client, call.ForMaintenance), table: table, who: who, engine: engine,
 		pace: pace{leases.WorkHeartbeat, settle, pollEvery, lastWords}, wake: make(chan struct{}, 1),
 	}
 }

@@ -169,7 +169,7 @@ func (x *table) kinds() map[string]int {
 // eraser returns an eraser that takes over at once from an earlier one, because each claims to use
 // another run of the engine.
 func (x *table) eraser(client erasure.Client) *erasure.Eraser {
-	return erasure.Hasten(erasure.New(client, x.name, erasure.Options{Who: "a test", Engine: fmt.Sprint(x.r.Uint64())}))
+	return erasure.Hasten(erasure.New(client, x.name, "a test", fmt.Sprint(x.r.Uint64())))
 }
 
 // lagging finds nothing by an eventually consistent scan.

@@ -40,7 +40,7 @@ func (o *overtaken) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput
 // erase erases ada while another process writes.
 func (o *overtaken) erase(x *table) comment.Erasure {
 	x.t.Helper()
-	return must.Get(erasure.Hasten(erasure.New(o, x.name, erasure.Options{Who: "a test", Engine: "a run"})).Run(x.t.Context(), ada, none))(x.t)
+	return must.Get(erasure.Hasten(erasure.New(o, x.name, "a test", "a run")).Run(x.t.Context(), ada, none))(x.t)
 }
 
 func (x *table) put(it layout.Item) {

@@ -148,7 +148,7 @@ func TestErasureIsStopped(t *testing.T) {
 		x := newTable(t)
 		held := &heldClient{Client: x.client, stopped: make(chan struct{}), goOn: make(chan struct{})}
 		held.looks.Store(looks)
-		stopped := erasure.WithoutHeartbeats(erasure.Hasten(erasure.New(held, x.name, erasure.Options{Who: "the one that is stopped", Engine: "another run"})))
+		stopped := erasure.WithoutHeartbeats(erasure.Hasten(erasure.New(held, x.name, "the one that is stopped", "another run")))
 		ended := make(chan error)
 		go func() {
 			_, err := stopped.Run(t.Context(), author, none)

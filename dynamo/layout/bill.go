@@ -10,14 +10,10 @@ import (
 // What DynamoDB bills for items, by its documented rules and the definition of the table:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
-
 const (
-	// InTable means the table itself, in place of an index.
-	InTable Index = "table"
-	// WriteUnitBytes is how many bytes one write unit writes.
-	WriteUnitBytes = 1 << 10
-	// overheadBytes is the storage overhead of each item in the table and in an index.
-	overheadBytes = 100
+	InTable        Index = "table" // the table itself, in place of an index
+	WriteUnitBytes       = 1 << 10 // how many bytes one write unit writes
+	overheadBytes        = 100     // the storage overhead of each item in the table and in an index
 )
 
 // Units are read or write units, or bytes, of the table and its indexes.

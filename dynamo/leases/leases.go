@@ -47,20 +47,16 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 // Swap writes a lease if the stored one equals the old one. If it already equals the new one, an
 // earlier try wrote it and its answer was lost.
 func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {
-	condition := expression{text: layout.IfAbsent}
+	condition, values := layout.IfAbsent, layout.Item{}
 	if old.Counter > 0 {
-		condition = expression{
-			text:   "#o = :o AND #n = :n",
-			names:  map[string]string{"#o": attrLeaseOwner, "#n": attrCounter},
-			values: layout.Item{":o": layout.Text(old.Owner), ":n": layout.Number(old.Counter)},
-		}
+		condition = attrLeaseOwner + " = :o AND " + attrCounter + " = :n"
+		values[":o"], values[":n"] = layout.Text(old.Owner), layout.Number(old.Counter)
 	}
 	written := leaseItem(label, new, time.Now())
-	there, err := l.put(ctx, written, condition)
+	there, err := l.put(ctx, written, condition, values)
 	if is := leaseOf(there); there != nil && is.Owner == old.Owner && is.Counter == old.Counter { // unchanged, but damaged by hand
-		condition = expression{values: layout.Item{}}
-		condition.text = layout.SameAttrs(there, condition.values, attrLeaseOwner, attrCounter)
-		there, err = l.put(ctx, written, condition)
+		values = layout.Item{}
+		there, err = l.put(ctx, written, layout.SameAttrs(there, values, attrLeaseOwner, attrCounter), values)
 	}
 	if there != nil && leaseOf(there) == leaseOf(written) {
 		return nil
@@ -77,15 +73,13 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 // SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	// An unreadable version counts as 0.
-	condition := expression{
-		text: "attribute_not_exists(#n) OR NOT attribute_type(#n, :type)", names: map[string]string{"#n": attrCounter}, values: layout.Item{":type": layout.Text("N")},
-	}
+	condition, values := "attribute_not_exists("+attrCounter+") OR NOT attribute_type("+attrCounter+", :type)", layout.Item{":type": layout.Text("N")}
 	if old.Version > 0 {
-		condition.text, condition.values = "#n = :n", layout.Item{":n": layout.Number(old.Version)}
+		condition, values = attrCounter+" = :n", layout.Item{":n": layout.Number(old.Version)}
 	}
 	new.Version = old.Version + 1
 	written := stateItem(new)
-	there, err := l.put(ctx, written, condition)
+	there, err := l.put(ctx, written, condition, values)
 	if there != nil && reflect.DeepEqual(stateOf(there), stateOf(written)) {
 		return nil
 	}
@@ -124,22 +118,14 @@ func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, err
 	return state, leases, err
 }
 
-// expression is a condition of a write.
-type expression struct {
-	text   string
-	names  map[string]string
-	values layout.Item
-}
-
 // put writes an item. If the condition does not hold, it returns the stored item and a Conflict
 // error.
-func (l *Leases) put(ctx context.Context, written layout.Item, condition expression) (there layout.Item, err error) {
+func (l *Leases) put(ctx context.Context, written layout.Item, condition string, values layout.Item) (there layout.Item, err error) {
 	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           aws.String(l.table),
 		Item:                                written,
-		ConditionExpression:                 aws.String(condition.text),
-		ExpressionAttributeNames:            condition.names,
-		ExpressionAttributeValues:           layout.OrNone(condition.values),
+		ConditionExpression:                 aws.String(condition),
+		ExpressionAttributeValues:           layout.OrNone(values),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if there, refused := call.FoundInstead(err); refused {

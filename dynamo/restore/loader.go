@@ -23,9 +23,6 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// defaultCalls is the default number of parallel calls of a Loader.
-const defaultCalls = 16
-
 // Client is the part of the SDK's client that a Loader uses.
 type Client interface {
 	call.BatchGetter
@@ -76,10 +73,10 @@ type Loader struct {
 }
 
 // NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the
-// number of parallel calls; 0 means defaultCalls.
+// number of parallel calls; 0 means call.MaxAtOnce.
 func NewLoader(client Client, table string, calls int) *Loader {
 	if calls < 1 {
-		calls = defaultCalls
+		calls = call.MaxAtOnce
 	}
 	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}, erased: map[comment.ID]struct{}{}}
 }

@@ -304,10 +304,7 @@ func Compare(ctx context.Context, client Client, table string, id comment.ID) (D
 		return Difference{}, err
 	}
 	counted, _, err := r.count(ctx, id, layout.VoteSKPrefix)
-	if err != nil {
-		return Difference{}, err
-	}
-	return Difference{now.product, now.wrong(id, counted)}, nil
+	return Difference{now.product, now.wrong(id, counted)}, err
 }
 
 // wrong describes what is wrong with the state of a comment with votes; empty if nothing is.

@@ -8,11 +8,9 @@ const (
 	// kept.
 	betweenBoth = 1 << 10
 
-	hashBits = 11
-	// maxTries is how many earlier places are compared with one place.
-	maxTries = 16
-	// longEnough is a length of repetitions that ends the search for a longer one.
-	longEnough = 48
+	hashBits   = 11
+	maxTries   = 16 // how many earlier places are compared with one place
+	longEnough = 48 // a length of repetitions that ends the search for a longer one
 )
 
 // blockWriter writes texts with preset codes. It finds the cheapest encoding of each prefix of the
