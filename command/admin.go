@@ -71,7 +71,6 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	return &measured{metrics, listener}, nil
 }
 
-// close sends the last metrics, and frees the port.
 func (m *measured) close(log *slog.Logger) {
 	if m == nil {
 		return
@@ -217,7 +216,6 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 	return o
 }
 
-// ofSubscriptions exports the state of subscriptions, if there are any.
 func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	if m == nil || s == nil {
 		return
@@ -281,7 +279,6 @@ func (m *measured) ofPageIndex(p *pages) {
 	})
 }
 
-// one returns 1 for true, 0 for false.
 func one(yes bool) float64 {
 	if yes {
 		return 1
@@ -289,13 +286,11 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// startTraces starts sending traces, if the environment asks for it.
 func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) {
 	traces, err := telemetry.StartTraces(ctx, release(), os.LookupEnv, term.Logger)
 	return traces, usage(err)
 }
 
-// trace adds the calls of a session to traces.
 func (s *Session) trace(traces *telemetry.Traces) {
 	if tracer := traces.Tracer(); tracer != nil {
 		s.tracer, s.writes = tracer, spans.NewWrites()

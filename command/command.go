@@ -99,7 +99,6 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	return finish(chosen.Run(term), term)
 }
 
-// newParser makes the parser of a command line, whose commands receive engine.
 func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
 	return kong.New(l, append(valueMappers(),
 		kong.Name("talkback"),
@@ -149,7 +148,6 @@ func fillIn(parser *kong.Kong) error {
 	})
 }
 
-// finish prints an error, if there is one, and returns the exit status.
 func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
@@ -164,7 +162,6 @@ func finish(err error, term Terminal) int {
 	return exitFailed
 }
 
-// report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what

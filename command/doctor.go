@@ -111,7 +111,6 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	return all
 }
 
-// writing checks the flags that say who may write.
 func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
 	const check = "writing"
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, term.Logger)
@@ -154,10 +153,8 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	return append(append(all, now.findings()...), eventFindings(ctx, session, now, !c.NoCount, c.Subscriptions.Max > 0, examiner.Words)...)
 }
 
-// lateCounts is the lag of counts that becomes a warning.
 const lateCounts = time.Minute
 
-// findings returns the findings that follow from a status.
 func (s status) findings() []doctor.Finding {
 	all := []doctor.Finding{s.ofCounts()}
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
@@ -190,7 +187,6 @@ func (s status) findings() []doctor.Finding {
 	return all
 }
 
-// ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() doctor.Finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
@@ -229,7 +225,6 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 	return text
 }
 
-// examineTimeout bounds the check of the Redis for client limits.
 const examineTimeout = 5 * time.Second
 
 // examine checks the client limits, and the Redis that counts clients, if there is one.
@@ -267,7 +262,6 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 	return doctor.New(check, doctor.OK, "%s counts them", store.Name())
 }
 
-// lateHook is the lag of a hook that becomes a warning.
 const lateHook = 15 * time.Minute
 
 // eventFindings checks hooks and subscriptions, if there are any. delivers and serves say whether
@@ -303,7 +297,6 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	return all
 }
 
-// ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
 	scheduled := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate

@@ -98,7 +98,6 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 	return place, nil
 }
 
-// planText formats a plan as tables.
 func planText(plan comment.QueryPlan, screen output.Screen) string {
 	plans := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
 	for _, candidate := range plan.Candidates {
@@ -139,7 +138,6 @@ func positionText(plan comment.QueryPlan) string {
 	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-// estimateText formats an estimate; nil is unknown.
 func estimateText(estimate *float64) string {
 	if estimate == nil {
 		return "unknown"

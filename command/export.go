@@ -72,10 +72,8 @@ func (c *Export) check() error {
 	return nil
 }
 
-// isFeed reports whether the file is Google's feed.
 func (c *Export) isFeed() bool { return c.Format == "google-product-reviews" }
 
-// feed returns the settings of Google's feed.
 func (c *Export) feed() *reviewfile.GoogleFeed {
 	return &reviewfile.GoogleFeed{Publisher: c.Publisher, Favicon: c.Favicon, ProductURL: c.ProductURL, MediaBase: c.MediaBase}
 }

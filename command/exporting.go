@@ -27,7 +27,6 @@ type destination struct {
 	force bool   // whether to replace an existing file
 }
 
-// exporting is an export under way.
 type exporting struct {
 	session  *Session
 	out      *output.File
@@ -90,7 +89,6 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 		"invalid items: repair or delete them by the keys above, and run it again"))
 }
 
-// isGzipName reports whether a file's name means that it is compressed.
 func isGzipName(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gz") }
 
 // fileForm is the form of a file: values, each written by appendTo, between head and tail.

@@ -164,7 +164,6 @@ func (c *Import) checkTable() error {
 	return err
 }
 
-// name returns the name of the import. It defaults to the name of the file.
 func (c *Import) name() string {
 	file := output.Printable(filepath.Base(reviewfile.Named(c.File)))
 	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
@@ -201,7 +200,6 @@ func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *impor
 	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
-// importInto imports into the table of a session.
 func (c *Import) importInto(ctx context.Context, session *Session, work *importer.Import, target keeper.Target, term Terminal) error {
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
@@ -295,7 +293,6 @@ func importedText(summary string, screen output.Screen) string {
 	return screen.Fold(strings.Join(lines, "\n"))
 }
 
-// minAuthorSecret is the least length of the secret of --hash-authors.
 const minAuthorSecret = 16
 
 // Options returns the options of reading the file. An error names the wrong flag.

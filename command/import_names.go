@@ -32,7 +32,6 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 		"imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back"))
 }
 
-// importsText formats a list of imports for a screen.
 func importsText(all []importer.Listed, screen output.Screen) string {
 	if len(all) == 0 {
 		return screen.Fold("No import has a name in this table.\n")
@@ -89,7 +88,6 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 	return printFolded(term.Out, undoneText(done)+"\n")
 }
 
-// undoneText describes what became of the comments of an import.
 func undoneText(u importer.Undone) string {
 	text := output.Count(u.Removed, "comment is removed", "comments are removed")
 	if u.Changed > 0 {

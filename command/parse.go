@@ -75,7 +75,6 @@ func namingVariable(line *kong.Context, text string) string {
 	return inVariables(line.Flags(), text, func(flag *kong.Flag) bool { return !isGiven(line, flag) && variableOf(flag) != "" })
 }
 
-// flagName is the name of a flag in a text.
 var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
 
 // inVariables replaces the names of some flags in a text by those of their variables.
@@ -90,7 +89,6 @@ func inVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) st
 	})
 }
 
-// isGiven reports whether a flag stands on the command line.
 func isGiven(line *kong.Context, flag *kong.Flag) bool {
 	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag == flag })
 }
@@ -139,7 +137,6 @@ var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
 // closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
 
-// noCommand returns the error for an unknown command, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
 	distance := closeEnough
@@ -161,7 +158,6 @@ func noCommand(app *kong.Application, word string) error {
 	return fmt.Errorf("there is no command %q; did you mean %s?", word, strings.Join(near, " or "))
 }
 
-// variablePrefix begins the names of all environment variables of this program.
 const variablePrefix = "TALKBACK_"
 
 // warnOfMisspelt warns of misspelt environment variables, given as NAME=value. They have no effect,
@@ -198,7 +194,6 @@ func resembled(app *kong.Application, name string) (near string) {
 	return near
 }
 
-// variables returns the names of the environment variables of all commands.
 func variables(node *kong.Node) []string {
 	var names []string
 	for _, flag := range node.Flags {
@@ -268,7 +263,6 @@ func isBlank(value reflect.Value) bool {
 	return false
 }
 
-// refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
 func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
 		text, set := os.LookupEnv(name)
@@ -394,7 +388,6 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// example returns a hint at a valid value, "" if the flag has none.
 func example(value *kong.Value) string {
 	switch {
 	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, are no example
@@ -408,7 +401,6 @@ func example(value *kong.Value) string {
 // maxCalls bounds --calls. Some hundred already take all connections and all that a table gives.
 const maxCalls = 1000
 
-// checkCalls returns an error if a number of concurrent calls is negative or too large.
 func checkCalls(calls int) error {
 	if calls < 0 || calls > maxCalls {
 		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, maxCalls)

@@ -55,7 +55,6 @@ func inspectionText(i dynamo.Inspection, width int, screen output.Screen) string
 	return out.String()
 }
 
-// showComment formats a comment: its text, its author and its times.
 func showComment(c comment.Comment, width int, screen output.Screen) string {
 	var out strings.Builder
 	stars := starsOf(c.Rating)

@@ -31,7 +31,6 @@ type Stream struct {
 // time, each time with a write.
 const shortestLease = 100 * time.Millisecond
 
-// longestLease is the maximum of --lease-time.
 const longestLease = time.Hour
 
 // heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
@@ -87,7 +86,6 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	})
 }
 
-// count counts until the context ends.
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
 	runner := newCounting(session, "talkback stream", pages, nil, term.Logger)
 	measured.ofCounting(runner)

@@ -62,7 +62,6 @@ func (f LogFlags) apply(term Terminal) Terminal {
 	return term
 }
 
-// Exit statuses.
 const (
 	exitDone   = 0
 	exitFailed = 1 // something failed, is missing, or is wrong
@@ -76,7 +75,6 @@ type usageError struct{ error }
 // Unwrap returns the underlying error.
 func (e *usageError) Unwrap() error { return e.error }
 
-// usagef formats a usage error.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // usage turns an error into a usage error, and leaves nil as it is.
@@ -183,7 +181,6 @@ func plainly(err error, log *slog.Logger) string {
 	return text
 }
 
-// failedCalls returns the SDK calls in an error's tree.
 func failedCalls(err error) []*smithy.OperationError {
 	if call, ok := err.(*smithy.OperationError); ok {
 		return []*smithy.OperationError{call}

@@ -33,7 +33,6 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// version describes this build, in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -51,7 +50,6 @@ func release() string {
 	return info.Main.Version
 }
 
-// shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 
 // versionOf describes a build: release, commit with its date, and compiler, as far as recorded.

@@ -101,7 +101,6 @@ func changeState(ctx context.Context, journal Journal, change func(*State) error
 	}
 }
 
-// recordGap writes a gap into the state.
 func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 	return changeState(ctx, journal, func(state *State) error {
 		state.Complete, state.Gap = false, &gap

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// releaseTimeout bounds how long a reader that ends may take to release its lease.
 const releaseTimeout = 3 * time.Second
 
 // reader reads one shard for as long as it holds the lease.
@@ -114,7 +113,6 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 	}
 }
 
-// note counts failures in a row, and reports them.
 func (r *reader) note(ctx context.Context, failures *int, err error, what string) {
 	if *failures++; err == nil {
 		*failures = 0
@@ -282,7 +280,6 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// unprocessed returns the indexes of pending records that are not processed.
 func (r *reader) unprocessed() (at []int) {
 	for i, record := range r.pending {
 		if !record.processed {

@@ -49,7 +49,6 @@ var (
 	batchBuckets   = []float64{1, 2, 5, 10, 25, 50, 100}
 )
 
-// Attributes that several instruments have.
 var (
 	method    = Attribute{"http.request.method", []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}}
 	scheme    = Attribute{"url.scheme", []string{"http", "https"}}
@@ -69,7 +68,6 @@ var (
 	}}
 )
 
-// deliveryOutcomes are the outcomes of an attempt to deliver an event to a hook.
 var deliveryOutcomes = []string{"delivered", "failed", "dead_lettered"}
 
 // codes are the codes of errors, as docs/guide/errors.md lists them.

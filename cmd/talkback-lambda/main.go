@@ -42,7 +42,6 @@ func main() {
 	lambda.Start(function)
 }
 
-// newFunctionOfEnvironment makes the function that the environment configures.
 func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, error) {
 	switch name, set := os.LookupEnv("TALKBACK_FUNCTION"); {
 	case name == "api":
@@ -109,8 +108,6 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 	return err
 }
 
-// tableName returns the table that the variable names, or the default one if the variable is not
-// set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:

@@ -23,7 +23,6 @@ type teller struct {
 	traces  *telemetry.Traces
 }
 
-// startTelemetry starts metrics and traces, if the variables of an environment ask for it.
 func startTelemetry(ctx context.Context, environment func(string) (string, bool), logger *slog.Logger) (t teller, err error) {
 	var version string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -36,7 +35,6 @@ func startTelemetry(ctx context.Context, environment func(string) (string, bool)
 	return t, err
 }
 
-// calls returns a client that measures and traces its calls.
 func (t teller) calls(client *dynamodb.Client, table string) *dynamodb.Client {
 	if t.traces != nil {
 		client = call.Traced(client, table)
@@ -58,7 +56,6 @@ func (t teller) batches(handler stream.Handler) stream.Handler {
 	})
 }
 
-// entries returns a journal that counts dead letters and gaps.
 func (t teller) entries(journal stream.Journal) stream.Journal {
 	if t.metrics == nil {
 		return journal

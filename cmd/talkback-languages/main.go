@@ -67,7 +67,6 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 // on reviews: docs/measurements.md, "Languages of reviews".
 const surety = 0.2
 
-// languages returns the languages of a list of tags.
 func languages(list string) (among []lingua.Language, err error) {
 	if list == "all" {
 		return lingua.AllLanguages(), nil

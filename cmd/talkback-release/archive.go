@@ -81,7 +81,6 @@ func (r *release) writeZip(to io.Writer, folder string, files []file) error {
 	return out.Close()
 }
 
-// create writes a file.
 func create(name string, write func(io.Writer) error) error {
 	out, err := os.Create(name)
 	if err != nil {

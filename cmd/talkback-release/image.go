@@ -95,7 +95,6 @@ func (r *release) imageOf(b build) (v1.Image, error) {
 	return image, checkImage(image, b)
 }
 
-// config returns the configuration of the image's containers.
 func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
 	file, _ := image.ConfigFile() // the image is in memory
 	file = file.DeepCopy()
@@ -141,7 +140,6 @@ func (r *release) baseFiles() ([]file, error) {
 	}, nil
 }
 
-// layer returns files as a layer.
 func (r *release) layer(files []file) (v1.Layer, error) {
 	var archive bytes.Buffer
 	if err := r.writeTar(&archive, "", files); err != nil {
@@ -151,7 +149,6 @@ func (r *release) layer(files []file) (v1.Layer, error) {
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// checkImage returns an error if an image is too large.
 func checkImage(image v1.Image, b build) error {
 	layers, err := image.Layers()
 	if err != nil {

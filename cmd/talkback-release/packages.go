@@ -88,7 +88,6 @@ func (r *release) contents(b build, common []file, scratch string) (files.Conten
 	return all, nil
 }
 
-// info returns the metadata of packages.
 func (r *release) info(b build) *nfpm.Info {
 	linux := filepath.Join(r.root, "infra", "linux")
 	info := &nfpm.Info{

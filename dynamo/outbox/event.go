@@ -115,7 +115,6 @@ func Of(record stream.Record) []Event {
 	return e.events()
 }
 
-// has reports whether an entry has events of a kind.
 func (e entry) has(letter byte) bool { return strings.IndexByte(e.kinds, letter) >= 0 }
 
 func (e entry) events() []Event {
@@ -170,7 +169,6 @@ func entryOf(record stream.Record) (entry, bool) {
 	return e, e.kinds != ""
 }
 
-// kindsOf returns the letters of the events of a change of an item.
 func kindsOf(old, now layout.Item) string {
 	before, after := layout.StageOf(old), layout.StageOf(now)
 	var kinds []byte

@@ -38,7 +38,6 @@ type Provisioned struct {
 	Dollars  float64 `json:"dollars"`
 }
 
-// The units that lines are billed in.
 const (
 	readUnit, writeUnit = "read units", "write units"
 	storedUnit          = "GB"
@@ -48,14 +47,12 @@ const (
 	hourUnit            = "hours"
 )
 
-// sheet is a bill under construction.
 type sheet struct {
 	bill          Bill
 	prices        Prices
 	reads, writes layout.Units
 }
 
-// add adds a line at the price of its unit.
 func (s *sheet) add(what string, number, each float64, unit string) {
 	p := s.prices
 	dollars := map[string]float64{
@@ -115,7 +112,6 @@ func (s *sheet) addDeeds(deeds []deed) (records float64) {
 	return records
 }
 
-// addStorage adds the storage at the end of the month.
 func (s *sheet) addStorage(w Workload) {
 	comments, votes := w.Stored()
 	each, vote := comments.Total(), votes.Total()
@@ -159,7 +155,6 @@ func (s *sheet) addStream(w Workload, records float64) {
 	s.add("reading the stream", max(0, polls-freeStreamReads), 1, streamUnit)
 }
 
-// addMachines adds servers or functions, and the transfer out of AWS.
 func (s *sheet) addMachines(w Workload, records float64) {
 	each := w.FunctionMB / 1024 * w.FunctionMS / 1000
 	if w.CountingFunction {
@@ -177,7 +172,6 @@ func (s *sheet) addMachines(w Workload, records float64) {
 	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
 }
 
-// close sums up the bill, and compares provisioned capacity.
 func (s *sheet) close(utilisation float64) Bill {
 	onDemand := 0.0
 	for _, l := range s.bill.Lines {

@@ -54,7 +54,6 @@ func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
 	return s.close(utilisation), nil
 }
 
-// addPurposes adds a line for each purpose.
 func (s *sheet) addPurposes(by map[string]layout.Units, times float64, unit string, all layout.Units) {
 	for _, purpose := range slices.Sorted(maps.Keys(by)) {
 		name, known := purposes[purpose]

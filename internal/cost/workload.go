@@ -170,7 +170,6 @@ func inWords(err error) error {
 // named returns a pointer as names separated by dots, such as kinds.product.
 func named(at jsontext.Pointer) string { return strings.Join(slices.Collect(at.Tokens()), ".") }
 
-// check returns an error that names the first invalid number, and the valid ones.
 func (w Workload) check() error {
 	if err := checkFields("", reflect.ValueOf(w)); err != nil {
 		return err

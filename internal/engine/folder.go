@@ -78,7 +78,6 @@ func inUse(folder string, r record) *InUseError {
 	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
 }
 
-// claim is the lock on a data folder.
 type claim struct {
 	folder string
 	lock   *flock.Flock
@@ -182,7 +181,6 @@ func (c *claim) release() error {
 	return errors.Join(err, c.lock.Close())
 }
 
-// readRecord returns the folder's record, or an empty one if it cannot be read.
 func readRecord(folder string) record {
 	var r record
 	text, err := os.ReadFile(filepath.Join(folder, recordFile))
@@ -248,7 +246,6 @@ func withCure(folder string, err error) error {
 	return err
 }
 
-// full reports whether an error is due to a full disk of a folder.
 func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
@@ -257,7 +254,6 @@ func full(folder string, err error) bool {
 	return unknown == nil && free < leastRoom
 }
 
-// engineFiles are the files that an engine may have in a data folder.
 var engineFiles = []string{
 	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
 }
@@ -284,7 +280,6 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// maxNamed bounds the folders that an error names.
 const maxNamed = 5
 
 // MissingError means that a folder holds no data of an engine.

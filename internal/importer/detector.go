@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/internal/engine/child"
 )
 
-// languagesProgram is the name of the program that detects languages.
 const languagesProgram = "talkback-languages"
 
 // ErrNoDetector means that the program was not found, and names the cure.
@@ -77,7 +76,6 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 	return comment.ParseLanguage(strings.TrimSpace(answer))
 }
 
-// failed returns why the program ended.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
 	_ = d.process.Wait() // its output says more than its status

@@ -165,7 +165,6 @@ func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynam
 	return d.loader.Rehearse(comments), nil
 }
 
-// result is the outcome of the rows so far.
 type result struct {
 	dynamo.LoadCounts
 	rejected int
@@ -174,7 +173,6 @@ type result struct {
 	loaded   time.Duration // time for all rows; 0 until they are done
 }
 
-// rows returns the number of rows that are done.
 func (r *result) rows() int {
 	return r.Written + r.Updated + r.Changed + r.Existing + r.Deleted + r.Repeated + r.Erased + r.rejected
 }

@@ -41,7 +41,6 @@ type Preview struct {
 // Rows returns how many rows can be imported.
 func (p *Preview) Rows() int { return p.rows }
 
-// add adds rows.
 func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError) {
 	for _, bad := range rejected {
 		p.Rejected++
@@ -71,7 +70,6 @@ type Tally struct {
 	Lossy bool
 }
 
-// add counts a text.
 func (t *Tally) add(text string) {
 	if t.counts == nil {
 		t.counts = map[string]int{}

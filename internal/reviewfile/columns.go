@@ -18,7 +18,6 @@ var marketLanguages = map[string]comment.Language{
 	"BR": "pt", "NL": "nl", "SE": "sv", "PL": "pl", "TR": "tr", "CN": "zh",
 }
 
-// maxColumns bounds the columns of a file.
 const maxColumns = 1000
 
 // header is the columns of a file or a row: their names as written, and as normalized by plain.
@@ -43,7 +42,6 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// layout maps fields to the columns of a row.
 type layout struct {
 	columns []string // the columns that the layout is for
 	index   map[Field]int
@@ -51,13 +49,11 @@ type layout struct {
 	byMarket bool
 }
 
-// has reports whether a column holds the field.
 func (l layout) has(field Field) bool {
 	_, found := l.index[field]
 	return found
 }
 
-// layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}
 	h := headerOf(columns)
@@ -78,7 +74,6 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	return l
 }
 
-// find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
 	if field == Media && options.MediaBase == "" {
@@ -121,7 +116,6 @@ func (m Mapping) Has(field Field) bool {
 	return slices.ContainsFunc(m.Fields, func(f MappedField) bool { return f.Field == field })
 }
 
-// mapping describes the use of the columns.
 func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	l := layoutOf(h.names, options, headlineIsText)
 	left := slices.Clone(h.names)
@@ -155,7 +149,6 @@ func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	return m
 }
 
-// headlineIsText reports whether a file has headlines but no texts.
 func (h header) headlineIsText(options Options) bool {
 	_, mapped := options.Columns[Text]
 	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0
@@ -226,7 +219,6 @@ func (h header) String() string {
 	return strings.Join(names, ", ")
 }
 
-// marketplace is the normalized name of Amazon's column of countries.
 const marketplace = "marketplace"
 
 // usualNames are the usual, normalized names of columns, the best first.

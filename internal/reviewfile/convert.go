@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// converter converts records to comments.
 type converter struct {
 	options        Options
 	languageOf     map[string]comment.Language // with keys in lower case
@@ -90,7 +89,6 @@ type values struct {
 	err    error
 }
 
-// get returns the value of a field, empty if the row has none.
 func (v *values) get(field Field) string {
 	if i, found := v.layout.index[field]; found && v.nested != nil && v.nested[i] {
 		if v.values[i] == "[]" {

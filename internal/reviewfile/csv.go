@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// maxRowLines bounds the lines of one row.
 const maxRowLines = 10_000
 
 // csvRecords reads values separated by commas, or by semicolons if the header has those. After a
@@ -97,7 +96,6 @@ func (c *csvRecords) row(first line) (text []byte, more []line, reason string, e
 
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
 
-// parse returns the values of one row, or the reason why it is bad.
 func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.FieldsPerRecord = c.comma, -1

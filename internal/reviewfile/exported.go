@@ -80,10 +80,8 @@ var errExported = errors.New("written by talkback export: --restore takes it as 
 // errPartial is the reason for rejecting a line of a partial export when a whole one is needed.
 var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
 
-// isPartial reports whether a row is from a partial export.
 func isPartial(rec record) bool { return rec.exported["partial"] == true }
 
-// restorer converts exported rows to comments.
 type restorer struct {
 	dates dateParser
 	whole bool // Options.Whole
@@ -212,7 +210,6 @@ type extras struct {
 	Media       []comment.Media      `json:"media,omitempty"`
 }
 
-// exportedEdit is an edit that waits for a moderator.
 type exportedEdit struct {
 	Rating   int             `json:"rating"`
 	Language string          `json:"language"`
@@ -223,7 +220,6 @@ type exportedEdit struct {
 	Version  int             `json:"version"`
 }
 
-// exportedReply is a reply of the shop.
 type exportedReply struct {
 	Text      string  `json:"text"`
 	Name      string  `json:"name"`
@@ -257,7 +253,6 @@ func extrasOf(c comment.Comment) (e extras) {
 	return e
 }
 
-// readExtras reads the members of extras into a comment.
 func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (err error) {
 	e, err := extrasIn(object)
 	if err != nil {
@@ -297,10 +292,8 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	return nil
 }
 
-// extraNames are the members of extras.
 var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "rejectedEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
 
-// extrasIn reads the members of extras, which must have the right types.
 func extrasIn(object map[string]any) (e extras, err error) {
 	there := map[string]any{}
 	for _, name := range extraNames {
@@ -393,7 +386,6 @@ func AppendKey(line []byte, id comment.ID, hash string, expires time.Time) ([]by
 	}{"key", string(id), hash, expires.UTC().Format(timeForm)})
 }
 
-// appendJSON appends a value as one line.
 func appendJSON(line []byte, value any) ([]byte, error) {
 	out := bytes.NewBuffer(line)
 	encoder := json.NewEncoder(out)

@@ -26,7 +26,6 @@ const (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// line is one line of a file.
 type line struct {
 	number  int
 	text    []byte // without its line end; only the beginning if tooLong
@@ -166,7 +165,6 @@ type RowError struct {
 // Error returns the line and the reason.
 func (e *RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// maxRaw bounds RowError.Raw.
 const maxRaw = 16 << 10
 
 func cut(raw []byte) string { return string(raw[:min(len(raw), maxRaw)]) }
@@ -220,7 +218,6 @@ var (
 	sheetPart     = "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 )
 
-// checkKind returns an error for a file of a kind that cannot contain reviews.
 func checkKind(in *bufio.Reader) error {
 	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
 	has := func(name string) bool { return bytes.Contains(head, []byte(name)) }

@@ -67,7 +67,6 @@ var (
 	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
 )
 
-// setTraits sets whether the purchase of a comment is verified, and the imported votes.
 func setTraits(c *comment.Comment, verified, votes string) error {
 	c.Verified = slices.Contains(verifiedWords, plain(verified))
 	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {

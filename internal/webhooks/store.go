@@ -28,7 +28,6 @@ const interest = "hooks"
 // first.
 const heartbeat = 5 * time.Second
 
-// keepDead is how long a dead letter is kept.
 const keepDead = 30 * 24 * time.Hour
 
 // Store keeps the hooks of a table.
@@ -260,7 +259,6 @@ func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	return p, damaged
 }
 
-// addDeadLetter stores a dead letter.
 func (s *Store) addDeadLetter(ctx context.Context, h Hook, e outbox.Event, why error) error {
 	text, err := json.Marshal(DeadLetter{e, why.Error()})
 	if err != nil {

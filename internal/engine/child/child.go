@@ -32,7 +32,6 @@ import (
 	"time"
 )
 
-// probeEvery is the pause between two probes of Ready.
 const probeEvery = 10 * time.Millisecond
 
 // Command is the command to run.
@@ -90,7 +89,6 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// wait reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()

@@ -36,7 +36,6 @@ func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// tie puts a child into the job.
 func (w *watchdog) tie(child *os.Process) error {
 	var assigned error
 	err := child.WithHandle(func(handle uintptr) {
