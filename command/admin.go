@@ -25,8 +25,7 @@ type AdminFlags struct {
 	AdminListen string `help:"Address of a listener for operators and their programs: /metrics, /healthz, /readyz, and /debug/pprof for callers on this machine. Without it, there is none." placeholder:"HOST:PORT"`
 }
 
-// measured is the metrics of a process, and the admin listener that serves them. A nil measured
-// does nothing.
+// measured is the metrics of a process, and their admin listener. A nil measured does nothing.
 type measured struct {
 	*telemetry.Metrics
 	listener *adminListener // nil without --admin-listen
@@ -303,8 +302,7 @@ type RequestLogFlags struct {
 	SlowOperation time.Duration `help:"Log operations that run for this long or longer, with their plans; 0 logs none (default: ${default})." placeholder:"1s" default:"1s"`
 }
 
-// requestObservers returns the observers that trace and log requests, and a function that ends
-// them.
+// requestObservers returns observers that trace and log requests, and a function to end them.
 func (f RequestLogFlags) requestObservers(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
 	end = func() {}
 	if tracer := traces.Tracer(); tracer != nil {

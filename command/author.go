@@ -55,8 +55,7 @@ func (c *Author) check() error {
 	return c.author().CheckID()
 }
 
-// checkScan returns an error that states the cost of reading the whole table, unless the flags ask
-// for that.
+// checkScan returns an error with the cost of reading the whole table, unless the flags ask for it.
 func (c *Author) checkScan(ctx context.Context, session *Session) error {
 	if !c.Imported || c.Scan {
 		return nil

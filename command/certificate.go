@@ -41,8 +41,7 @@ func (f ListenFlags) openCertificate(log *slog.Logger) (getCertificate, error) {
 	return (&certificate{flags: f, log: log, pair: pair, read: time.Now()}).current, nil
 }
 
-// certificate reads the certificate for HTTPS and its key, nil for plain HTTP. The error names the
-// cure.
+// certificate reads the certificate for HTTPS and its key; nil for plain HTTP.
 func (f ListenFlags) certificate() (*tls.Certificate, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":

@@ -34,8 +34,7 @@ const (
 	burstSeconds     = 10
 )
 
-// maxServers bounds --client-limits-servers. The share of one of a thousand servers is one read unit
-// a second.
+// maxServers bounds --client-limits-servers. A thousandth is one read unit a second.
 const maxServers = 1000
 
 // policies returns the limits for each client; a rate of 0 means unlimited. Limits on writes apply

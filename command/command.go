@@ -71,8 +71,7 @@ type line struct {
 
 // Main runs the command that the arguments name until it is done or the context ends. It returns
 // the exit status: 0 after success, 2 if the command line is invalid, 3 if an earlier import left
-// other rejected rows in the way, else 1. Every failure prints one sentence with the cause and the
-// cure.
+// other rejected rows in the way, else 1. Every failure prints its cause and its cure.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1

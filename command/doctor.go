@@ -20,8 +20,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Doctor checks that a server with the same flags could work. It changes no comment, no count and
-// no setting.
+// Doctor checks that a server with the same flags could work. It changes nothing in the table.
 type Doctor struct {
 	ListenFlags
 	PagesFlag

@@ -174,10 +174,8 @@ func unreached(err error, session *Session) error {
 
 // Session is a connection to an engine whose table is ready for use.
 type Session struct {
-	// Client calls the engine.
 	Client *dynamodb.Client
-	// Table is the name of the table.
-	Table string
+	Table  string
 	// Address says where the table is, for messages: an engine's URL, the local engine's folder, or
 	// AWS. The port of the local engine is never shown.
 	Address string
@@ -222,8 +220,7 @@ func (s *Session) Close() error {
 	return s.local.Stop()
 }
 
-// watch runs work, and cancels it if the local engine ends. The error then says why the engine
-// ended.
+// watch runs work, and cancels it if the local engine ends. The error then says why it ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
 	if s.local == nil {
 		return work(ctx)

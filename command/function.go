@@ -51,8 +51,7 @@ type functionLine struct {
 }
 
 // NewFunction makes the API configured by the environment, with the variables of talkback serve. It
-// connects to the table, and starts metrics and traces. Its error is one sentence that names the
-// cure.
+// connects to the table, and starts metrics and traces. Its error names the cure.
 func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	var l functionLine
 	parser, err := newParser(&l, &l.Engine, term, func(int) {})

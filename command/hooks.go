@@ -93,8 +93,7 @@ func (c *Hooks) hook() webhooks.Hook {
 	return h
 }
 
-// run performs the action, and returns the text to print, which may accompany an error about
-// damaged items.
+// run returns the text to print, which may accompany an error about damaged items.
 func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, screen output.Screen) (text string, err error) {
 	store := hooksOf(session)
 	h := webhooks.Hook{ID: c.Hook}

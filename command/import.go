@@ -241,8 +241,7 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 	return printReport(term.Out, work, waited, err)
 }
 
-// restoreFile restores a file of talkback export, with original ids and dates, and without naming
-// the import.
+// restoreFile restores a file of talkback export, and does not name the import.
 func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader *restore.Loader, term Terminal) error {
 	if err := work.Run(ctx); err != nil {
 		return err

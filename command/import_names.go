@@ -51,8 +51,7 @@ func importsText(all []importer.Listed, screen output.Screen) string {
 }
 
 // undoImport removes the comments of an import, and waits until that is counted, unless others is
-// set. First it prints the cost and the number of comments, and asks the user of a terminal for
-// confirmation.
+// set. First it prints the cost, and asks the user of a terminal for confirmation.
 func undoImport(ctx context.Context, session *Session, name string, yes bool, target keeper.Target, others bool, term Terminal) error {
 	registry := importer.NewRegistry(session.Client, session.Table)
 	m, err := registry.Find(ctx, name)
@@ -98,8 +97,7 @@ func undoneText(u importer.Undone) string {
 
 // withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that
 // work wrote is counted; if others is set, it leaves counting to other processes. It returns how
-// long counting took after work ended. told begins the message about a backlog, and says what is
-// done by then.
+// long counting took after work ended. told begins the message about a backlog.
 func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)

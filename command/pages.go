@@ -70,8 +70,7 @@ type pages struct {
 // firstTry is how long opening a store may take before a command continues without it.
 const firstTry = 2 * time.Second
 
-// openPages opens the store of a target for a command. A store that does not answer is opened
-// later.
+// openPages opens the store of a target. A store that does not answer is opened later.
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
@@ -195,8 +194,7 @@ func (p *pages) Beside(ctx context.Context, work func(context.Context) error) er
 	return task.Beside(ctx, p.keeper.Run, work)
 }
 
-// status returns the status of each store that the table knows. The store of the flag reports its
-// own.
+// status returns the status of each store that the table knows; the flag's store reports its own.
 func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status, error) {
 	registry, err := p.keeper.Table.Registry(ctx)
 	if err != nil {
@@ -229,8 +227,7 @@ type Pages struct {
 // indexed is how many comments are added to an index at a time.
 const indexed = 1000
 
-// Run makes the files and prints the number of comments in them. After an error the folder is
-// unchanged.
+// Run makes the files and prints the number of comments. After an error the folder is unchanged.
 func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	source, err := task.Await(ctx, func() (*reviewfile.Source, error) { return reviewfile.Open(c.From, term.In) })
 	if err != nil {

@@ -173,9 +173,8 @@ func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) 
 	}
 }
 
-// resembled returns the environment variable that a misspelt one resembles. It returns "" for
-// names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for a service called
-// talkback.
+// resembled returns the environment variable that a misspelt one resembles, "" for none: Kubernetes
+// sets TALKBACK_SERVICE_HOST and others for a service called talkback.
 func resembled(app *kong.Application, name string) (near string) {
 	upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if !strings.HasPrefix(upper, variablePrefix) {
@@ -408,8 +407,7 @@ func checkCalls(calls int) error {
 	return nil
 }
 
-// decodeStore parses an optional value. Without one, the flag has the value of its variable, or the
-// table.
+// decodeStore parses an optional value. Without one, that of the variable holds, or the table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {

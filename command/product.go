@@ -13,8 +13,7 @@ import (
 // explainedAge is the default of --statistics-age.
 const explainedAge = 5 * time.Second
 
-// withStore opens the table and its page numbers, and calls use with a store configured like a
-// server's.
+// withStore opens the table and its page numbers, and calls use with a store like a server's.
 func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner string, term Terminal, use func(*dynamo.Store) error) error {
 	target, err := f.target()
 	if err != nil {

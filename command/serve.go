@@ -91,11 +91,9 @@ type Serve struct {
 
 	Site SiteFlags `embed:"" group:"What product pages show:"`
 
-	// Watermark reads the time up to which changes are counted. If it is nil, no partition is
-	// skipped.
+	// Watermark reads the time up to which changes are counted. If nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store's method
-	// is used.
+	// CountedUpTo returns the same without a call, for responses. If nil, the Store's is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	// Following reports whether this process reads the whole stream, since when, and up to when.
@@ -222,8 +220,7 @@ type surroundings struct {
 	ends            []func() // functions that stop what was started
 }
 
-// close stops everything in parallel: each part may wait seconds for something that does not
-// answer.
+// close stops everything in parallel: each part may wait seconds for something else to answer.
 func (s *surroundings) close() {
 	var ending sync.WaitGroup
 	for _, end := range s.ends {
@@ -470,8 +467,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	})
 }
 
-// announce prints, or logs, the server's addresses, who may write, and the limits of each client,
-// if any.
+// announce prints, or logs, the server's addresses, who may write, and each client's limits.
 func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
 	if term.LogsJSON {
 		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)

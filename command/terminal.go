@@ -21,12 +21,10 @@ import (
 
 // Terminal is the input and output of a command.
 type Terminal struct {
-	// In is standard input.
 	In io.Reader
 	// Out receives the result of a command, Err everything else: progress, logs and errors.
 	Out, Err io.Writer
-	// Logger writes to Err.
-	Logger *slog.Logger
+	Logger   *slog.Logger
 	// LogsJSON means that programs read Err: a server writes only lines of JSON to it.
 	LogsJSON bool
 }
@@ -49,8 +47,7 @@ type LogFlags struct {
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// apply returns the terminal with the configured log. With the defaults, it keeps the terminal's
-// log.
+// apply returns the terminal with the configured log: with the defaults, its own.
 func (f LogFlags) apply(term Terminal) Terminal {
 	options := &slog.HandlerOptions{Level: logLevels[f.LogLevel]}
 	switch {

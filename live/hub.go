@@ -107,8 +107,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	return h.at, nil
 }
 
-// leave removes a subscription, if it is there. When the last one has left, the hub still follows events for the time
-// linger.
+// leave removes a subscription, if it is there. After the last one, the hub still follows events for the time linger.
 func (h *Hub) leave(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -253,8 +252,7 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 }
 
-// deliver sends changes to subscribers. If it lacks comments or statistics for them, it delivers nothing and returns
-// their keys.
+// deliver sends changes to subscribers. If it lacks comments or statistics, it sends nothing and returns their keys.
 func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, done bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

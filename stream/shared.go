@@ -25,8 +25,7 @@ type shared struct {
 	onGap   func(Gap)
 
 	// me is this process's name as an owner of leases.
-	me string
-	// heartbeat is the time between two heartbeats of a shard.
+	me                      string
 	poll, heartbeat, expiry time.Duration
 	// random returns a random duration from 0 up to its argument.
 	random func(time.Duration) time.Duration

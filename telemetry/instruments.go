@@ -17,7 +17,6 @@ const (
 
 // Attribute tells series of an instrument apart.
 type Attribute struct {
-	// Key is its name.
 	Key string
 	// Values are all values that it can have. Any other becomes Other. If there are none, it can have
 	// any value: operators choose them, and they are few.
@@ -31,12 +30,9 @@ const Other = "_OTHER"
 type Instrument struct {
 	// Name, Unit and Description are those of OpenTelemetry. Units are UCUM's.
 	Name, Unit, Description string
-	// Kind is its kind.
-	Kind Kind
-	// Buckets are the bounds of a histogram.
-	Buckets []float64
-	// Attributes tell its series apart.
-	Attributes []Attribute
+	Kind                    Kind
+	Buckets                 []float64
+	Attributes              []Attribute
 }
 
 // Buckets of durations in seconds. Those of HTTP and of databases are the ones that the semantic
@@ -85,8 +81,7 @@ var codes = []string{
 }
 
 // instruments is the table of everything that a process measures, the one place for names, units
-// and attributes. Tests compare docs/operate/metrics.md, and the dashboard and the alerts in infra,
-// with it.
+// and attributes. Tests compare docs/operate/metrics.md, the dashboard and the alerts with it.
 var instruments = []Instrument{
 	{
 		Name: "http.server.request.duration", Unit: "s", Kind: Histogram, Buckets: requestBuckets,

@@ -68,8 +68,7 @@ func (r *release) tag() string {
 	return strings.ReplaceAll(r.version, "+", "-")
 }
 
-// imageOf returns the image of one system: the program, the files that it reads, and no other
-// program.
+// imageOf returns the image of one system: the program and the files that it reads alone.
 func (r *release) imageOf(b build) (v1.Image, error) {
 	base, err := r.baseFiles()
 	if err != nil {

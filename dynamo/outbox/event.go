@@ -74,16 +74,13 @@ func Kinds() (all []Kind) {
 
 // Event is one thing that happened to a comment. It holds no text and nothing about an author.
 type Event struct {
-	// ID is the same each time the event's record is handled. It consists of letters, digits and an
-	// underscore.
-	ID   string
-	Kind Kind
-	// Product is the product of the comment.
+	// ID is the same each time the record is handled: letters, digits and an underscore.
+	ID      string
+	Kind    Kind
 	Product string
 	// Comment is the id of the comment, also of StatisticsChanged.
 	Comment comment.ID
-	// Version is the version of the comment after the change, or if it was deleted, before the
-	// change.
+	// Version is the version of the comment after the change; of a deleted one, before it.
 	Version int
 	// At is when it happened, to the second.
 	At time.Time

@@ -97,8 +97,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 	})
 }
 
-// errTaken means that a number is taken: by another process, or by an earlier try whose answer was
-// lost.
+// errTaken means a number is taken: by another process, or by an earlier try whose answer was lost.
 var errTaken = errors.New("the number is taken")
 
 func (l *lane) put(ctx context.Context, item layout.Outbox) error {

@@ -15,12 +15,10 @@ type Bill struct {
 	Month    int    `json:"month"`
 	Lines    []Line `json:"lines"`
 	// Dollars is the sum of all lines, on demand.
-	Dollars float64 `json:"dollars"`
-	// Provisioned is the comparison with provisioned capacity.
+	Dollars     float64     `json:"dollars"`
 	Provisioned Provisioned `json:"provisioned"`
 	// GrowthGB is how much the storage grows each month.
-	GrowthGB float64 `json:"growthGB"`
-	// IndexShare is the share of indexes in the total write units.
+	GrowthGB   float64 `json:"growthGB"`
 	IndexShare float64 `json:"indexShare"`
 	// Limits are the limits of one product and one partition; none if the bill is based on metrics.
 	Limits []Limit `json:"limits,omitempty"`

@@ -44,9 +44,8 @@ func harmonic(n float64) float64 {
 
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
-// statsOf returns the counts of a product with about the given number of comments, spread over
-// likely languages and ratings. Cells with less than half a comment are empty, except the likeliest
-// one.
+// statsOf returns the counts of a product with about so many comments, spread over likely languages
+// and ratings. Cells with less than half a comment are empty, except the likeliest one.
 func (w Workload) statsOf(comments float64) comment.Stats {
 	stats := comment.Stats{}
 	weights := 2 - math.Pow(2, 1-math.Floor(w.Languages))

@@ -22,8 +22,7 @@ type page struct {
 // are read through to, and cost less.
 const deepPage = 10
 
-// pages returns the kinds of pages. TestTheEngineBillsPages compares them with the Store and the
-// engine.
+// pages returns the kinds of pages. TestTheEngineBillsPages compares them with the engine.
 func (w Workload) pages() []page {
 	first := comment.Slice{Size: int(w.PageSize)}
 	further, numbered := first, first

@@ -152,8 +152,7 @@ func keepPrivate(folder string) error {
 	return nil
 }
 
-// announce writes the record under another name and renames it, so that no process reads a partial
-// record.
+// announce writes the record under another name and renames it: no process reads a partial one.
 func (c *claim) announce(endpoint string) error {
 	c.record.Endpoint = endpoint
 	text, err := json.Marshal(c.record)
@@ -284,9 +283,7 @@ const maxNamed = 5
 
 // MissingError means that a folder holds no data of an engine.
 type MissingError struct {
-	// Folder is the requested folder.
 	Folder string
-	// Exists reports whether the folder exists.
 	Exists bool
 	// Others are the paths of a few data folders next to it or in it.
 	Others []string

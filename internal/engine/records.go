@@ -9,8 +9,7 @@ package engine
 // Both happen through our own connection while the engine runs. That is safe, since SQLite serves
 // several processes on one file. The engine waits up to 5 s for the lock at the beginning of each
 // write, and a batch here holds it for 3 ms as a rule and 30 ms at most. In a test with four
-// writers loading at full speed while 60,000 records were removed, nothing failed and nothing was
-// lost.
+// writers at full speed while 60,000 records were removed, nothing failed or was lost.
 //
 // We rejected an index of the two numbering columns only. With it, DescribeStream, which asks for a
 // shard's first and last number, reads whole records with their images. With the other two columns

@@ -20,8 +20,7 @@ const languagesProgram = "talkback-languages"
 var ErrNoDetector = errors.New("--detect-language needs the program " + languagesProgram + " beside talkback or on PATH: make languages builds it")
 
 // Detector asks the program talkback-languages for the languages of texts. It is a separate process
-// because its models are larger than all of Talkback. A Detector is used by one goroutine at a
-// time.
+// because its models are larger than all of Talkback. One goroutine uses it at a time.
 type Detector struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -29,8 +28,7 @@ type Detector struct {
 	said    strings.Builder
 }
 
-// StartDetector starts the program, which chooses among languages: tags separated by commas, or
-// "all".
+// StartDetector starts the program, to choose among languages: tags separated by commas, or "all".
 func StartDetector(ctx context.Context, among string) (*Detector, error) {
 	path, err := child.Find(languagesProgram)
 	if err != nil {

@@ -38,8 +38,7 @@ type Import struct {
 	Loader Loader
 	// Rejects receives the rows that cannot be imported. Required.
 	Rejects *Rejects
-	// Limit stops the import when it is exceeded. The zero Limit allows any number.
-	Limit Limit
+	Limit   Limit
 	// Progress shows the number of rows done. Required.
 	Progress *output.Progress
 	// ChunkRows is the number of rows to write in one call of Loader: see ChunkRows.
@@ -48,8 +47,7 @@ type Import struct {
 	Preview *Preview
 	// Begin is called before the first comments are written; it may be nil.
 	Begin func(ctx context.Context) error
-	// Note is called after each chunk with the number of comments added and changed so far; it may
-	// be nil.
+	// Note is called after each chunk with the numbers of comments so far; it may be nil.
 	Note func(ctx context.Context, written, updated int) error
 	// Restore means that the rows are those of an export, which no flags describe.
 	Restore bool
@@ -59,8 +57,7 @@ type Import struct {
 	done result
 }
 
-// ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls means its
-// default.
+// ChunkRows returns how many rows keep a loader's parallel calls busy; 0 calls are its default.
 func ChunkRows(calls int) int {
 	return call.MaxKeysPerGet * max(calls, dynamo.DefaultLoadCalls)
 }

@@ -56,8 +56,7 @@ type chunk struct {
 }
 
 // read sends all rows in chunks of the given number of rows, and then closes the channel and the
-// file. It returns when the context ends, but only after the current read: the caller must not wait
-// for it.
+// file. It returns when the context ends, but only after the current read: do not wait for it.
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read

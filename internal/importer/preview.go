@@ -19,7 +19,6 @@ const (
 
 // Preview is what an import would do with the rows of a file that were read.
 type Preview struct {
-	// Mapping maps fields to columns.
 	Mapping reviewfile.Mapping
 	// Partial means that the file has more rows, which cannot be read twice.
 	Partial bool
@@ -31,8 +30,7 @@ type Preview struct {
 	Rejected int
 	// Languages, Products and Reasons count the most frequent ones.
 	Languages, Products, Reasons Tally
-	// Samples are random rows from the whole file.
-	Samples []comment.Comment
+	Samples                      []comment.Comment
 
 	random *rand.Rand
 	rows   int // that can be imported

@@ -17,8 +17,7 @@ import (
 var (
 	// ErrRejectsOnStandardOutput means that the file of rejected rows is standard output.
 	ErrRejectsOnStandardOutput = errors.New("--rejects names standard output, where the summary goes: name a file")
-	// ErrRejectsIsInput means that the file of rejected rows is the imported file, perhaps under
-	// another name.
+	// ErrRejectsIsInput means that it is the imported file, perhaps under another name.
 	ErrRejectsIsInput = errors.New("--rejects names the file to import itself: name another")
 )
 

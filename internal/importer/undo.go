@@ -26,8 +26,7 @@ type Undone struct {
 // the whole table. After an error, another Undo continues, and counts the comments removed before.
 // An import may add the same comments again. A comment that is written while Undo runs may stay.
 //
-// Each becomes a tombstone, as a deleted comment does: a late put of the import must not restore
-// it.
+// Each becomes a tombstone, as deleted comments do: a late put of the import must not restore it.
 func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (done Undone, err error) {
 	m, err := r.Find(ctx, name)
 	if err != nil {

@@ -103,11 +103,9 @@ type MappedField struct {
 
 // Mapping describes the use of a file's columns.
 type Mapping struct {
-	Fields []MappedField
-	// Ignored are the columns that are not read.
+	Fields  []MappedField
 	Ignored []string
-	// Media is the column of pictures that is not read because Options.MediaBase is missing; empty
-	// for none.
+	// Media is the column of pictures that is not read without Options.MediaBase; empty for none.
 	Media string
 }
 

@@ -69,8 +69,7 @@ func (c *csvRecords) next() (record, error) {
 	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
 }
 
-// row reads a row, given its first line, until all quotes are closed. If one never is, it returns
-// the reason.
+// row reads a row from its first line until all quotes are closed. If one never is, it says why.
 func (c *csvRecords) row(first line) (text []byte, more []line, reason string, err error) {
 	text = first.text
 	for open := oddQuotes(text); open; {
@@ -109,8 +108,7 @@ func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	return values, ""
 }
 
-// tsvRecords reads tab-separated values. Quotes are part of the text, unlike in encoding/csv with
-// tabs.
+// tsvRecords reads tab-separated values. Unlike in encoding/csv, quotes are part of the text.
 type tsvRecords struct {
 	lines  *lineReader
 	header []string

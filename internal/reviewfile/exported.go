@@ -159,8 +159,7 @@ func (m *members) text(name string) string {
 	return value
 }
 
-// textOrNil returns a string, nil if the member is missing or null. Null members were removed
-// before.
+// textOrNil returns a string, nil if the member is missing; null members were removed before.
 func (m *members) textOrNil(name string) *string {
 	if m.object[name] == nil {
 		return nil

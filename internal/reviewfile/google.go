@@ -22,8 +22,7 @@ type GoogleFeed struct {
 	ProductURL string
 	// MediaBase is the prefix of the addresses of pictures; empty leaves them out.
 	MediaBase comment.MediaBase
-	// WithoutText is how many comments were left out because they have no text, which Google
-	// requires.
+	// WithoutText is how many comments were left out: Google requires a text.
 	WithoutText int
 }
 
@@ -64,8 +63,7 @@ func (f *GoogleFeed) Head() ([]byte, error) {
 // Tail returns the text after the reviews.
 func (f *GoogleFeed) Tail() []byte { return []byte("</reviews></feed>\n") }
 
-// Append appends the review of a comment, with a line end. It appends nothing for a comment without
-// text.
+// Append appends the review of a comment, with a line end; nothing for a comment without text.
 func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	title := ""
 	if c.Title != nil {
@@ -104,8 +102,7 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	return append(append(out, review...), '\n'), err
 }
 
-// xmlText returns a text without characters that XML 1.0 cannot contain, and without surrounding
-// space.
+// xmlText returns a text without surrounding space and characters that XML 1.0 cannot contain.
 func xmlText(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {

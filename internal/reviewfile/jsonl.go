@@ -46,8 +46,7 @@ func (j *jsonRecords) next() (record, error) {
 	}
 }
 
-// parseObject parses a line that must contain one object. If a name occurs twice, the last value
-// counts.
+// parseObject parses a line that must contain one object. Of a name's values, the last counts.
 func parseObject(text []byte) (object map[string]any, reason string) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()

@@ -262,8 +262,7 @@ func sniff(in *bufio.Reader) (Format, error) {
 	return "", errors.New("the format of the file cannot be told from its beginning: give --format tsv, csv or jsonl")
 }
 
-// separatorOf returns the most frequent separator of a header: a tab, a comma or a semicolon; 0 if
-// it has none.
+// separatorOf returns the most frequent of tab, comma and semicolon in a header; 0 without any.
 func separatorOf(header []byte) (separator rune) {
 	counts := map[rune]int{}
 	quoted := false

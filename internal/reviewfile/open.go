@@ -36,8 +36,7 @@ type Source struct {
 	taken atomic.Int64
 }
 
-// Open opens a file, or standard input if the name is "-". It decompresses gzip, recognized by the
-// first bytes.
+// Open opens a file, or standard input if the name is "-". It decompresses gzip.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{Size: -1}
 	stored := stdin

@@ -15,8 +15,7 @@ const (
 	// TSV is tab-separated values below a header. Quotes have no meaning.
 	TSV Format = "tsv"
 	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has
-	// semicolons instead, these separate the values: Excel writes them in countries with a decimal
-	// comma.
+	// semicolons instead, these separate the values: Excel writes them where commas are decimal.
 	CSV Format = "csv"
 	// JSONLines is one JSON object on each line.
 	JSONLines Format = "jsonl"
@@ -59,16 +58,14 @@ type Options struct {
 	// Customers means that author IDs in the file are those of the shop's own customers. Otherwise
 	// authors are imported ones. Authors without an ID always are.
 	Customers bool
-	// AuthorKey, unless empty, replaces the author IDs of the file by their HMAC-SHA-256 with this
-	// key.
+	// AuthorKey, unless empty, replaces the author IDs of the file by their HMAC-SHA-256.
 	AuthorKey []byte
 	// AuthorsAsTheyAre accepts author IDs and names that look like e-mail addresses. Without it and
 	// AuthorKey, they stop reading with ErrAddress.
 	AuthorsAsTheyAre bool
 	// Zone is the time zone of dates without one; nil means UTC.
 	Zone *time.Location
-	// MediaBase is the prefix of the addresses of pictures and videos. If it is empty, they are not
-	// read.
+	// MediaBase is the prefix of the addresses of pictures and videos; empty reads none.
 	MediaBase comment.MediaBase
 	// ShopName is the name of replies without one; empty means Shop.
 	ShopName string

@@ -32,8 +32,7 @@ var statusWords = []statusWord{
 const spamWord = "spam"
 
 // setStatus sets the status of a comment from a word in a file. No word means approved. A pending
-// comment waits for a moderator. So does an unpublished one, since perhaps no moderator has decided
-// yet.
+// comment waits for a moderator. So does an unpublished one: perhaps no moderator has decided.
 func setStatus(c *comment.Comment, word string) error {
 	if word == "" {
 		return nil

@@ -142,8 +142,7 @@ type textOfHTML struct {
 	hidden bool // within a script or a style
 }
 
-// add adds text. It drops a line break of the source that follows the break of a tag, as in "<br
-// />\n".
+// add drops a line break of the source that follows the break of a tag, as in "<br />\n".
 func (o *textOfHTML) add(text string) {
 	if o.tagged {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")

@@ -43,9 +43,8 @@ type delivery struct {
 	hook Hook
 	send func(context.Context, Hook, ...outbox.Event) error
 	// dead stores an event as a dead letter, with the reason.
-	dead func(context.Context, outbox.Event, error) error
-	pace Pace
-	// tried is called with the outcome of each attempt.
+	dead  func(context.Context, outbox.Event, error) error
+	pace  Pace
 	tried func(Outcome)
 
 	mu       sync.Mutex
@@ -75,8 +74,7 @@ func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error
 }
 
 // deliver sends events in one request, and retries until that succeeds or the hook gives up. Its
-// error is that of the context, or of storing a dead letter. The first event decides when to give
-// up.
+// error is the context's, or of storing a dead letter. The first event decides when to give up.
 func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {
 	e, last := events[0], events[len(events)-1].Number
 	if err := d.resume(ctx, lane, e); err != nil {

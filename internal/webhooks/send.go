@@ -57,8 +57,7 @@ func NewSender(secret func(name string) (string, bool)) *Sender {
 }
 
 // newClient makes a client that connects to allowed addresses only, and fails with refused for
-// others. It follows no redirects and uses no proxy: both would reach addresses that were not
-// checked.
+// others. It follows no redirects and uses no proxy: both would reach unchecked addresses.
 func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: fetch.Control(allowed, func(netip.Addr) error { return refused })}
 	return &http.Client{
@@ -154,8 +153,7 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	}
 }
 
-// statusError is the status with which a receiver refused a delivery, and its Retry-After, 0
-// without one.
+// statusError is the status that refused a delivery, and its Retry-After, 0 without one.
 type statusError struct {
 	status int
 	wait   time.Duration

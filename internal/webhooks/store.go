@@ -24,8 +24,7 @@ import (
 const interest = "hooks"
 
 // heartbeat is the time between two writes of a hook's progress. A process that takes over a hook
-// from a killed one delivers again what the latter delivered since. It waits for six heartbeats
-// first.
+// from a killed one delivers again what the latter delivered since. It first waits for six.
 const heartbeat = 5 * time.Second
 
 const keepDead = 30 * 24 * time.Hour
@@ -110,8 +109,7 @@ func Replay(since time.Time) func(*Hook) {
 }
 
 // Remove removes a hook, even a damaged one. After the last one, hooks no longer ask the outbox for
-// events. A hook that is added meanwhile may have wanted them before, so Remove looks for one
-// again.
+// events. A hook that is added meanwhile may have wanted them before, so Remove looks again.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, new(Damaged)) {
 		return err
@@ -170,8 +168,7 @@ func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged [
 	return all, texts, damaged, nil
 }
 
-// Find returns a hook. Its error is of the kind NotFound if there is none, and a Damaged if it is
-// damaged.
+// Find returns a hook. Its error is of the kind NotFound if there is none, or a Damaged.
 func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
 	all, damaged, err := s.List(ctx)
 	for _, h := range all {

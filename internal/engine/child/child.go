@@ -14,8 +14,7 @@
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
 // done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
 //
-// Child and watchdog get only a few variables of our environment (environment.go): secrets stay
-// with us.
+// Child and watchdog get few variables of our environment (environment.go): secrets stay with us.
 package child
 
 import (
@@ -53,8 +52,7 @@ type Child struct {
 	err      error // set before done is closed
 }
 
-// Start runs the command. The child runs until it ends by itself, Stop is called, or this process
-// ends.
+// Start runs the command, until it ends by itself, Stop is called, or this process ends.
 func Start(c Command) (*Child, error) {
 	if err := Shorten(c.Log); err != nil {
 		return nil, err

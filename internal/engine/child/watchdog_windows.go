@@ -30,8 +30,7 @@ func startWatchdog() (*watchdog, error) {
 	return &watchdog{job}, nil
 }
 
-// attributes returns the attributes that start a child in its own group, which Ctrl-C does not
-// reach.
+// attributes returns those that start a child in its own group, which Ctrl-C does not reach.
 func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
