@@ -182,7 +182,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 	if err := printPreview(term.Out, preview, c.languageFlag()); err != nil {
 		return err
 	}
-	if c.Yes || preview.Rows() == 0 || c.File == reviewfile.StandardInput || !asks(term) {
+	if c.Yes || preview.Rows == 0 || c.File == reviewfile.StandardInput || !asks(term) {
 		return nil
 	}
 	return confirm(ctx, term, "Import these rows?", "imported")
@@ -221,7 +221,7 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 			if begun, err = registry.Begin(ctx, c.name()); err != nil {
 				return err
 			}
-			loader.Import = begun.Number()
+			loader.Import = begun.Number
 			work.Note = func(ctx context.Context, written, updated int) error {
 				return registry.Note(ctx, begun, written, updated)
 			}

@@ -94,9 +94,9 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 
 func rowsText(p *importer.Preview) string {
 	rejected := p.States[comment.Rejected]
-	first := output.Count(p.Rows()+p.Rejected, "row: ", "rows: ")
+	first := output.Count(p.Rows+p.Rejected, "row: ", "rows: ")
 	if p.Partial {
-		first = "The first " + output.Count(p.Rows()+p.Rejected, "row", "rows") + ", since standard input is read only once: "
+		first = "The first " + output.Count(p.Rows+p.Rejected, "row", "rows") + ", since standard input is read only once: "
 	}
 	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
 	for _, part := range []struct {

@@ -32,12 +32,11 @@ type Preview struct {
 	Languages, Products, Reasons Tally
 	Samples                      []comment.Comment
 
-	random *rand.Rand
-	rows   int // that can be imported
-}
+	// Rows is how many rows can be imported.
+	Rows int
 
-// Rows returns how many rows can be imported.
-func (p *Preview) Rows() int { return p.rows }
+	random *rand.Rand
+}
 
 func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError) {
 	for _, bad := range rejected {
@@ -45,7 +44,7 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 		p.Reasons.add(bad.Reason)
 	}
 	for _, c := range comments {
-		p.rows++
+		p.Rows++
 		p.States[c.Status]++
 		if c.Moderation != nil && c.Moderation.Reason != nil && *c.Moderation.Reason == comment.Spam {
 			p.Spam++
@@ -54,7 +53,7 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 		p.Products.add(c.ProductID)
 		if len(p.Samples) < maxSamples {
 			p.Samples = append(p.Samples, c)
-		} else if i := p.random.IntN(p.rows); i < maxSamples { // so each row has the same chance
+		} else if i := p.random.IntN(p.Rows); i < maxSamples { // so each row has the same chance
 			p.Samples[i] = c
 		}
 	}

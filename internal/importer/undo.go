@@ -35,7 +35,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 	input := &dynamodb.ScanInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		FilterExpression:          aws.String(layout.AttrSK + " = :sort AND begins_with(" + layout.AttrImport + ", :mark)"),
-		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
+		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.Number))},
 		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport + "," + layout.AttrMark),
 	}
 	for output, err := range call.ScanAnswers(ctx, r.client, input, "Scan for import %q", name) {
@@ -66,7 +66,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 // Find returns an import by its name.
 func (r *Registry) Find(ctx context.Context, name string) (Listed, error) {
 	m, err := r.get(ctx, name)
-	if err == nil && m.number == 0 {
+	if err == nil && m.Number == 0 {
 		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)
 	}
 	return m, err

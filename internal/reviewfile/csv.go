@@ -51,9 +51,6 @@ func (c *csvRecords) next() (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	if err := first.check(); err != nil {
-		return record{}, err
-	}
 	text, more, reason, err := c.row(first)
 	if err != nil {
 		return record{}, err
@@ -117,9 +114,6 @@ type tsvRecords struct {
 // newTSVRecords reads the header. An empty file has no header.
 func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 	first, err := lines.next()
-	if err == nil {
-		err = first.check()
-	}
 	switch {
 	case err == io.EOF:
 		return &tsvRecords{lines: lines}, nil
@@ -135,9 +129,6 @@ func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 func (t *tsvRecords) next() (record, error) {
 	next, err := t.lines.next()
 	if err != nil {
-		return record{}, err
-	}
-	if err := next.check(); err != nil {
 		return record{}, err
 	}
 	values := strings.Split(string(next.text), "\t")

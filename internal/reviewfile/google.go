@@ -86,10 +86,7 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	}
 	for _, m := range c.Media {
 		if m.Kind() == comment.Picture && f.MediaBase != "" {
-			if r.Images == nil {
-				r.Images = &googleImages{}
-			}
-			r.Images.All = append(r.Images.All, googleImage{f.MediaBase.Address(m)})
+			r.Images = append(r.Images, googleImage{f.MediaBase.Address(m)})
 		}
 	}
 	if r.Text == "" {
@@ -130,7 +127,7 @@ type googleReview struct {
 	Text     string         `xml:"content"`
 	Language string         `xml:"review_language,omitempty"`
 	Page     googlePage     `xml:"review_url"`
-	Images   *googleImages  `xml:"reviewer_images"`
+	Images   []googleImage  `xml:"reviewer_images>reviewer_image,omitempty"`
 	Rating   googleRating   `xml:"ratings>overall"`
 	SKU      string         `xml:"products>product>product_ids>skus>sku"`
 	Product  string         `xml:"products>product>product_url"`
@@ -145,10 +142,6 @@ type googleReviewer struct {
 type googlePage struct {
 	Type string `xml:"type,attr"`
 	URL  string `xml:",chardata"`
-}
-
-type googleImages struct {
-	All []googleImage `xml:"reviewer_image"`
 }
 
 type googleImage struct {

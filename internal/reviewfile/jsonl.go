@@ -32,9 +32,6 @@ func (j *jsonRecords) next() (record, error) {
 		if err != nil {
 			return record{}, err
 		}
-		if err := next.check(); err != nil {
-			return record{}, err
-		}
 		if len(bytes.TrimSpace(next.text)) == 0 {
 			continue
 		}

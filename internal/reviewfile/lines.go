@@ -65,12 +65,19 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	return &lineReader{in: in}, nil
 }
 
-// next returns the next line that is not empty, or io.EOF.
+// next returns the next line that is not empty, or io.EOF. A line that no format can read is a
+// *RowError.
 func (l *lineReader) next() (line, error) {
 	for {
 		next, err := l.any()
-		if err != nil || len(next.text) > 0 {
+		if err != nil {
 			return next, err
+		}
+		if reason := next.fault(); reason != "" {
+			return next, next.bad(reason)
+		}
+		if len(next.text) > 0 {
+			return next, nil
 		}
 	}
 }
@@ -118,14 +125,6 @@ func (l *lineReader) unread(lines []line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l.again = append(l.again, lines[i])
 	}
-}
-
-// check returns an error for a line that no format can read.
-func (l line) check() error {
-	if reason := l.fault(); reason != "" {
-		return l.bad(reason)
-	}
-	return nil
 }
 
 // fault returns why no format can read the line, empty if it is readable.
