@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"strings"
 
@@ -96,11 +95,15 @@ func otherFormat(name string) string {
 func (c *Export) write(ctx context.Context, e *exporting) (report string, err error) {
 	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, c.Calls)
 	scanner.Everything, scanner.OnImproper = c.All, e.leaveOut
-	comments, about, err := c.comments(ctx, scanner)
-	if err != nil {
-		return "", err
+	comments := scanner.OfProduct(ctx, c.Product)
+	if c.Product == "" {
+		about, _, err := scanner.Estimate(ctx)
+		if err != nil {
+			return "", err
+		}
+		comments = scanner.All(ctx)
+		e.progress.Expect(about)
 	}
-	e.progress.Expect(about)
 	form, feed := fileForm[comment.Comment]{appendTo: reviewfile.AppendPartial}, c.feed()
 	if c.All && c.Product == "" {
 		form.appendTo = reviewfile.Append
@@ -132,13 +135,4 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 		}
 	}
 	return report, e.out.Keep(ctx)
-}
-
-// comments returns the comments to export, and an estimate of their number, 0 if unknown.
-func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
-	if c.Product != "" {
-		return scanner.OfProduct(ctx, c.Product), 0, nil
-	}
-	about, _, err := scanner.Estimate(ctx)
-	return scanner.All(ctx), about, err
 }

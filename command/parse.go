@@ -55,7 +55,12 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	if unknownLetter.MatchString(text) {
 		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
-	text = missingValue.ReplaceAllString(namingVariable(parse.Context, text), "the value is missing")
+	if !strings.HasPrefix(text, "unknown flag") { // that names flags to give, others a flag whose value may come from its variable
+		text = inVariables(parse.Context.Flags(), fromVariable.ReplaceAllString(text, "$2: $1"), func(flag *kong.Flag) bool {
+			return !isGiven(parse.Context, flag) && variableOf(flag) != ""
+		})
+	}
+	text = missingValue.ReplaceAllString(text, "the value is missing")
 	return usagef("%s; see %s", strings.Replace(text, ": bool value must be ", " must be ", 1), help)
 }
 
@@ -64,16 +69,6 @@ var missingValue = regexp.MustCompile(`(expected \w+ value but got "|missing val
 
 // fromVariable is kong's error about the value of a variable.
 var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+)=".*"\)$`)
-
-// namingVariable names the environment variable in an error about the value of a flag, if the value
-// comes from there. The parser names the flag.
-func namingVariable(line *kong.Context, text string) string {
-	if strings.HasPrefix(text, "unknown flag") {
-		return text // it names flags to give
-	}
-	text = fromVariable.ReplaceAllString(text, "$2: $1")
-	return inVariables(line.Flags(), text, func(flag *kong.Flag) bool { return !isGiven(line, flag) && variableOf(flag) != "" })
-}
 
 var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
 

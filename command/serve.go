@@ -177,9 +177,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
-	delay, err := c.drainDelay()
-	if err != nil {
-		return err
+	delay := c.DrainTimeout / 3
+	if c.DrainDelay != nil {
+		delay = *c.DrainDelay
+	}
+	if delay > 0 && delay >= c.DrainTimeout {
+		return usagef("--drain-delay %v leaves no time for requests under way: give less than --drain-timeout, which is %v", delay, c.DrainTimeout)
 	}
 	// Open the port first: without it, nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
@@ -320,17 +323,6 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		})
 		return errors.Join(err, server.wait(ctx))
 	})
-}
-
-// drainDelay returns how long connections are accepted after SIGTERM.
-func (c *Serve) drainDelay() (time.Duration, error) {
-	switch {
-	case c.DrainDelay == nil:
-		return c.DrainTimeout / 3, nil
-	case *c.DrainDelay > 0 && *c.DrainDelay >= c.DrainTimeout:
-		return 0, usagef("--drain-delay %v leaves no time for requests under way: give less than --drain-timeout, which is %v", *c.DrainDelay, c.DrainTimeout)
-	}
-	return *c.DrainDelay, nil
 }
 
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {

@@ -75,7 +75,12 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
 // numbers. A store that does not answer is opened later.
 func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
-	client = tell.calls(client, table)
+	if tell.traces != nil {
+		client = call.Traced(client, table)
+	}
+	if tell.metrics != nil {
+		client = call.Observed(client, tell.metrics.Table)
+	}
 	numbers := call.For(client, call.ForPageNumbers)
 	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, table), Who: "talkback-lambda", Logger: logger}
 	switch {
@@ -93,9 +98,16 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		counting.Pages = pagetable.New(numbers, table)
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
-	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	events := outbox.New(call.For(client, call.ForOutbox), table)
-	return tell.after(stream.NewFunction(tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
+	var journal stream.Journal = leases.NewLeases(call.For(client, call.ForLeases), table)
+	batches := outbox.New(call.For(client, call.ForOutbox), table).After(handler{counter})
+	if tell.metrics != nil {
+		batches, journal = stream.ObservedHandler(batches, tell.metrics.Stream), stream.ObservedJournal(journal, tell.metrics.Stream)
+	}
+	// The function writes no comments, so no batch is linked to a write.
+	batches = stream.Traced(batches, tell.traces.Tracer(), nil, func(r stream.Record) string {
+		return layout.NewReader(r.Keys).Text(layout.AttrPK)
+	})
+	return tell.after(stream.NewFunction(batches, journal, logger).Invoke), nil
 }
 
 // handler counts. It finishes all work in Handle: between two invocations, the process is frozen.
