@@ -47,7 +47,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 		if listener, err = f.listen(ctx, scraped, api, term.Logger); err != nil {
 			return nil, err
 		}
-		readers = append(readers, scraped.Reader())
+		readers = append(readers, scraped.Reader)
 	}
 	metrics, err := telemetry.Start(ctx, telemetry.Settings{
 		Version: release(), Environment: os.LookupEnv, Readers: readers, Logger: term.Logger,

@@ -84,7 +84,7 @@ func readWorkload(name string) (w cost.Workload, err error) {
 	if err != nil {
 		return w, err
 	}
-	if w, err = cost.ReadWorkload(bytes.NewReader(content)); err != nil {
+	if w, err = cost.ReadWorkload(content); err != nil {
 		return w, fmt.Errorf("%s: %w", name, err)
 	}
 	return w, nil

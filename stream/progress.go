@@ -12,14 +12,11 @@ const (
 	retentionMargin = time.Hour
 )
 
-// recordMargin is how far the time of a record may be off: AWS calls it approximate.
-const recordMargin = time.Minute
-
-// behindAfter is the age from which a record counts as old.
-const behindAfter = 5 * time.Second
-
-// clockMargin is how much the clocks of processes may differ.
-const clockMargin = 2 * time.Second
+const (
+	recordMargin = time.Minute     // how far the time of a record may be off: AWS calls it approximate, and clocks differ
+	behindAfter  = 5 * time.Second // age from which a record counts as old
+	clockMargin  = 2 * time.Second // how much the clocks of processes may differ
+)
 
 // progress is the progress of a shard, as known to its reader.
 type progress struct {

@@ -46,12 +46,10 @@ type pendingRecord struct {
 	processed bool
 }
 
-// mostWaiting is how many records of a shard may wait before reading stops. They stay in memory,
-// with some kilobytes each.
-const mostWaiting = 4000
-
-// longestWait is the longest pause between reads while records wait.
-const longestWait = time.Second
+const (
+	mostWaiting = 4000        // records of a shard that may wait before reading stops; each takes some kilobytes of memory
+	longestWait = time.Second // between reads while records wait
+)
 
 // A shard without changes for restAfter is at rest, and is read restPolls times less often, except
 // while a heartbeat is under way. AWS bills each read of a stream.

@@ -31,8 +31,10 @@ const (
 
 // Prometheus collects metrics for scrapes. It has a registry of its own.
 type Prometheus struct {
+	// Reader collects the metrics.
+	Reader sdk.Reader
+
 	registry *prometheus.Registry
-	reader   sdk.Reader
 }
 
 // NewPrometheus returns a Prometheus without metrics. Pass its Reader to Start.
@@ -42,11 +44,8 @@ func NewPrometheus() (*Prometheus, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prometheus{registry, reader}, nil
+	return &Prometheus{reader, registry}, nil
 }
-
-// Reader returns the reader that collects metrics.
-func (p *Prometheus) Reader() sdk.Reader { return p.reader }
 
 // AdminOptions configure the handler of an admin listener.
 type AdminOptions struct {

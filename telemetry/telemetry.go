@@ -83,13 +83,6 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	return m, nil
 }
 
-// Flush sends the measurements so far, before a process is frozen. Failures are logged. A nil Metrics sends nothing.
-func (m *Metrics) Flush(ctx context.Context) {
-	if m != nil {
-		_ = m.provider.ForceFlush(ctx) // what fails is logged already
-	}
-}
-
 // Stop sends the remaining measurements, and ends measuring. It waits no longer than the context: the exporter reads
 // without a timeout when its endpoint switches protocols.
 func (m *Metrics) Stop(ctx context.Context) error {

@@ -143,14 +143,11 @@ func (o *Outbox) LastSeen() Wanted {
 	return o.wanted
 }
 
-// tailEvery is the time between two reads of a lane by Tail.
-const tailEvery = 2 * time.Second
-
-// keepAliveEvery is how often Tail calls keepAlive for a lane.
-const keepAliveEvery = 24 * time.Hour
-
-// perRead is how many items of a lane Tail reads at once.
-const perRead = 100
+const (
+	tailEvery      = 2 * time.Second // between two reads of a lane by Tail
+	keepAliveEvery = 24 * time.Hour  // between two calls of keepAlive for a lane
+	perRead        = 100             // items of a lane that Tail reads at once
+)
 
 // Tail follows all lanes from a position until the context ends. It calls each with the batches
 // that it reads, in order for one lane, concurrently for different lanes. A batch without events

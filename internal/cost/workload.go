@@ -114,12 +114,8 @@ func Typical() Workload {
 const maxNumber = 1e15
 
 // ReadWorkload reads a workload from JSON. Missing values default to those of Typical.
-func ReadWorkload(r io.Reader) (Workload, error) {
+func ReadWorkload(text []byte) (Workload, error) {
 	w := Typical()
-	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
-	if err != nil {
-		return w, err
-	}
 	if err := json.Unmarshal(text, &w, json.RejectUnknownMembers(true)); err != nil {
 		return w, inWords(err)
 	}

@@ -346,10 +346,7 @@ func AppendDecision(line []byte, d comment.Decision) ([]byte, error) {
 		Version   int                      `json:"version"`
 		Reason    *comment.RejectionReason `json:"reason"`
 		Note      *string                  `json:"note"`
-	}{
-		About: "decision", Comment: string(d.CommentID), DecidedAt: d.At().Format(timeForm),
-		From: d.From.String(), To: d.To.String(), Version: d.Version, Reason: d.Reason, Note: d.NoteOrNil(),
-	})
+	}{"decision", string(d.CommentID), d.At().Format(timeForm), d.From.String(), d.To.String(), d.Version, d.Reason, d.NoteOrNil()})
 }
 
 // AppendReport appends the line of a report of a comment.
@@ -360,9 +357,7 @@ func AppendReport(line []byte, id comment.ID, r comment.Report) ([]byte, error) 
 		ReportedAt string `json:"reportedAt"`
 		Reason     string `json:"reason"`
 		Note       string `json:"note"`
-	}{
-		About: "report", Comment: string(id), ReportedAt: r.At.UTC().Format(timeForm), Reason: string(r.Reason), Note: r.Note,
-	})
+	}{"report", string(id), r.At.UTC().Format(timeForm), string(r.Reason), r.Note})
 }
 
 // AppendVote appends the line of a vote about a comment.

@@ -77,6 +77,10 @@ func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error
 // error is the context's, or of storing a dead letter. The first event decides when to give up.
 func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {
 	e, last := events[0], events[len(events)-1].Number
+	began := e.At
+	if d.hook.Replayed.After(began) { // a replay restarts the time
+		began = d.hook.Replayed
+	}
 	if err := d.resume(ctx, lane, e); err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 			})
 			return nil
 		}
-		if d.givesUp(e, time.Now()) {
+		if time.Since(began) > d.hook.GiveUp {
 			for _, e := range events {
 				if err := d.dead(ctx, e, err); err != nil {
 					return err
@@ -132,13 +136,4 @@ func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 		wait = min(time.Until(l.Next), d.pace.after(l.Attempts))
 	})
 	return task.Wait(ctx, wait)
-}
-
-// givesUp reports whether a failed event becomes a dead letter. A replay restarts the time.
-func (d *delivery) givesUp(e outbox.Event, now time.Time) bool {
-	began := e.At
-	if d.hook.Replayed.After(began) {
-		began = d.hook.Replayed
-	}
-	return now.Sub(began) > d.hook.GiveUp
 }

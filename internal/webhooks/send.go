@@ -121,7 +121,7 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	if h.Purge != "" {
 		var token string
 		if token, err = s.token(h); err == nil {
-			request, err = purgeRequest(ctx, h.Purge, h.URL, token, tagsOf(events))
+			request, err = purgeRequest(ctx, h.Purge, h.URL, token, events)
 		}
 	} else {
 		request, err = s.post(ctx, h, events[0])

@@ -127,12 +127,10 @@ func (c *Child) Stop(grace time.Duration) error {
 	if err := c.signal(ask); err != nil {
 		return err
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-c.done:
 		return nil
-	case <-timer.C:
+	case <-time.After(grace):
 	}
 	if err := c.signal((*os.Process).Kill); err != nil {
 		return err
@@ -153,8 +151,6 @@ func (c *Child) signal(send func(*os.Process) error) error {
 // once. If the context's deadline passes, the error quotes the child's output; if it was canceled,
 // the error is the context's.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
-	ticker := time.NewTicker(probeEvery)
-	defer ticker.Stop()
 	for {
 		if probe(ctx) {
 			return c.Err()
@@ -168,7 +164,7 @@ func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) err
 			}
 			return fmt.Errorf("%s was not ready in time: %w; the end of %s: %s",
 				c.cmd.Path, ctx.Err(), c.output.path, c.LastWords())
-		case <-ticker.C:
+		case <-time.After(probeEvery):
 		}
 	}
 }
