@@ -168,8 +168,7 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	return limiter
 }
 
-// ofClients exports the number of limited clients, and the availability of the store that servers
-// share, if there is one.
+// ofClients exports the number of limited clients, and whether the store of all servers answers.
 func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	if m == nil || limits == nil {
 		return

@@ -112,8 +112,7 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 }
 
 // fillIn replaces ${name} by constants in the help, defaults and choices of flags. kong.Vars does
-// so too, but searches every constant's value for names again at each flag, which takes most of the
-// time of a short command.
+// so too, and takes most of the time of a short command.
 func fillIn(parser *kong.Kong) error {
 	constants := strings.NewReplacer(
 		"${table}", layout.DefaultTable,

@@ -38,8 +38,7 @@ type candidate struct{ word, help string }
 // anyFile represents all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes the words that can replace the last one, one per line, each with a tab and
-// its help.
+// writeCandidates writes the words that can replace the last one, with tab and help, one per line.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}

@@ -120,8 +120,7 @@ func planText(plan comment.QueryPlan, screen output.Screen) string {
 	return screen.Fold(positionText(plan)) + plans.On(screen) + "\n" + reads.On(screen) + "\n" + screen.Fold(result)
 }
 
-// positionText describes how the page index was used, and how a page by number was found; "" if
-// there is nothing to say.
+// positionText describes how the page index was used, or a page by number found; "" if neither was.
 func positionText(plan comment.QueryPlan) string {
 	p := plan.Position
 	switch {

@@ -90,8 +90,7 @@ func otherFormat(name string) string {
 	return ""
 }
 
-// write writes all comments and keeps the file. It returns a report: how many there are, and what
-// the file lacks.
+// write writes all comments and keeps the file. Its report says what is in it, and what it lacks.
 func (c *Export) write(ctx context.Context, e *exporting) (report string, err error) {
 	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, c.Calls)
 	scanner.Everything, scanner.OnImproper = c.All, e.leaveOut

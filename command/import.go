@@ -126,8 +126,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return flags.with(ctx, opening, term, func(session *Session) error { return c.importInto(ctx, session, work, target, term) })
 }
 
-// checkMode returns an error if flags contradict each other: those that list imports, take one
-// back, or read a file.
+// checkMode returns an error if flags contradict each other.
 func (c *Import) checkMode() error {
 	switch {
 	case c.List && c.Undo != "":
@@ -282,8 +281,7 @@ func printReport(out io.Writer, work *importer.Import, waited time.Duration, err
 	return errors.Join(unwritten, err)
 }
 
-// importedText formats the report of an import for a screen: the first line is a summary, the
-// others are notices.
+// importedText formats the report of an import: a summary in the first line, notices in the others.
 func importedText(summary string, screen output.Screen) string {
 	lines := strings.Split(summary, "\n")
 	for i := 1; i < len(lines); i++ {

@@ -150,8 +150,7 @@ func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptio
 	return options
 }
 
-// lastMerges is how long an ending command waits for merges of the index in the table. The next
-// process does the rest.
+// lastMerges is how long an ending command waits for merges. The next process does the rest.
 const lastMerges = 3 * time.Second
 
 // Close waits for merges of the counter, and closes the store.
@@ -176,8 +175,7 @@ func (p *pages) explain(err error) error {
 	return err
 }
 
-// whileLate returns an index that answers however late counting is. What is not counted yet shows
-// as a drift.
+// whileLate returns an index that answers however late counting is, which then shows as a drift.
 func (p *pages) whileLate() pageindex.Index {
 	if p.table != nil {
 		return p.table

@@ -118,8 +118,7 @@ type Serve struct {
 	observers   []httpapi.Observer     // of requests
 }
 
-// Bounds of durations. DynamoDB itself takes some milliseconds for a call, and up to days to delete
-// what has expired.
+// Bounds of durations. DynamoDB takes milliseconds for a call, and days to delete what has expired.
 const (
 	minOperation = 10 * time.Millisecond
 	maxOperation = time.Hour
@@ -370,8 +369,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	return store, runner
 }
 
-// Store makes the store of a session's table, configured by the flags. numbers finds pages by
-// number; nil for none.
+// Store makes the store of a session's table. numbers finds pages by number; nil for none.
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),

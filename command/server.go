@@ -207,9 +207,8 @@ func checkAddress(flag, address string) error {
 // maxHosts bounds the addresses printed for a server that listens on all addresses of the machine.
 const maxHosts = 4
 
-// openable returns the hosts, with the port, at which a browser can reach a server. That is its
-// address. For the unspecified address, it is localhost and then the addresses that other machines
-// can reach.
+// openable returns the hosts, with the port, at which a browser can reach a server. For the
+// unspecified address, they are localhost and then those that other machines can reach.
 func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

@@ -126,8 +126,7 @@ func outliveReaders() (stop func()) {
 	return func() { signal.Stop(ignored) }
 }
 
-// endedEarly returns the error of a server that ended. It returns nil, and logs, if a signal merely
-// interrupted the start.
+// endedEarly returns the error of a server, or logs, if a signal merely interrupted its start.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
 	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
 		return err

@@ -23,8 +23,7 @@ func (PrintVersion) Run(term Terminal) error {
 // versionFlag is --version. Kong's own ignores errors of writing the version.
 type versionFlag bool
 
-// BeforeReset implements a hook of kong: it prints the version and ends the process, whatever else
-// is on the command line.
+// BeforeReset implements a hook of kong: it prints the version and ends, whatever else is given.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	if _, err := fmt.Fprintln(app.Stdout, version()); err != nil {
 		return err

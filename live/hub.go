@@ -69,8 +69,7 @@ type following struct {
 	idle  *time.Timer // likewise: set while there are no users
 }
 
-// join adds a subscription, and begins to follow events if it is the first. The subscription gets all events after the
-// returned position.
+// join adds a subscription, and begins to follow events if it is the first. It gets all events after the position.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	h.mu.Lock()
 	f := h.following

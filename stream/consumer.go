@@ -170,8 +170,7 @@ func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
 	return c.readers.follows(3 * c.heartbeat())
 }
 
-// SawGap reports whether the state was not complete when this process last read it, a few times
-// Heartbeat ago at most.
+// SawGap reports whether the state was not complete, a few times Heartbeat ago at most.
 func (c *Consumer) SawGap() bool {
 	c.readers.mu.Lock()
 	defer c.readers.mu.Unlock()

@@ -89,8 +89,7 @@ func decide(v view) actions {
 	return a
 }
 
-// retire ends the leases of shards that are gone. They were not read to the end, or their leases
-// would have ended.
+// retire ends the leases of shards that are gone, and were not read to the end.
 func (v view) retire(a *actions) {
 	for _, lease := range v.leases {
 		switch {

@@ -232,8 +232,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// startOver records a gap and restarts at the oldest record that is left. Reading stops until the
-// gap is recorded.
+// startOver records a gap and then restarts at the oldest record that is left.
 func (r *reader) startOver(ctx context.Context, reason string) error {
 	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
 		return err

@@ -53,8 +53,7 @@ type Record struct {
 	Old, New map[string]types.AttributeValue
 }
 
-// Key returns the key of the item as text, the same for all records of an item. It contains no
-// other attribute.
+// Key returns the key of the item as text, the same for all records of an item, and nothing else.
 func (r Record) Key() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Keys)) {

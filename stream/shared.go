@@ -8,8 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Waits after errors double from the first to the longest. Each is drawn at random from the upper
-// half of its length.
+// Waits after errors double from first to longest. Each is drawn from the upper half of its length.
 const (
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 5 * time.Second

@@ -56,8 +56,7 @@ type AdminOptions struct {
 	API http.Handler
 	// FromHere reports whether a request comes from this machine. Required.
 	FromHere func(*http.Request) bool
-	// Loopback says that only this machine can reach the listener. Then proxies on it get no answer
-	// either.
+	// Loopback is whether only this machine reaches the listener. Then proxies on it get no answer.
 	Loopback bool
 }
 

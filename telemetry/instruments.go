@@ -35,8 +35,7 @@ type Instrument struct {
 	Attributes              []Attribute
 }
 
-// Buckets of durations in seconds. Those of HTTP and of databases are the ones that the semantic
-// conventions advise.
+// Buckets; those of HTTP and of databases, in seconds, are as the semantic conventions advise.
 var (
 	requestBuckets = []float64{.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
 	callBuckets    = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}

@@ -195,8 +195,7 @@ func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }
 // GapFound counts a gap.
 func (m *Stream) GapFound() { m.gaps.add(background, 1, values{}) }
 
-// Zero exports the counters as 0, so that the first event shows as a rise. A process that reads the
-// stream calls it.
+// Zero exports the counters as 0, so that the first event shows as a rise.
 func (m *Stream) Zero() {
 	for _, c := range []counter{m.records, m.deadLetters, m.gaps} {
 		c.add(background, 0, values{})

@@ -89,8 +89,7 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(out), out.Close())
 }
 
-// copyOthers publishes what was built elsewhere: the function as a zip, folders as archives, and
-// files as they are.
+// copyOthers publishes other builds: the function as a zip, folders as archives, files as they are.
 func (r *release) copyOthers() error {
 	if r.function != "" {
 		content, err := os.ReadFile(r.function)

@@ -23,8 +23,7 @@ import (
 const (
 	// maxImage bounds the download size of an image, in bytes.
 	maxImage = 40e6
-	// imageUser is the user and group of the container. It is numeric, so that Kubernetes can tell
-	// that it is not root.
+	// imageUser is the user and group: numeric, so that Kubernetes sees that it is not root.
 	imageUser = "65532:65532"
 	// programPath is the path of the program in an image.
 	programPath = "usr/bin/talkback"

@@ -13,8 +13,7 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installPaths maps accompanying files to their places in packages. A name occurs twice if the
-// packages differ.
+// installPaths has the places of files in packages. A name occurs twice if the packages differ.
 var installPaths = []struct{ name, path, packager string }{
 	{"LICENSE", "/usr/share/doc/talkback/copyright", ""},
 	{"README.md", "/usr/share/doc/talkback/README.md", ""},

@@ -122,8 +122,7 @@ func (s *sheet) addStorage(w Workload) {
 	}
 }
 
-// shards returns the number of shards of the stream: one for each partition of the table, which has
-// one for each 10 GB.
+// shards returns the number of shards: one for each partition of the table, of 10 GB each.
 func (w Workload) shards() float64 {
 	if w.Shards > 0 {
 		return w.Shards

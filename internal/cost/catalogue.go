@@ -14,12 +14,10 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// class is a group of products with about the same number of comments, and its share of all
-// comments and views.
+// class is products with about the same number of comments, and their share of comments and views.
 type class struct{ comments, share float64 }
 
-// classes spreads the comments over products by Zipf's law. Each class has twice as many ranks as
-// the one before.
+// classes spreads the comments over products by Zipf's law. Each has twice the ranks of the last.
 func (w Workload) classes() (all []class) {
 	n, h := math.Floor(w.Products), harmonic(w.Products)
 	for from := 1.0; from <= n; from *= 2 {

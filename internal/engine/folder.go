@@ -3,8 +3,7 @@ package engine
 // This file coordinates processes that use the same data folder. The process that runs an engine
 // there holds a lock while it lives. The kernel releases the lock of a killed process, so there is
 // never a stale lock to remove. A record next to the lock says which process holds it and where its
-// engine listens. The record is valid only while the lock is held, so one left behind by a killed
-// process does no harm.
+// engine listens. The record is valid only while the lock is held, so one left behind does no harm.
 
 import (
 	"context"
@@ -36,8 +35,7 @@ const (
 const privateFile = 0o600
 
 const (
-	// lockPatience is how long Start tries to get the lock. Processes that only test it (Shared)
-	// hold it for an instant.
+	// lockPatience is how long Start tries to get the lock, which Shared holds for an instant.
 	lockPatience = time.Second
 	// sharedPatience is how long Shared waits for an engine that is starting.
 	sharedPatience = 30 * time.Second
@@ -84,8 +82,7 @@ type claim struct {
 	record record
 }
 
-// claimFolder creates the folder if necessary and locks it. If another process has it, the error
-// names that one.
+// claimFolder creates the folder if necessary and locks it. The error names who has it instead.
 func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
@@ -301,8 +298,7 @@ func (e *MissingError) Error() string {
 	return what + ": name another with --data, or create one with talkback serve or talkback import"
 }
 
-// checkExists returns a *MissingError unless the folder holds an engine's data, or another process
-// is about to create it.
+// checkExists returns a *MissingError unless the folder holds an engine's data.
 func checkExists(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, databaseFile)); err == nil {
 		return nil

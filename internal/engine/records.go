@@ -36,8 +36,7 @@ import (
 const (
 	// trimBatch is how many records are removed in one transaction.
 	trimBatch = 250
-	// busyTimeout is how long we wait for the engine's writes. The engine waits less for ours,
-	// which are short.
+	// busyTimeout is how long we wait for the engine's writes. It waits less for our short ones.
 	busyTimeout = 15 * time.Second
 )
 

@@ -203,8 +203,7 @@ func (h header) checkNeeded(options Options) error {
 		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
 }
 
-// String lists the names. Its length is bounded, since the first line of a file without a header
-// has other data.
+// String lists the first names: the first line of a file without a header has other data.
 func (h header) String() string {
 	const most = 30
 	names := make([]string, 0, most+1)
@@ -240,8 +239,7 @@ var usualNames = map[Field][]string{
 }
 
 // preset describes a system's exports of reviews: the normalized names of its columns, the best
-// first. Fields without a name are missing, or their name is not public. docs/operate/data.md lists
-// the sources.
+// first. Fields without a name are missing, or their name is not public. See docs/operate/data.md.
 type preset struct {
 	columns map[Field][]string
 	// public means that all exported reviews are public. If it is false, a file without a status

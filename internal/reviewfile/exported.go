@@ -42,8 +42,7 @@ type exported struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// Append appends the line of a comment, with its line end. A Reader of JSON Lines reads the same
-// comment from it.
+// Append appends the line of a comment, with its line end. A Reader reads the same comment from it.
 func Append(line []byte, c comment.Comment) ([]byte, error) { return appendExported(line, c, false) }
 
 // AppendPartial is Append for a file without some of the table's comments, or without what only

@@ -65,8 +65,7 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	return &lineReader{in: in}, nil
 }
 
-// next returns the next line that is not empty, or io.EOF. A line that no format can read is a
-// *RowError.
+// next returns the next line that is not empty, io.EOF, or a *RowError for an unreadable line.
 func (l *lineReader) next() (line, error) {
 	for {
 		next, err := l.any()
@@ -156,8 +155,7 @@ type RowError struct {
 	Line int
 	// Reason says what is wrong. It contains nothing of the review's text.
 	Reason string
-	// Raw is the row as in the file, truncated after 16 KiB. It may be invalid UTF-8. It contains
-	// the review's text.
+	// Raw is the row as in the file, with its text: 16 KiB at most, perhaps invalid UTF-8.
 	Raw string
 }
 
@@ -185,8 +183,7 @@ type records interface {
 	next() (record, error)
 }
 
-// How many bytes are read to recognize a file: enough for the first names in a workbook's archive,
-// and for any header.
+// How many bytes are read to recognize a file: enough for names in a workbook, and for any header.
 const (
 	kindBytes   = 4 << 10
 	formatBytes = 32 << 10

@@ -102,8 +102,7 @@ func damaged(err error) error {
 	return err
 }
 
-// Taken returns how many bytes of the stored file were read. It may be called while another
-// goroutine reads.
+// Taken returns how many bytes of the stored file were read, even while another goroutine reads.
 func (s *Source) Taken() int64 { return s.taken.Load() }
 
 // Close closes the file. It leaves standard input open.

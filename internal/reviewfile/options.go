@@ -49,8 +49,7 @@ type Options struct {
 	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
 	// column of languages, it is the default for rows whose column is empty.
 	Language comment.Language
-	// Detect, unless nil, returns the language of a text, for rows without a language. An error
-	// stops reading.
+	// Detect, unless nil, returns the language of a row without one. An error stops reading.
 	Detect func(text string) (comment.Language, error)
 	// LanguageOf translates values of the language column to languages. Keys are compared without
 	// case, so no two may differ only in case.
@@ -87,8 +86,7 @@ type Field string
 
 // The fields.
 const (
-	// ID is the ID of the review in its source. Together with the product's ID, it determines the
-	// ID of the comment.
+	// ID is the ID of the review in its source. With the product's, it determines the comment's.
 	ID Field = "id"
 	// Product is the ID of the product.
 	Product Field = "product"

@@ -74,8 +74,7 @@ func entity(text string) (unit rune, length int) {
 	return rune(value), len(found[0])
 }
 
-// quoted returns a name for messages. It is in quotes if it contains characters that a terminal
-// would interpret.
+// quoted returns a name for messages, in quotes if a terminal would interpret characters of it.
 func quoted(name string) string {
 	if form := strconv.Quote(name); form != `"`+name+`"` {
 		return form

@@ -82,8 +82,7 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	return h, s.out.Want(ctx, interest, 0)
 }
 
-// Change changes a hook, and returns the new one. The error is of the kind Conflict if it was
-// changed meanwhile.
+// Change changes a hook, and returns the new one; a Conflict error if it was changed meanwhile.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
 	all, texts, damaged, err := s.list(ctx)
 	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })

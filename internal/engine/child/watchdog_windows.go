@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// watchdog is the job object that ties a child to us. Its processes end when its last handle is
-// closed, which is ours.
+// watchdog is the job object that ties a child to us. Its processes end when we close its handle.
 type watchdog struct{ job windows.Handle }
 
 // startWatchdog makes a job without processes.
