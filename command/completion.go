@@ -92,14 +92,11 @@ func (c *cursor) advance(word string) {
 
 // flags returns the flags that fit; before a command, also those of the default command.
 func (c *cursor) flags() []*kong.Flag {
-	var all []*kong.Flag
+	levels := c.node.AllFlags(true)
 	if c.node.DefaultCmd != nil {
-		all = slices.Clone(c.node.DefaultCmd.Flags)
+		levels = append([][]*kong.Flag{c.node.DefaultCmd.Flags}, levels...)
 	}
-	for _, level := range c.node.AllFlags(true) {
-		all = append(all, level...)
-	}
-	return all
+	return slices.Concat(levels...)
 }
 
 func (c *cursor) find(name string) *kong.Flag {

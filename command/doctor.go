@@ -29,10 +29,8 @@ type Doctor struct {
 	MaxConnections uint32 `help:"Number of open connections that the server shall allow (default: ${default})." type:"positive" placeholder:"N" default:"${max_connections}"`
 	JSON           bool   `name:"json" help:"Print the findings as a JSON array."`
 
-	Writers WriterFlags `embed:"" group:"Who may write:"`
-
-	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
-
+	Writers       WriterFlags       `embed:"" group:"Who may write:"`
+	Clients       ClientFlags       `embed:"" group:"What each client may use over time:"`
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
 }
 

@@ -69,27 +69,18 @@ type Serve struct {
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
-	OnePerCustomer bool `help:"Take one comment of each customer about a product; a second one is refused."`
+	OnePerCustomer  bool              `help:"Take one comment of each customer about a product; a second one is refused."`
+	ReportThreshold uint32            `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." type:"positive" placeholder:"N" default:"3"`
+	MediaBase       comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
+	ShopName        string            `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
 
-	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." type:"positive" placeholder:"N" default:"3"`
-
-	MediaBase comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
-
-	ShopName string `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
-
-	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
-
-	Writers WriterFlags `embed:"" group:"Who may write:"`
-
-	Moderation ModerationFlags `embed:"" group:"What waits for a moderator:"`
-
-	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
-
-	Persisted PersistedFlags `embed:"" group:"Which operations clients may send by name:"`
-
+	Limits        limits.Limits     `embed:"" prefix:"max-" group:"What one operation may cost:"`
+	Writers       WriterFlags       `embed:"" group:"Who may write:"`
+	Moderation    ModerationFlags   `embed:"" group:"What waits for a moderator:"`
+	Clients       ClientFlags       `embed:"" group:"What each client may use over time:"`
+	Persisted     PersistedFlags    `embed:"" group:"Which operations clients may send by name:"`
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
-
-	Site SiteFlags `embed:"" group:"What product pages show:"`
+	Site          SiteFlags         `embed:"" group:"What product pages show:"`
 
 	// Watermark reads the time up to which changes are counted. If nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
@@ -401,7 +392,6 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
 		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
-
 		Follower: c.hub,
 
 		MediaBase: c.MediaBase,

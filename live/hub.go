@@ -197,7 +197,10 @@ func (h *Hub) broke(f *following) {
 	h.following = nil
 	for _, all := range h.products {
 		for s := range all {
-			s.fail(ErrBroken)
+			s.mu.Lock()
+			s.end(ErrBroken)
+			s.signal()
+			s.mu.Unlock()
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -141,4 +142,25 @@ func pagesTarget(value string, set bool) (keeper.Target, error) {
 		return target, errors.New(strings.ReplaceAll(comment.MessageOf(err), "--pages", "TALKBACK_PAGES"))
 	}
 	return target, nil
+}
+
+// api is the function that answers HTTP requests. It implements lambda.Handler.
+type api struct {
+	gateway *gateway.Gateway
+	flush   func(context.Context)
+}
+
+// sendWithin is the part of an invocation's time that is reserved for sending the answer to Lambda.
+const sendWithin = 200 * time.Millisecond
+
+// Invoke answers an event. It sends metrics and traces before it returns.
+func (a api) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	answer, err := a.gateway.Invoke(ctx, payload)
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-sendWithin))
+		defer cancel()
+	}
+	a.flush(ctx)
+	return answer, err
 }

@@ -108,9 +108,6 @@ const (
 
 func numberOf(item uint64, index int) uint64 { return item<<indexBits | uint64(index) }
 
-// behind returns the position behind all events of an item.
-func behind(item uint64) uint64 { return numberOf(item, wholeItem) }
-
 func eventsIn(o layout.Outbox) (out []Event) {
 	for _, e := range entriesIn(o) {
 		for _, event := range e.events() {

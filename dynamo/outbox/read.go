@@ -103,7 +103,7 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 				b.Events = append(b.Events, event)
 			}
 		}
-		b.Last = behind(item.Number)
+		b.Last = numberOf(item.Number, wholeItem)
 		b.Missing = b.Missing || item.Missing || item.Improper != nil
 		if item.Improper != nil {
 			b.Improper = append(b.Improper, *item.Improper)
@@ -117,7 +117,7 @@ func (o *Outbox) Ends(ctx context.Context) (p Position, err error) {
 	err = call.Parallel(ctx, Lanes, func(ctx context.Context, lane int) error {
 		items, err := o.query(ctx, lane, query{limit: 1, backwards: true, consistent: true})
 		if len(items) > 0 {
-			p[lane] = behind(items[0].Number)
+			p[lane] = numberOf(items[0].Number, wholeItem)
 		}
 		return err
 	})

@@ -99,17 +99,15 @@ var layoutKnown = layout{
 
 // layoutOf reads the layout. Missing parts are empty.
 func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
-	const schema = `SELECT value FROM _config WHERE key = 'schema_version'`
-	const columns = `SELECT name FROM pragma_table_info('_stream_records') ORDER BY cid`
 	tables, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil || !slices.Contains(tables, "_config") {
 		return layout{}, err
 	}
-	versions, err := texts(ctx, db, schema)
+	versions, err := texts(ctx, db, `SELECT value FROM _config WHERE key = 'schema_version'`)
 	if err != nil {
 		return layout{}, err
 	}
-	names, err := texts(ctx, db, columns)
+	names, err := texts(ctx, db, `SELECT name FROM pragma_table_info('_stream_records') ORDER BY cid`)
 	return layout{schema: strings.Join(versions, " "), columns: strings.Join(names, " ")}, err
 }
 
