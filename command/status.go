@@ -141,9 +141,7 @@ func (s status) pagesLine(store keeper.Status) string {
 
 func (s status) table(style output.Style) *output.Table {
 	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
-	leases := slices.Clone(s.leases)
-	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-	for _, lease := range leases {
+	for _, lease := range slices.SortedFunc(slices.Values(s.leases), func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) }) {
 		behind := "unknown"
 		if lag, known := lease.Lag(s.now); known {
 			behind = lagText(lag)

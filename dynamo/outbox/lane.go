@@ -137,20 +137,16 @@ func (l *lane) learn(item layout.Outbox) {
 // news returns the entries that are not in the lane yet, as far as this process remembers.
 func (l *lane) news(entries []entry) (out []entry) {
 	for _, e := range entries {
-		if e.position > l.last(e.comment) {
+		if e.position > max(l.recent[e.comment], l.older[e.comment]) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func (l *lane) last(id comment.ID) stream.Position {
-	return max(l.recent[id], l.older[id])
-}
-
 func (l *lane) note(entries []entry) {
 	for _, e := range entries {
-		if l.recent[e.comment] = max(e.position, l.last(e.comment)); len(l.recent) >= rememberedComments {
+		if l.recent[e.comment] = max(e.position, l.recent[e.comment], l.older[e.comment]); len(l.recent) >= rememberedComments {
 			l.recent, l.older = map[comment.ID]stream.Position{}, l.recent
 		}
 	}
