@@ -105,13 +105,7 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 		m.Begin = nil
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
-	m.done.Written += counts.Written
-	m.done.Updated += counts.Updated
-	m.done.Changed += counts.Changed
-	m.done.Existing += counts.Existing
-	m.done.Deleted += counts.Deleted
-	m.done.Repeated += counts.Repeated
-	m.done.Erased += counts.Erased
+	m.done.Add(counts)
 	if err == nil && m.Note != nil {
 		err = m.Note(ctx, m.done.Written, m.done.Updated)
 	}
