@@ -76,7 +76,10 @@ func (m *Import) Run(ctx context.Context) error {
 		case next, open := <-chunks:
 			if !open {
 				m.done.loaded = m.Progress.End()
-				return m.checkLimit(m.done.rows(), true)
+				if m.Limit.exceeded(m.done.rejected, m.done.rows(), true) {
+					return ErrTooManyRejects
+				}
+				return nil
 			}
 			if err := m.load(ctx, next); err != nil {
 				return err
@@ -95,8 +98,8 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	if err != nil {
 		return err
 	}
-	if err := m.checkLimit(m.done.rows()+len(next.comments), false); err != nil {
-		return err
+	if m.Limit.exceeded(m.done.rejected, m.done.rows()+len(next.comments), false) {
+		return ErrTooManyRejects
 	}
 	if m.Begin != nil && len(next.comments) > 0 {
 		if err := m.Begin(ctx); err != nil {
@@ -129,14 +132,6 @@ func (m *Import) Wrote() (written, updated int) { return m.done.Written, m.done.
 
 // Rejected returns the number of rows rejected so far.
 func (m *Import) Rejected() int { return m.done.rejected }
-
-// checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
-func (m *Import) checkLimit(rows int, end bool) error {
-	if m.Limit.exceeded(m.done.rejected, rows, end) {
-		return ErrTooManyRejects
-	}
-	return nil
-}
 
 // Rehearse reads all rows of a file and writes nothing. It returns an error if the import would be
 // refused, or would stop early.
