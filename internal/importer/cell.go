@@ -24,10 +24,11 @@ func cell(text string) string {
 	for at, size := 0, 0; at < len(text); at += size {
 		var r rune
 		r, size = utf8.DecodeRuneInString(text[at:])
+		formula := begins && strings.ContainsRune(formulaStarts, r) && (at == 0 || !signedNumber.MatchString(text[at:]))
 		switch char := text[at : at+size]; {
 		case shortEscapes[r] != "":
 			out.WriteString(shortEscapes[r])
-		case begins && strings.ContainsRune(formulaStarts, r) && (at == 0 || !signedNumber.MatchString(text[at:])), at == 0 && r == '"', !output.IsPrintable(r), r == utf8.RuneError && size == 1:
+		case formula, at == 0 && r == '"', !output.IsPrintable(r), r == utf8.RuneError && size == 1:
 			for _, b := range []byte(char) {
 				fmt.Fprintf(&out, `\0%03o`, b)
 			}
