@@ -37,7 +37,7 @@ type lambda struct {
 // newLambda returns a lambda whose calls to the table fail now and then.
 func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 	client, _ := faulttest.Under(a.session.Client, faulttest.OneIn(r, 10))
-	f := stream.NewFunction(counts.NewCounter(client, a.session.Table, counts.CounterOptions{}), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
+	f := stream.NewFunction(a.session.Table, counts.NewCounter(client, a.session.Table, counts.CounterOptions{}), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 
@@ -100,7 +100,7 @@ func (l *lambda) run(done <-chan struct{}) {
 		if len(batch) == 0 {
 			continue // AWS invokes nothing without records
 		}
-		response, err := l.invoke(eventOf(l.t, label, batch))
+		response, err := l.invoke(eventOf(l.t, l.a.session.Table, label, batch))
 		if err != nil {
 			l.t.Error(err)
 			return
@@ -114,7 +114,7 @@ func (l *lambda) run(done <-chan struct{}) {
 }
 
 // eventOf is the event that AWS makes of records.
-func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoDBEvent {
+func eventOf(t *testing.T, table, label string, records []stream.Record) events.DynamoDBEvent {
 	t.Helper()
 	var list []any
 	for _, r := range records {
@@ -130,7 +130,7 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 		}
 		list = append(list, map[string]any{
 			"eventSource": "aws:dynamodb", "dynamodb": change,
-			"eventSourceARN": "arn:aws:dynamodb:eu-central-1:123456789012:table/comments/stream/" + label,
+			"eventSourceARN": "arn:aws:dynamodb:eu-central-1:123456789012:table/" + table + "/stream/" + label,
 		})
 	}
 	raw := must.Get(json.Marshal(map[string]any{"Records": list}))(t)

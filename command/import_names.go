@@ -63,6 +63,9 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 		return err
 	}
 	text := fmt.Sprintf("%s added %s, this reads the whole table", output.Printable(m.Name), output.Count(m.Written, "comment. To find it", "comments. To find them"))
+	if m.Ended.IsZero() {
+		text = fmt.Sprintf("%s still runs, or was killed: it added %s or more. To find them, this reads the whole table", output.Printable(m.Name), output.Count(m.Written, "comment", "comments"))
+	}
 	if err := printFolded(term.Err, text+price+"\n"); err != nil {
 		return err
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -98,6 +100,22 @@ func TestImportsOfNothing(t *testing.T) {
 		}
 	}
 	check.Equal(t, "No import has a name in this table.\n", i.list())
+}
+
+// An import that was killed may have added more comments than it noted. An undo says so, even if
+// it noted none.
+func TestUndoOfAKilledImport(t *testing.T) {
+	t.Parallel()
+	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
+	begun := must.Get(importer.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "cups.csv"))(t)
+	loader := dynamo.NewLoader(a.session.Client, a.session.Table, 0)
+	loader.Import = begun.Number
+	must.Get(loader.Load(t.Context(), commenttest.Many(commenttest.Rand(t), "cup", 3)))(t)
+	status, out, said := a.talkback("import", "--undo", "cups.csv", "--yes")
+	want := "cups.csv still runs, or was killed: it added 0 comments or more. To find them, this reads the whole table"
+	if status != 0 || out != "3 comments are removed\n" || !strings.HasPrefix(said, want) {
+		t.Errorf("status %d, %s%s", status, out, said)
+	}
 }
 
 // A program that the tests build detects languages.

@@ -99,6 +99,9 @@ type Comment struct {
 	UpdatedAt *time.Time
 	// Version is 1 for a new comment, and increases by one with each edit, to MaxVersion at most.
 	Version int
+	// Mark identifies the last edit, empty if there was none or it was not read. A change that keeps
+	// the version needs it, to take effect only once.
+	Mark string
 	// Status says whether the comment is shown.
 	Status Status
 	// Reply is the shop's reply, nil if there is none.

@@ -27,43 +27,13 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	}
 	if !cached {
 		var err error
-		flight := flightKey{key, s.changes.number(q.Product)}
-		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) {
-			return s.answer(ctx, q, key, s.knowledge(q))
-		})
+		a := answering{list: listing{source: source{store: s, query: q, key: key}}}
+		page, err = s.flights.join(ctx, flightKey{key, s.changes.number(q.Product)}, a.answer)
 		if err != nil {
 			return comment.Page{}, err
 		}
 	}
 	return s.expand(ctx, page)
-}
-
-// answer reads a page and caches it. In parallel it looks up page numbers and counts, if the query
-// asks for them.
-func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Knowledge) (sharedPage, error) {
-	began := s.now()
-	a := new(answering)
-	a.list.begin(s, q, key, known)
-	if q.Slice.Page > 0 {
-		a.placement = a.list.planner.Place(q, s.lookupPrices.ranks().Lookup)
-	}
-	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
-	err := a.place(ctx)
-	switch {
-	case err != nil:
-	case a.numbers == nil && q.Count == comment.CountNothing:
-		err = a.list.read(ctx)
-	default:
-		steps := [...]func(context.Context) error{a.read, a.aside}
-		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
-	}
-	if err != nil {
-		return sharedPage{}, err
-	}
-	s.observePage(known, a.list.execution)
-	page := a.page(s.now().Sub(began))
-	s.cache.keep(key, page, began)
-	return page, nil
 }
 
 // expand returns the page with decompressed texts, which count as memory held by the caller's
@@ -136,6 +106,34 @@ type answering struct {
 	numbers   *numbersLookup    // nil if nothing is looked up
 	counted   *run              // counts the list beside the page; nil if nothing is counted by reading
 	countErr  error
+}
+
+// answer reads a page and caches it. In parallel it looks up page numbers and counts, if the query
+// asks for them.
+func (a *answering) answer(ctx context.Context) (sharedPage, error) {
+	s, q := a.list.store, a.list.query
+	began, known := s.now(), s.knowledge(q)
+	a.list.begin(known)
+	if q.Slice.Page > 0 {
+		a.placement = a.list.planner.Place(q, s.lookupPrices.ranks().Lookup)
+	}
+	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
+	err := a.place(ctx)
+	switch {
+	case err != nil:
+	case a.numbers == nil && q.Count == comment.CountNothing:
+		err = a.list.read(ctx)
+	default:
+		steps := [...]func(context.Context) error{a.read, a.aside}
+		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
+	}
+	if err != nil {
+		return sharedPage{}, err
+	}
+	s.observePage(known, a.list.execution)
+	page := a.page(s.now().Sub(began))
+	s.cache.keep(a.list.key, page, began)
+	return page, nil
 }
 
 // place finds where a page by number begins. For other pages it does nothing.

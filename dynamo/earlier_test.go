@@ -25,7 +25,7 @@ func TestPageReadAgain(t *testing.T) {
 			cursor := comment.At(model.List("42", filter, comment.NewestFirst)[30].ID.Position())
 			for _, after := range []*comment.Place{nil, cursor} {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
-				plan := secondPlan(t, NewStore(s, "comments", Options{}), q, known)
+				plan := secondPlan(t, NewStore(s, "comments", Options{Knowledge: always(known)}), q)
 				want := planner.StretchOf(q).Want(20) + len(plan.Reads) - 1
 				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
 					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
@@ -36,13 +36,10 @@ func TestPageReadAgain(t *testing.T) {
 }
 
 // secondPlan reads a page twice and returns the plan of the second read.
-func secondPlan(t *testing.T, store *Store, q comment.Query, known planner.Knowledge) comment.QueryPlan {
+func secondPlan(t *testing.T, store *Store, q comment.Query) comment.QueryPlan {
 	t.Helper()
-	var page sharedPage
-	for range 2 {
-		page = must.Get(store.answer(t.Context(), q, keyOf(q), known))(t)
-	}
-	return page.Plan()
+	must.Get(store.Comments(t.Context(), q))(t)
+	return must.Get(store.Comments(t.Context(), q))(t).Plan()
 }
 
 // A page that changed since it was last read is right, whatever the statistics say.
@@ -51,10 +48,9 @@ func TestPageReadAgainIsRight(t *testing.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuery(t, cursors)
 		known := planner.Knowledge{Stats: commenttest.AnyStats(t)}
-		store := NewStore(s, "comments", Options{})
+		store := NewStore(s, "comments", Options{Knowledge: always(known)})
 		for range 4 {
-			page := must.Get(store.answer(t.Context(), q, keyOf(q), known))(t)
-			checkAnswer(t, q, expanded(t, store, page), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
+			checkAnswer(t, q, must.Get(store.Comments(t.Context(), q))(t), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
 			s.comments = nil
 			for _, c := range cursors {
 				if rapid.IntRange(0, 4).Draw(t, "there") > 0 {

@@ -50,7 +50,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 			}
 			continue
 		}
-		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.TableProjection(!withoutText))}
+		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.TableProjection(!withoutText) + "," + layout.AttrMark)}
 		for _, id := range part {
 			want.Keys = append(want.Keys, layout.CommentKey(id))
 		}
@@ -66,6 +66,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 			id := layout.IDOfKey(it)
 			switch c, err := heldComment(ctx, it, !withoutText); {
 			case err == nil:
+				c.Mark = layout.NewReader(it).OptionalText(layout.AttrMark)
 				found[id] = c
 			case comment.KindOf(err) == comment.Internal: // not a lack of memory
 				s.proper(it, err)

@@ -30,9 +30,9 @@ const pageCure = "these comments are large: ask for a smaller page, or for fewer
 // traitCure is the same for a list whose comments share all partitions with others.
 const traitCure = "few comments match verified and withMedia: ask for a smaller page, or leave one of them out; an index of page numbers that is up to date would find them"
 
-// begin prepares to read the page of a query.
-func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {
-	l.store, l.query, l.key = s, q, key
+// begin prepares to read the page of the query.
+func (l *listing) begin(known planner.Knowledge) {
+	s, q := l.store, l.query
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
 	cure := pageCure
 	if q.Filter.OfTraits() {

@@ -14,9 +14,9 @@ func TestSettledListsEnd(t *testing.T) {
 	hourAgo, inAnHour := s.now().Add(-time.Hour), s.now().Add(time.Hour)
 	for why, before := range map[string]*time.Time{"all": nil, "those until an hour ago": &hourAgo, "those until in an hour": &inAnHour} {
 		for _, settled := range []bool{false, true} {
-			var l listing
 			q := comment.Query{Product: "42", Order: comment.OldestFirst, SettledOnly: settled, Filter: comment.Filter{CreatedBefore: before}}
-			l.begin(s, q, keyOf(q), planner.Knowledge{})
+			l := listing{source: source{store: s, query: q, key: keyOf(q)}}
+			l.begin(planner.Knowledge{})
 			got, latest := l.planner.Filter.CreatedBefore, s.now().Add(-comment.SettleTime)
 			switch {
 			case !settled:

@@ -268,7 +268,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 }
 
 // putOf returns the put of a comment. It fails if its key has an item other than the given tombstone.
-// The comment keeps the tombstone's mark, so a late try of an undo does not remove it.
+// The comment keeps the tombstone's mark, so a late try of a delete or an undo does not remove it.
 func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),

@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 func TestLoad(t *testing.T) {
@@ -460,6 +461,31 @@ func TestReviveAndDelete(t *testing.T) {
 			t.Errorf("deleted before: %v: what was deleted is back: %+v, %v", deletedBefore, got, err)
 		}
 	}
+}
+
+// A request to delete a comment that arrives only after the comment was revived leaves it there.
+func TestDeleteThatArrivesLate(t *testing.T) {
+	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
+	comments := commenttest.Many(commenttest.Rand(t), "p", 1)
+	checkLoad(t, dynamo.NewLoader(client, table, 1), comments, dynamo.LoadCounts{Written: 1})
+	lossy, network := faulttest.Under(client, func(call int) faulttest.Fault {
+		if call == 2 {
+			return faulttest.AnswerLost
+		}
+		return faulttest.Late
+	})
+	if err := dynamo.NewStore(lossy, table, dynamo.Options{}).Delete(t.Context(), comments[0]); comment.KindOf(err) != comment.Unavailable {
+		t.Fatal(err)
+	}
+	loader := dynamo.NewLoader(client, table, 1)
+	loader.Revive = true
+	checkLoad(t, loader, comments, dynamo.LoadCounts{Written: 1})
+	must.Do(t, network.Flush())
+	store := dynamo.NewStore(client, table, dynamo.Options{})
+	if _, err := store.Comment(t.Context(), comments[0].ID); err != nil {
+		t.Errorf("what was revived is gone: %v", err)
+	}
+	remove(t, store, comments...) // another request does delete it
 }
 
 // deletingClient loses the answer of each write, and deletes the written comment.

@@ -38,15 +38,8 @@ type reading struct {
 	units   float64         // what further attempts may cost, in read units
 
 	steps [][]*run // the runs of a step are parallel
-	links []link   // how far each link of the stretch was read, in its order
+	links [][]*run // the runs of each link of the stretch, in its order
 	all   bool     // whether the whole list was taken
-}
-
-// link is how far one link of a stretch was read.
-type link struct {
-	runs    []*run
-	reached *comment.Place // nil before anything was read
-	ended   bool
 }
 
 // reading prepares to take comments of a stretch. Attempts may cost the given read units.
@@ -54,7 +47,7 @@ func (l source) reading(stretch planner.Stretch, request planner.Request, units 
 	if len(stretch.Links) == 1 && request.Purpose == comment.ReadPage {
 		request.Last = l.store.recent.of(l.key)
 	}
-	return &reading{source: l, stretch: stretch, request: request, units: units, links: make([]link, len(stretch.Links))}
+	return &reading{source: l, stretch: stretch, request: request, units: units, links: make([][]*run, len(stretch.Links))}
 }
 
 // take takes as many comments as the request wants, in the direction of reading, or all of the
@@ -76,13 +69,18 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	for {
 		progress := make([]planner.Progress, len(r.links))
 		for i, comments := range r.byLink() {
-			progress[i] = planner.Progress{Taken: len(comments), Ended: r.links[i].ended}
+			runs := r.links[i]
+			progress[i] = planner.Progress{Taken: len(comments), Ended: len(runs) > 0 && runs[len(runs)-1].ended()}
 		}
 		reads := chain.Next(progress)
 		if len(reads) == 0 {
 			return r.taken(), nil
 		}
-		if err := r.takeLinks(ctx, reads); err != nil {
+		runs := make([]*run, len(reads))
+		for i, read := range reads {
+			runs[i] = r.goOn(ctx, read, r.units/float64(len(reads)))
+		}
+		if err := r.step(ctx, runs); err != nil {
 			return nil, err
 		}
 	}
@@ -111,36 +109,27 @@ func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen 
 	return seen, nil
 }
 
-// takeLinks takes comments of some links in parallel.
-func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error {
-	runs := make([]*run, len(reads))
-	for i, read := range reads {
-		of := r.stretch.Links[read.Link]
-		request := r.request
-		request.Window, request.Want, request.Why = r.stretch.Window(of), read.Want, read.Why
-		if reached := r.links[read.Link].reached; reached != nil {
-			request.Window = request.Window.Past(*reached)
-		}
-		runs[i] = r.plan(ctx, of.Filter, request, r.units/float64(len(reads)))
-		r.links[read.Link].runs = append(r.links[read.Link].runs, runs[i])
-	}
-	err := r.step(ctx, runs)
-	for i, read := range reads {
-		one := &r.links[read.Link]
-		one.ended = runs[i].ended()
-		if runs[i].reached != nil {
-			one.reached = runs[i].reached
+// goOn returns the next run of a link: it begins where those before it ended. Its attempts may cost
+// the given read units.
+func (r *reading) goOn(ctx context.Context, read planner.LinkRead, units float64) *run {
+	link, request := r.stretch.Links[read.Link], r.request
+	request.Window, request.Want, request.Why = r.stretch.Window(link), read.Want, read.Why
+	for _, earlier := range slices.Backward(r.links[read.Link]) {
+		if earlier.reached != nil {
+			request.Window = request.Window.Past(*earlier.reached)
+			break
 		}
 	}
-	return err
+	next := r.plan(ctx, link.Filter, request, units)
+	r.links[read.Link] = append(r.links[read.Link], next)
+	return next
 }
 
 // step executes runs in parallel. Then it adds comments that edits moved meanwhile, also between
 // links.
 func (r *reading) step(ctx context.Context, runs []*run) error {
 	r.steps = append(r.steps, runs)
-	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) error { return r.execute(ctx, runs[i]) })
-	if err != nil {
+	if err := call.Parallel(ctx, len(runs), r.execute); err != nil {
 		return err
 	}
 	for _, one := range runs {
@@ -175,8 +164,8 @@ func (r *reading) byLink() [][]layout.Compressed {
 	}
 	out := make([][]layout.Compressed, len(r.links))
 	latest := map[comment.ID]int{}
-	for i, link := range r.links {
-		for _, one := range link.runs {
+	for i, runs := range r.links {
+		for _, one := range runs {
 			out[i] = append(out[i], one.taken...)
 		}
 		for _, c := range out[i] {
@@ -210,8 +199,8 @@ func (r *reading) taken() []layout.Compressed {
 
 // only returns the single run of a list with one link; nil for another list.
 func (r *reading) only() *run {
-	if len(r.links) == 1 && len(r.links[0].runs) == 1 && !r.links[0].runs[0].plan.ByVotes {
-		return r.links[0].runs[0]
+	if len(r.links) == 1 && len(r.links[0]) == 1 && !r.links[0][0].plan.ByVotes {
+		return r.links[0][0]
 	}
 	return nil
 }
@@ -283,31 +272,33 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	return r
 }
 
-func (l source) execute(ctx context.Context, r *run) (err error) {
-	if r.plan.ByRank {
-		err = l.store.takeByRank(ctx, r)
+// execute executes the run of the given number of the last step.
+func (r *reading) execute(ctx context.Context, number int) (err error) {
+	one := r.steps[len(r.steps)-1][number]
+	if one.plan.ByRank {
+		err = r.store.takeByRank(ctx, one)
 	} else {
-		r.taken, err = r.take(ctx)
+		one.taken, err = one.take(ctx)
 	}
-	if r.brought = len(r.taken); r.brought > 0 {
-		r.reached = new(r.plan.PlaceOf(r.taken[r.brought-1].Comment))
+	if one.brought = len(one.taken); one.brought > 0 {
+		one.reached = new(one.plan.PlaceOf(one.taken[one.brought-1].Comment))
 	}
-	if r.cut && !r.plan.ByRank {
+	if one.cut && !one.plan.ByRank {
 		// The run ends at the first place where one of its reads ended. Its successor reads again what lies beyond.
 		var first *comment.Position
-		for i := range r.reads {
-			at := boundOf(r.reads[i].start)
-			if at != nil && (first == nil || r.plan.Direction(at.ID.Position(), *first) < 0) {
+		for i := range one.reads {
+			at := boundOf(one.reads[i].start)
+			if at != nil && (first == nil || one.plan.Direction(at.ID.Position(), *first) < 0) {
 				first = new(at.ID.Position())
 			}
 		}
-		r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool {
-			return r.plan.Direction(c.ID.Position(), *first) > 0
+		one.taken = slices.DeleteFunc(one.taken, func(c layout.Compressed) bool {
+			return one.plan.Direction(c.ID.Position(), *first) > 0
 		})
-		r.brought, r.reached = len(r.taken), comment.At(*first)
+		one.brought, one.reached = len(one.taken), comment.At(*first)
 	}
-	if r.failed {
-		l.store.attempts.fail(r.attempt)
+	if one.failed {
+		r.store.attempts.fail(one.attempt)
 	}
 	return err
 }

@@ -125,6 +125,10 @@ func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	mark := rand.Text()
 	update := s.updateOf(before, after, mark)
+	sameVersion := before.NextVersion() == after.NextVersion() // the mark alone tells whether another change came first
+	if sameVersion {
+		*update.ConditionExpression += " AND " + layout.SameMark(before, update.ExpressionAttributeValues)
+	}
 	err := s.change(ctx, before, after, func(ctx context.Context, again bool) error {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                           update.TableName,
@@ -142,7 +146,7 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 		switch {
 		case isMarked(there, mark):
 			return nil // an earlier try succeeded
-		case again && wrong != nil, now.WithHeldEdit().Version > after.WithHeldEdit().Version:
+		case again && (wrong != nil || sameVersion && !isMarked(there, before.Mark)), now.WithHeldEdit().Version > after.WithHeldEdit().Version:
 			return call.OutcomeUnknown(call.ErrOvertaken, nil) // ours may have come before that: DynamoDB may perform a call twice
 		case layout.NoComment(there):
 			return comment.NoComment(after.ID)
@@ -191,14 +195,15 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
-	values := layout.Item{}
-	condition := layout.SameVersion(c.Version, values)
+	values := layout.Item{":mark": layout.Text(mark)}
+	condition := layout.SameVersion(c.Version, values) +
+		" AND (attribute_not_exists(" + layout.AttrMark + ") OR " + layout.AttrMark + " <> :mark)" // a revived comment has the mark
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                layout.Tombstone(c.ID, mark, s.now()),
 			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           layout.OrNone(values),
+			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		there, refused := call.FoundInstead(err)

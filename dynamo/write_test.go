@@ -361,3 +361,52 @@ func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
 		}
 	}
 }
+
+// Whether a purchase is verified changes without a new version. A request that arrives only after
+// later changes does not set it again, and one that was overtaken after its answer was lost does
+// not claim to be refused.
+func TestVerifiedPurchaseThatArrivesLate(t *testing.T) {
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
+	healthy := NewStore(client, table, Options{})
+	verify := func(store *Store, id comment.ID, verified bool) error {
+		before := must.Get(healthy.Comment(t.Context(), id))(t)
+		after := before
+		after.Verified = verified
+		return store.Replace(t.Context(), before, after)
+	}
+	for _, row := range []struct {
+		why    string
+		faults func(call int) faulttest.Fault
+		ahead  int // the try ahead of which another caller takes the same change back; 0 for none
+		kind   comment.Kind
+		now    bool
+	}{
+		{"all tries arrive late", faulttest.From(1, faulttest.Late), 0, comment.Unavailable, false},
+		{"the answer is lost", faulttest.Nth(1, faulttest.AnswerLost), 0, 0, true},
+		{"performed twice", faulttest.Nth(1, faulttest.Twice), 0, 0, true},
+		{"the answer is lost, and it is taken back", faulttest.Nth(1, faulttest.AnswerLost), 2, comment.Unavailable, false},
+	} {
+		c := commenttest.Random(commenttest.Rand(t), "p")
+		c.Version, c.UpdatedAt, c.Verified = 1, nil, false
+		must.Get(healthy.Add(t.Context(), c, ""))(t)
+		try := 0
+		busy := faulttest.Before(client, "UpdateItem", func() {
+			if try++; try == row.ahead {
+				must.Do(t, verify(healthy, c.ID, false))
+			}
+		})
+		faulty, network := faulttest.Under(busy, row.faults)
+		err := verify(NewStore(faulty, table, Options{}), c.ID, true)
+		if (err == nil) != (row.kind == 0) || err != nil && comment.KindOf(err) != row.kind {
+			t.Errorf("%s: %v", row.why, err)
+		}
+		if !row.now && row.ahead == 0 { // the client sends it again, and then takes it back
+			must.Do(t, verify(healthy, c.ID, true))
+			must.Do(t, verify(healthy, c.ID, false))
+		}
+		must.Do(t, network.Flush())
+		if now := must.Get(healthy.Comment(t.Context(), c.ID))(t); now.Verified != row.now || now.Version != 1 {
+			t.Errorf("%s: it is verified: %v, with version %d", row.why, now.Verified, now.Version)
+		}
+	}
+}

@@ -105,9 +105,8 @@ func DocumentCheck(o Options) func(text string) error {
 	schema := o.Schema.Schema()
 	withoutDefer(schema)
 	return func(text string) error {
-		text, whole := joinPairs(text)
 		switch {
-		case !whole:
+		case !wholePairs(text):
 			return halfPair
 		case len(text) > o.MaxQuery:
 			return fmt.Errorf("it is longer than %d bytes: raise --max-query", o.MaxQuery)
@@ -117,6 +116,7 @@ func DocumentCheck(o Options) func(text string) error {
 		}
 		document, err := parser.ParseQuery(&ast.Source{Input: text})
 		if err != nil {
+			sayWhy(err, text)
 			return err
 		}
 		if len(document.Operations) == 0 {

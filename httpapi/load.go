@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/talkback/talkback/httpapi/concurrency"
@@ -122,6 +123,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 		return nil, tooSlow
 	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, bodyTooLarge.with(limit)
+	case errors.Is(err, os.ErrDeadlineExceeded): // of the server's ReadTimeout
+		return nil, bodyTimeout
 	case err != nil:
 		return nil, badEnd
 	}

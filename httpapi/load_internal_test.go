@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -173,5 +176,13 @@ func TestWaitingTakesTime(t *testing.T) {
 	waiting.Wait()
 	if came.Before(queued) || deadline.Before(began.Add(time.Hour)) || deadline.After(queued.Add(time.Hour)) {
 		t.Errorf("its turn came at %v, its time ends at %v: it began between %v and %v", came, deadline, began, queued)
+	}
+}
+
+// A body that does not arrive in time is refused as such, not as one that the client has cut off.
+func TestBodyThatTakesTooLong(t *testing.T) {
+	slow := httptest.NewRequest(http.MethodPost, "/graphql", iotest.ErrReader(fmt.Errorf("read: %w", os.ErrDeadlineExceeded)))
+	if got := checkBody(100, NewConnections(0, 0))(httptest.NewRecorder(), slow); got == nil || got.status != http.StatusRequestTimeout {
+		t.Errorf("got %v, want 408", got)
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -72,16 +71,14 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	case params.Query == "" && hash != "":
 		text, err = n.query(ctx, hash)
 	default:
-		text = cmp.Or(known.sent, params.Query)
+		text = params.Query
 		err = n.take(ctx, hash, text)
 	}
 	if err != nil {
 		params.Query = "" // so that nothing parses it
 		return err
 	}
-	if params.Query == "" {
-		params.Query, _ = joinPairs(text)
-	}
+	params.Query = text
 	return nil
 }
 

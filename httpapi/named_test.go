@@ -167,6 +167,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 		``:                                       "no operation",
 		`fragment F on Query { echo }`:           "no operation",
 		`{ echo `:                                "Expected Name",
+		`{ echo(text: "a) }`:                     "1:19: Unterminated string",
 		`{ price }`:                              "price",
 		`{ ... @defer { echo } }`:                "defer",
 		`{ echo(text: "\uD83D") }`:               "surrogate",

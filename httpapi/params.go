@@ -43,14 +43,10 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 		return nil, noQuery
 	case len(given.Query) > maxQuery:
 		return nil, queryTooLong.with(maxQuery)
-	}
-	joined, ok := joinPairs(given.Query)
-	if !ok {
+	case !wholePairs(given.Query):
 		return nil, halfPair
 	}
-	known := requestOf(r.Context())
-	known.documentID, known.sent = given.documentID, given.Query
-	given.Query = joined
+	requestOf(r.Context()).documentID = given.documentID
 	return &given.RawParams, nil
 }
 

@@ -50,7 +50,8 @@ func TestBodies(t *testing.T) {
 		{`{` + query + `, "variables": "secret"}`, "BAD_REQUEST", "", "text for variables"},
 		{`{` + query + `, "variables": ["secret"]}`, "BAD_REQUEST", "", "a list for variables"},
 		{`{` + query + `, "extensions": false}`, "BAD_REQUEST", "", "false for extensions"},
-		{"{\"query\": \"{ echo(text: \\\"\xff\\\") }\"}", "BAD_REQUEST", "", "not UTF-8"},
+		{"{\"query\": \"{ echo(text: \\\"\xff\\\") }\"}", "BAD_REQUEST", "UTF-8", "not UTF-8"},
+		{"\xff\xfe{\x00}\x00", "BAD_REQUEST", "UTF-8", "UTF-16, as some shells of Windows write it"},
 		{`[{` + query + `}]`, "BATCH_NOT_ALLOWED", "", "a batch"},
 		{` []`, "BATCH_NOT_ALLOWED", "", "an empty batch"},
 	} {
@@ -130,8 +131,10 @@ func TestParameters(t *testing.T) {
 		{"query=mutation+M{change}query+Q{echo}&operationName=M", "METHOD_NOT_ALLOWED", "", 405, "a mutation among queries"},
 		{"query=mutation+M{change}query+Q{echo}&operationName=Q", "", `"data"`, 200, "a query beside a mutation"},
 		{"query=mutation{nothing}", "METHOD_NOT_ALLOWED", "", 405, "a mutation that is wrong in itself"},
-		{"query=subscription{echo}", "METHOD_NOT_ALLOWED", "", 405, "a subscription"},
+		{"query=subscription{echo}", "GRAPHQL_VALIDATION_FAILED", "", 200, "a subscription to what is none"},
 		{"query={", "GRAPHQL_PARSE_FAILED", "", 200, "not GraphQL"},
+		{"query={echo(text:%22a)}", "GRAPHQL_PARSE_FAILED", "Unterminated string", 200, "a string without an end"},
+		{"query={%C2%A0echo}", "GRAPHQL_PARSE_FAILED", "unexpected character", 200, "a space of a web page"},
 	} {
 		got := get(t, server, strings.NewReplacer(`"`, "%22", "{", "%7B", "}", "%7D", "$", "%24").Replace(test.parameters))
 		if code := got.code(t); got.status != test.status || code != test.code || !strings.Contains(got.body, test.want) {

@@ -25,7 +25,7 @@ type refusal struct {
 // The table of all refusals. Package resolvers has the codes of errors in fields.
 var (
 	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early, or its chunks cannot be read: send all of it"}
-	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
+	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON in UTF-8: send one object such as {"query": "{ __typename }"}`}
 	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it as UTF-8"}
 	halfPair      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request has half of a surrogate pair, such as \uD83D alone: send both halves, or the character itself`}
 	badShape      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is JSON, but not an object: send one such as {"query": "{ __typename }"}`}
@@ -36,6 +36,7 @@ var (
 	nestedTooDeep = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "values are nested too deep to be read: nest them less"}
 	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query"; /playground is the place to try some`}
 	queryAndID    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there are a "query" and a "documentId": send one of the two`}
+	notUpgraded   = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "this request for a WebSocket has no header Upgrade, which proxies drop by default: have yours pass on Upgrade and Connection, by HTTP/1.1"}
 	batch         = &refusal{status: http.StatusBadRequest, code: "BATCH_NOT_ALLOWED", message: "the body is a list, and lists of operations are not taken: send one request for each, side by side, or one operation with several fields"}
 
 	crossSite = &refusal{status: http.StatusForbidden, code: "CSRF_REFUSED", message: "a page of another site sent this: open the address directly, or allow the page's origin by --cors-origin"}
@@ -43,6 +44,7 @@ var (
 	badMethod     = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "this method is not served here: use POST, or GET for queries", header: "Allow", value: methods}
 	changeByGET   = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "GET is for queries only: send this operation by POST", header: "Allow", value: http.MethodPost}
 	needsStream   = &refusal{status: http.StatusNotAcceptable, code: "SUBSCRIPTION_NEEDS_STREAM", message: "a subscription is answered by a stream: open a WebSocket with the subprotocol graphql-transport-ws, or accept text/event-stream, or multipart/mixed;subscriptionSpec=1.0"}
+	bodyTimeout   = &refusal{status: http.StatusRequestTimeout, code: "BAD_REQUEST", message: "the body did not arrive in time: send it again at once, or over a faster line"}
 	bodyTooLarge  = &refusal{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", message: "the body is larger than %d bytes: ask for less at a time, and send characters in UTF-8 instead of \\u escapes"}
 	queryTooLong  = &refusal{status: http.StatusRequestEntityTooLarge, code: "QUERY_TOO_LONG", message: `the text of "query" is longer than %d bytes: put values into variables, or ask for less at a time`}
 	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}

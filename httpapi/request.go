@@ -25,10 +25,10 @@ type request struct {
 	writes   int             // how many comments the operation wrote, once the answer is built
 
 	documentID string // the id of a document that the client names instead of sending it
-	sent       string // the text of the operation, as it was sent
 
 	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 
+	head   bool    // the client sent a HEAD
 	socket bool    // the operation came over a WebSocket
 	stream pending // the subscription that the operation began, else nil
 }
@@ -71,6 +71,7 @@ func newRequest(ctx context.Context) *request { return &request{Context: ctx, id
 func recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		known := newRequest(r.Context())
+		known.head = r.Method == http.MethodHead
 		w.Header().Set(requestIDHeader, known.id)
 		next.ServeHTTP(w, r.WithContext(known))
 	})

@@ -46,7 +46,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		}
 		edge.OneVary(built.Header())
 		known := requestOf(r.Context())
-		known.body, known.sent = nil, "" // an answer may wait for long, and a stream does
+		known.body = nil // an answer may wait for long, and a stream does
 		if stream := known.stream; stream != nil {
 			stream.send(w, r, s.connections.draining)
 			return

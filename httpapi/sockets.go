@@ -19,10 +19,14 @@ func asksForSocket(r *http.Request) bool {
 	return r.ContentLength == 0 && strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
 }
 
-// checkSocket refuses requests for a socket. A server with sockets serves them before this check.
+// checkSocket refuses requests for a socket. A server with sockets serves them before this check. Of the header of such a
+// request, a proxy that does not know sockets drops Upgrade, and passes the rest on.
 func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
-	if asksForSocket(r) {
+	switch {
+	case asksForSocket(r):
 		return noSubscriptions
+	case r.Header.Get("Sec-WebSocket-Key") != "":
+		return notUpgraded
 	}
 	return nil
 }

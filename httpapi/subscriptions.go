@@ -168,11 +168,16 @@ func endBy(err *gqlerror.Error) *streams.End {
 	return &streams.End{Errors: mustJSON(gqlerror.List{err})}
 }
 
-// send answers a request with the stream, once nothing else is held for it.
+// send answers a request with the stream, once nothing else is held for it. A HEAD gets the header alone.
 func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.Context) {
 	defer s.Close()
-	if e := requestOf(r.Context()).exchange; e != nil {
+	known := requestOf(r.Context())
+	if e := known.exchange; e != nil {
 		e.Took = time.Since(e.Began)
+	}
+	if known.head {
+		w.Header().Set("Content-Type", s.form.ContentType)
+		return
 	}
 	s.form.Send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
 }

@@ -104,7 +104,7 @@ func subscribing(tb testing.TB, set func(*httpapi.Options)) func(*httpapi.Option
 func begun(t *testing.T, server *httptest.Server, method, accept, query string) (status int, contentType, text string) {
 	t.Helper()
 	address, body := server.URL+"/graphql", `{"query": "`+query+`"}`
-	if method == http.MethodGet {
+	if method != http.MethodPost {
 		address, body = address+"?query="+strings.ReplaceAll(query, " ", "%20"), ""
 	}
 	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
@@ -147,6 +147,7 @@ func TestWaysToSubscribe(t *testing.T) {
 		{"POST", "text/event-stream", query, 200, events, `event: complete`},
 		{"POST", "text/event-stream", "{ wrong }", 200, events, `GRAPHQL_VALIDATION_FAILED`},
 		{"POST", "application/json", subscription, 406, "application/json; charset=utf-8", "graphql-transport-ws"},
+		{"GET", "application/json", subscription, 406, "application/json; charset=utf-8", "SUBSCRIPTION_NEEDS_STREAM"},
 		{"POST", "application/json", "subscription { wrong }", 200, "application/json; charset=utf-8", "GRAPHQL_VALIDATION_FAILED"},
 		{"GET", "text/event-stream", "mutation { change }", 405, "application/json; charset=utf-8", "METHOD_NOT_ALLOWED"},
 	} {
@@ -156,9 +157,28 @@ func TestWaysToSubscribe(t *testing.T) {
 		}
 	}
 	without := newServer(t, func(o *httpapi.Options) { o.Schema = newFollowers(t) })
-	for _, accept := range []string{"application/json", "text/event-stream"} {
-		if status, _, text := begun(t, without, "POST", accept, subscription); status != 404 || !strings.Contains(text, "--max-subscriptions") {
-			t.Errorf("without subscriptions: %d %s", status, text)
+	for _, method := range []string{"GET", "POST"} {
+		for _, accept := range []string{"application/json", "text/event-stream"} {
+			if status, _, text := begun(t, without, method, accept, subscription); status != 404 || !strings.Contains(text, "--max-subscriptions") {
+				t.Errorf("without subscriptions: %d %s", status, text)
+			}
+		}
+	}
+}
+
+// A HEAD of a subscription has the header of its stream, and ends. Otherwise its connection would be of no more use.
+func TestHeadOfASubscription(t *testing.T) {
+	for _, accept := range []string{"text/event-stream", "multipart/mixed;subscriptionSpec=1.0"} {
+		var subscriptions *httpapi.Subscriptions
+		server := newServer(t, subscribing(t, func(o *httpapi.Options) { subscriptions = o.Subscriptions }))
+		_, want, _ := begun(t, server, "GET", accept, "subscription { stats }")
+		if status, got, _ := begun(t, server, "HEAD", accept, "subscription { stats }"); status != 200 || got != want {
+			t.Errorf("%s: %d %s, want 200 %s", accept, status, got, want)
+		}
+		for began := time.Now(); subscriptions.State().Connections > 0; time.Sleep(time.Millisecond) {
+			if time.Since(began) > 2*time.Minute {
+				t.Fatalf("%s: the stream goes on", accept)
+			}
 		}
 	}
 }
@@ -235,6 +255,16 @@ func TestOtherUpgradesAreIgnored(t *testing.T) {
 	for _, server := range []*httptest.Server{newServer(t, nil), newServer(t, subscribing(t, nil))} {
 		got := post(t, server, `{"query": "{ echo(text: \"x\") }"}`, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
 		if got.status != http.StatusOK {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+}
+
+// A client whose proxy drops the header Upgrade is told that, and not to send a query.
+func TestUpgradeThatAProxyDrops(t *testing.T) {
+	for _, server := range []*httptest.Server{newServer(t, nil), newServer(t, subscribing(t, nil))} {
+		got := send(t, "GET", server.URL+"/graphql", "", "Connection: close", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+		if got.status != 400 || got.code(t) != "BAD_REQUEST" || !strings.Contains(got.body, "Upgrade") {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	}

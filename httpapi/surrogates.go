@@ -6,69 +6,47 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/lexer"
 )
 
 // marked matches comments, block strings and strings. As in the parser, the last three of several
 // quotes close a block string. An unclosed one extends to the end.
 var marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
 
-// joinPairs replaces each surrogate pair such as \uD83D\uDE00 in the strings of a query by its
-// character: gqlparser would turn each half into U+FFFD. ok is false if there is half of a pair.
-// Comments and block strings have no such escapes.
-func joinPairs(query string) (joined string, ok bool) {
+// wholePairs reports whether no string of a query has half of a surrogate pair, such as \uD83D
+// alone, which gqlparser would turn into U+FFFD. Comments and block strings have no such escapes.
+func wholePairs(query string) bool {
 	if !strings.Contains(query, `\u`) {
-		return query, true
+		return true
 	}
-	ok = true
-	return marked.ReplaceAllStringFunc(query, func(part string) string {
-		if part[0] == '#' || strings.HasPrefix(part, `"""`) {
-			return part
+	for _, part := range marked.FindAllString(query, -1) {
+		if part[0] != '#' && !strings.HasPrefix(part, `"""`) && !wholeString(part) {
+			return false
 		}
-		joined, whole := joinString(part)
-		ok = ok && whole
-		return joined
-	}), ok
+	}
+	return true
 }
 
-// joinString is joinPairs for one string. Spaces behind the string make up for its lost length, so
-// that errors name the columns of what was sent. A string that the parser refuses stays as it is:
-// the error is then inside, where spaces would change its column.
-func joinString(sent string) (joined string, ok bool) {
-	var out strings.Builder
-	pairs := 0
-	for rest := sent; rest != ""; {
-		before, escape, found := strings.Cut(rest, `\`)
-		out.WriteString(before)
+// wholeString is wholePairs for one string.
+func wholeString(rest string) bool {
+	for {
+		_, escape, found := strings.Cut(rest, `\`)
 		if !found {
-			break
+			return true
 		}
 		first, surrogate := unit(escape)
 		if !surrogate { // its letter may be a backslash
-			letter := min(1, len(escape))
-			out.WriteString(`\` + escape[:letter])
-			rest = escape[letter:]
+			rest = escape[min(1, len(escape)):]
 			continue
 		}
 		var second rune
 		if next, escaped := strings.CutPrefix(escape[len(`uD83D`):], `\`); escaped {
 			second, _ = unit(next)
 		}
-		character := utf16.DecodeRune(first, second)
-		if character == unicode.ReplacementChar {
-			return sent, false
+		if utf16.DecodeRune(first, second) == unicode.ReplacementChar {
+			return false
 		}
-		out.WriteRune(character)
 		rest = escape[len(`uD83D\uDE00`):]
-		pairs++
 	}
-	reader := lexer.New(&ast.Source{Input: sent})
-	if _, err := reader.ReadToken(); err != nil {
-		return sent, true
-	}
-	return out.String() + strings.Repeat(" ", pairs*(len(`\uD83D\uDE00`)-1)), true
 }
 
 // unit returns the UTF-16 unit of an escape such as uD83D, and false if it is no half of a pair.

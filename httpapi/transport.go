@@ -3,15 +3,18 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/httpapi/coercion"
@@ -141,7 +144,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	known, kind := requestOf(ctx), kindOf(operation, params)
 	switch {
-	case r.Method == http.MethodGet && kind != ast.Query && (kind == ast.Mutation || streams.FormOf(r.Header) == nil):
+	case r.Method == http.MethodGet && kind == ast.Mutation:
 		return nil, changeByGET
 	case len(errs) == 1 && errs[0].Extensions["code"] == badShape.code: // of what names the document
 		refused := *badShape
@@ -184,7 +187,11 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 			errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
 		}
 	}
-	if operation.Doc != nil && operation.Operation == nil && len(errs) == 1 {
+	switch {
+	case len(errs) != 1:
+	case operation.Doc == nil:
+		sayWhy(errs[0], params.Query)
+	case operation.Operation == nil:
 		errs[0].Message = notNamed(operation)
 	}
 	if response == nil {
@@ -202,6 +209,24 @@ func notNamed(operation *graphql.OperationContext) string {
 		return fmt.Sprintf("the query has %d operations: name the one to run as \"operationName\"", len(operation.Doc.Operations))
 	}
 	return fmt.Sprintf("the query has no operation %.100q: send the name of one as \"operationName\"", operation.OperationName)
+}
+
+// sayWhy gives the error about a text that cannot be parsed the message of the lexer, if there is one. The parser says
+// only that it did not expect what cannot be read.
+func sayWhy(err error, text string) {
+	refused, ok := errors.AsType[*gqlerror.Error](err)
+	if !ok || !strings.Contains(refused.Message, lexer.Invalid.String()) {
+		return
+	}
+	for reader := lexer.New(&ast.Source{Input: text}); ; {
+		token, err := reader.ReadToken()
+		if err, ok := errors.AsType[*gqlerror.Error](err); ok {
+			refused.Message = err.Message
+		}
+		if err != nil || token.Kind == lexer.EOF {
+			return
+		}
+	}
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.

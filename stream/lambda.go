@@ -27,15 +27,16 @@ const atOnce = 250
 // stream in events. The response names the record from which Lambda repeats them. It is safe for
 // use by many goroutines at once.
 type Function struct {
+	table   string
 	handler Handler
 	journal Journal
 	log     *slog.Logger
 }
 
-// NewFunction makes a function of a handler. The journal is shared by all processes that read the
-// stream. The logger gets failures with positions and keys.
-func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Function {
-	return &Function{handler: handler, journal: journal, log: logger}
+// NewFunction makes a function of a handler, for the stream of a table. The journal is shared by all
+// processes that read the stream. The logger gets failures with positions and keys.
+func NewFunction(table string, handler Handler, journal Journal, logger *slog.Logger) *Function {
+	return &Function{table: table, handler: handler, journal: journal, log: logger}
 }
 
 // Invoke processes the records of an event. It reports the first record that must come again, if
@@ -43,7 +44,7 @@ func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Functio
 // by other readers of the stream, and does not hold up the others. If it cannot read the records of
 // an event, it logs and returns an error, because Lambda does not log it.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	records, err := eventRecords(event)
+	records, err := f.eventRecords(event)
 	if err != nil {
 		f.log.Error("an event is not from the table's stream", "error", err)
 		return events.DynamoDBEventResponse{}, err
@@ -125,16 +126,20 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 }
 
 // eventRecords returns the records of an event, in order. They equal those that a reader of the
-// stream itself would get, with the same positions. So both may work on one table.
-func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
+// stream itself would get, with the same positions. So both may work on one table. Records of
+// another table are an error, because they would be counted into this one.
+func (f *Function) eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 	if event.Records == nil {
 		return nil, errors.New("the event has no records: the function must be given the stream of the table; one that answers HTTP requests has TALKBACK_FUNCTION=api")
 	}
 	records := make([]Record, len(event.Records))
 	for i, r := range event.Records {
-		_, label, _ := strings.Cut(r.EventSourceArn, "/stream/")
+		source, label, _ := strings.Cut(r.EventSourceArn, "/stream/")
 		if label == "" {
 			return nil, fmt.Errorf("%q is not the name of a table's stream: the function must be given the stream of the table", r.EventSourceArn)
+		}
+		if source != f.table && !strings.HasSuffix(source, ":table/"+f.table) {
+			return nil, fmt.Errorf("%q is not the stream of table %q: give the function that stream, or set TALKBACK_TABLE to the table of this one", r.EventSourceArn, f.table)
 		}
 		if r.Change.SequenceNumber == "" {
 			return nil, fmt.Errorf("record %d of %d has no sequence number", i+1, len(event.Records))

@@ -80,7 +80,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	t.Helper()
 	var said bytes.Buffer
 	kept := &fakeJournal{broken: broken}
-	response := must.Get(stream.NewFunction(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event))(t)
+	response := must.Get(stream.NewFunction("comments", handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event))(t)
 	raw, err := json.Marshal(response)
 	if err != nil || !strings.HasPrefix(string(raw), `{"batchItemFailures":[`) {
 		t.Fatalf("the report is %s, %v", raw, err)
@@ -300,7 +300,7 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 			return failed
 		})
 		journal := &tiredJournal{takes: row.takes}
-		response, err := stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		response, err := stream.NewFunction("comments", handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
 		if err != nil || len(response.BatchItemFailures) != 1 || len(journal.kept) != row.takes {
 			t.Fatalf("%s: %v, %v, with %d dead letters", row.why, response, err, len(journal.kept))
 		}
@@ -324,7 +324,7 @@ func TestScheduleIsNoted(t *testing.T) {
 			}
 			return nil
 		})
-		must.Get(stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event))(t)
+		must.Get(stream.NewFunction("comments", handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event))(t)
 		if !journal.state.Scheduled.Equal(want) {
 			t.Errorf("broken: %v: %v is noted, want %v", broken, journal.state.Scheduled, want)
 		}
@@ -335,7 +335,7 @@ func TestScheduleIsNoted(t *testing.T) {
 func TestScheduleOfRepeatedEvents(t *testing.T) {
 	at := func(minutes int64) time.Time { return time.Unix(1700000000+60*minutes, 0) }
 	journal := &fakeJournal{}
-	function := stream.NewFunction(handlerFunc(func(context.Context, []stream.Record) error { return nil }), journal, slog.New(slog.DiscardHandler))
+	function := stream.NewFunction("comments", handlerFunc(func(context.Context, []stream.Record) error { return nil }), journal, slog.New(slog.DiscardHandler))
 	for _, row := range []struct {
 		written []time.Time
 		want    time.Time
@@ -370,14 +370,40 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 		{"no label", func(r *events.DynamoDBEventRecord) {
 			r.EventSourceArn = "arn:aws:dynamodb:eu-central-1:1:table/t/stream/"
 		}, "must be given"},
+		{"another table", func(r *events.DynamoDBEventRecord) {
+			r.EventSourceArn = strings.Replace(r.EventSourceArn, "table/comments/", "table/old-comments/", 1)
+		}, `table/old-comments/stream/2026-11-02T07:41:09.318" is not the stream of table "comments": give the function that stream, or set TALKBACK_TABLE`},
 		{"no number", func(r *events.DynamoDBEventRecord) { r.Change.SequenceNumber = "" }, "record 4 of 10 has no sequence number"},
 	} {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
 		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
-		_, err := stream.NewFunction(handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		_, err := stream.NewFunction("comments", handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.why, err)
+		}
+	}
+}
+
+// The stream of the function's table is known by the name in it, in every part of AWS and on local
+// engines. The function may also have the table's whole ARN.
+func TestStreamsOfTheTable(t *testing.T) {
+	for arn, tables := range map[string][]string{
+		"arn:aws:dynamodb:eu-central-1:123456789012:table/comments":        {"comments", "arn:aws:dynamodb:eu-central-1:123456789012:table/comments"},
+		"arn:aws-cn:dynamodb:cn-north-1:123456789012:table/comments":       {"comments"},
+		"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/a.b-c_d": {"a.b-c_d"},
+		"arn:aws:dynamodb:ddblocal:000000000000:table/comments":            {"comments"},
+	} {
+		for _, table := range tables {
+			event, handled := recorded(t, "comments.json"), 0
+			for i := range event.Records {
+				event.Records[i].EventSourceArn = arn + "/stream/2026-11-02T07:41:09.318"
+			}
+			handler := handlerFunc(func(_ context.Context, records []stream.Record) error { handled += len(records); return nil })
+			response, err := stream.NewFunction(table, handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+			if err != nil || len(response.BatchItemFailures) > 0 || handled != len(event.Records) {
+				t.Errorf("%s, for table %s: %v, %v, %d handled", arn, table, response, err, handled)
+			}
 		}
 	}
 }
@@ -409,7 +435,7 @@ func TestEmptyEvent(t *testing.T) {
 		must.Do(t, json.Unmarshal([]byte(event), &parsed))
 		var said bytes.Buffer
 		handler := handlerFunc(func(context.Context, []stream.Record) error { return nil })
-		response, err := stream.NewFunction(handler, &fakeJournal{}, slog.New(slog.NewTextHandler(&said, nil))).Invoke(t.Context(), parsed)
+		response, err := stream.NewFunction("comments", handler, &fakeJournal{}, slog.New(slog.NewTextHandler(&said, nil))).Invoke(t.Context(), parsed)
 		if (err == nil) != empty || len(response.BatchItemFailures) > 0 || strings.Contains(said.String(), "TALKBACK_FUNCTION=api") == empty || strings.Contains(said.String(), "secret") {
 			t.Errorf("%s: %v, %v, and the log has: %s", event, response, err, said.String())
 		}

@@ -208,12 +208,19 @@ func (s *simulation) rebuild() {
 }
 
 // drop drops records early, so that only errors reveal it. A reader that begins at the oldest
-// record gets no such error.
+// record gets no such error. It may begin there after an earlier drop, until its lease is beyond
+// what that dropped.
 func (s *simulation) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.silent {
-		s.trim(time.Now().Add(-s.upTo(10*time.Second)), func(shard *simShard) bool { return s.leases[shard.ID].Checkpoint != "" })
+		s.trim(time.Now().Add(-s.upTo(10*time.Second)), func(shard *simShard) bool {
+			at, _ := strconv.Atoi(s.leases[shard.ID].Checkpoint)
+			return at > 0 && !slices.ContainsFunc(shard.records, func(r *simRecord) bool {
+				sequence, _ := strconv.Atoi(r.Sequence)
+				return r.trimmed && sequence > at
+			})
+		})
 	}
 }
 

@@ -46,7 +46,7 @@ func TestInEmulator(t *testing.T) {
 	}
 	program := buildFunction(t)
 	records, err := json.Marshal(events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
-		EventSource: "aws:dynamodb", EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
+		EventSource: "aws:dynamodb", EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/" + table + "/stream/2026-01-01T00:00:00.000",
 		Change: events.DynamoDBStreamRecord{SequenceNumber: "1", NewImage: imageOf(added)},
 	}}})
 	must.Do(t, err)

@@ -108,7 +108,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	batches = stream.Traced(batches, tell.traces.Tracer(), nil, func(r stream.Record) string {
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
 	})
-	return tell.after(stream.NewFunction(batches, journal, logger).Invoke), nil
+	return tell.after(stream.NewFunction(table, batches, journal, logger).Invoke), nil
 }
 
 // handler counts. It finishes all work in Handle: between two invocations, the process is frozen.

@@ -87,14 +87,14 @@ func TestFunctionFeeds(t *testing.T) {
 	f := must.Get(newFunction(t.Context(), client, table, target, teller{}, slog.New(slog.DiscardHandler)))(t)
 	server.Resume(t)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
-	hand(t, f, "1", comments[0])
+	hand(t, f, table, "1", comments[0])
 	list := pageindex.List{Product: "p", Order: comment.NewestFirst}
 	found, err := builder.Find(t.Context(), list, nil)
 	if err != nil || found.Counts.Total() != 1 {
 		t.Errorf("%d comments, %v", found.Counts.Total(), err)
 	}
 	server.Stop(t)
-	hand(t, f, "2", comments[1])
+	hand(t, f, table, "2", comments[1])
 	server.Restart(t)
 	if _, err := builder.Find(t.Context(), list, nil); comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
@@ -108,14 +108,14 @@ func TestFunctionFeeds(t *testing.T) {
 	}
 }
 
-// hand hands the records of new comments to the function, which must process them. Their sequence
+// hand hands the records of new comments of a table to the function, which must process them. Their sequence
 // numbers begin with a text.
-func hand(t *testing.T, f invoke, sequence string, comments ...comment.Comment) {
+func hand(t *testing.T, f invoke, table, sequence string, comments ...comment.Comment) {
 	t.Helper()
 	var records []events.DynamoDBEventRecord
 	for i, c := range comments {
 		records = append(records, events.DynamoDBEventRecord{
-			EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
+			EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/" + table + "/stream/2026-01-01T00:00:00.000",
 			Change:         events.DynamoDBStreamRecord{SequenceNumber: fmt.Sprintf("%s%03d", sequence, i), NewImage: imageOf(c)},
 		})
 	}

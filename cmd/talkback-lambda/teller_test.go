@@ -21,8 +21,8 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// telling makes a function that sends what it tells to an endpoint, and by itself never.
-func telling(t *testing.T, endpoint string) invoke {
+// telling makes a function for a table. It sends what it tells to an endpoint, and by itself never.
+func telling(t *testing.T, endpoint string) (f invoke, table string) {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
 	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "3600000")
@@ -35,17 +35,17 @@ func telling(t *testing.T, endpoint string) invoke {
 		_ = tell.metrics.Stop(ctx)
 	})
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := dynamotest.TableName(t)
+	table = dynamotest.TableName(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t)
+	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t), table
 }
 
 // What an invocation did is sent when it returns, since the process may stand still from then on.
 func TestFunctionTells(t *testing.T) {
 	receiver := otlptest.Start(t)
-	f := telling(t, receiver.URL)
+	f, table := telling(t, receiver.URL)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-	hand(t, f, "1", c)
+	hand(t, f, table, "1", c)
 	spans := receiver.Spans("")
 	for _, name := range []string{"process stream", "TransactWriteItems"} {
 		if !slices.ContainsFunc(spans, func(s otlptest.Span) bool { return s.Name == name }) {
@@ -72,8 +72,8 @@ func TestEndpointOfFunctionInTrouble(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(hung.Close)
-	f := telling(t, hung.URL)
-	hand(t, f, "1", commenttest.Many(commenttest.Rand(t), "p", 1)...)
+	f, table := telling(t, hung.URL)
+	hand(t, f, table, "1", commenttest.Many(commenttest.Rand(t), "p", 1)...)
 	if waiting.Load() == 0 { // OpenTelemetry gives up after ten seconds
 		t.Error("the invocation waited until nothing was sent any more")
 	}

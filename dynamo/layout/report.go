@@ -51,6 +51,16 @@ func SameReports(c comment.Comment, values Item) string {
 	return SameAttrs(Encode(c), values, AttrReports, AttrPlace, attrRejected)
 }
 
+// SameMark returns the condition that a comment's item still has the mark of the same edit, or still
+// has none. It adds the value of the condition to values.
+func SameMark(c comment.Comment, values Item) string {
+	was := Item{}
+	if c.Mark != "" {
+		was[AttrMark] = Text(c.Mark)
+	}
+	return SameAttrs(was, values, AttrMark)
+}
+
 // SameTraits returns the condition that a comment's item still has its traits, for a change that
 // writes others; empty if the change writes the same. Counting votes changes traits without the
 // version, and must not be undone. It adds the value of the condition to values.

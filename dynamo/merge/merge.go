@@ -93,63 +93,59 @@ func (m *Merger[T]) Before(number int) int {
 	return before
 }
 
-// Take returns the next n items, or fewer at the end of the sources.
+// Take returns the next n items, or fewer at the end of the sources. It reads while a source is dry:
+// only then is the lowest head the next item.
 func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 	var out []T
-	for len(out) < n {
-		if err := m.refill(ctx, n-len(out)); err != nil {
-			return nil, err
-		}
-		if len(m.sources) == 1 && out == nil { // all at once
-			s := &m.sources[0]
-			at := min(n, len(s.items))
-			if at == 0 {
-				break
+	for m.err == nil && len(out) < n {
+		if dry := m.dry(); len(dry) > 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-			out, s.items = s.items[:at:at], s.items[at:]
+			missing := n - len(out)
+			if m.distance != nil {
+				dry = m.soonDry(dry, missing)
+			}
+			var batches []Batch[T]
+			if batches, m.err = m.fill(ctx, dry, missing); m.err == nil {
+				m.err = m.accept(dry, batches)
+			}
 			continue
 		}
 		lowest := m.lowest()
 		if lowest < 0 {
-			break
+			return out, nil
+		}
+		s := &m.sources[lowest]
+		if len(m.sources) == 1 && out == nil { // all at once
+			at := min(n, len(s.items))
+			out, s.items = s.items[:at:at], s.items[at:]
+			continue
 		}
 		if out == nil {
 			out = make([]T, 0, n)
 		}
-		head := &m.sources[lowest].items[0]
-		if m.first == nil {
-			m.first = head
-		}
-		out = append(out, *head)
-		for i := lowest; i < len(m.sources); i++ { // drops items equal to it, too
-			s := &m.sources[i]
-			if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
-				s.items = s.items[1:]
-			}
-		}
+		out = append(out, *m.pop(lowest))
+	}
+	if m.err != nil {
+		return nil, m.err
 	}
 	return out, nil
 }
 
-// refill reads until no source is dry. Only then is the lowest head the next item.
-func (m *Merger[T]) refill(ctx context.Context, missing int) error {
-	for m.err == nil {
-		dry := m.dry()
-		if len(dry) == 0 {
-			return nil
-		}
-		if m.distance != nil {
-			dry = m.soonDry(dry, missing)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var batches []Batch[T]
-		if batches, m.err = m.fill(ctx, dry, missing); m.err == nil {
-			m.err = m.accept(dry, batches)
+// pop removes the head of the lowest source, and what is equal to it in the sources after that.
+func (m *Merger[T]) pop(lowest int) *T {
+	head := &m.sources[lowest].items[0]
+	if m.first == nil {
+		m.first = head
+	}
+	for i := lowest; i < len(m.sources); i++ {
+		s := &m.sources[i]
+		if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
+			s.items = s.items[1:]
 		}
 	}
-	return m.err
+	return head
 }
 
 // dry returns the sources without items that may hold the next one.

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"sync"
 	"time"
@@ -63,6 +64,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 			}
 		}
 		item := layout.OutboxKey(layout.OutboxWantPrefix + name)
+		item[layout.AttrMark] = layout.Text(rand.Text())
 		if lasts > 0 {
 			item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
 		}
@@ -95,10 +97,24 @@ func (o *Outbox) markMissing(ctx context.Context) error {
 	return nil
 }
 
-// Unwant ends a Want that had no time limit.
+// Unwant ends a Want that had no time limit, unless another Want comes meanwhile. So a request that
+// arrives late ends none since.
 func (o *Outbox) Unwant(ctx context.Context, name string) error {
+	key, values := layout.OutboxKey(layout.OutboxWantPrefix+name), layout.Item{}
+	there, err := call.Retried(ctx, func() (layout.Item, error) {
+		return call.Item(ctx, o.client, o.table, key, "GetItem of who wants events")
+	})
+	if err != nil {
+		return err
+	}
+	same := layout.SameAttrs(there, values, layout.AttrMark)
 	return call.Retry(ctx, func() (bool, error) {
-		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(o.table), Key: layout.OutboxKey(layout.OutboxWantPrefix + name)})
+		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(o.table), Key: key, ConditionExpression: aws.String(same), ExpressionAttributeValues: layout.OrNone(values),
+		})
+		if call.Refused(err) {
+			return false, nil
+		}
 		return false, call.Wrap(err, "DeleteItem of who wants events")
 	})
 }

@@ -450,6 +450,41 @@ func TestOff(t *testing.T) {
 	must.Do(t, out.Unwant(t.Context(), "a"))
 }
 
+// kept keeps the last request to delete an item.
+type kept struct {
+	outbox.Client
+	last *dynamodb.DeleteItemInput
+}
+
+func (k *kept) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	k.last = in
+	return k.Client.DeleteItem(ctx, in, o...)
+}
+
+// A request of Unwant that arrives again, after events are wanted again, has no effect.
+func TestUnwantThatArrivesLate(t *testing.T) {
+	client, table := newTable(t)
+	out, once := outbox.New(client, table), &kept{Client: client}
+	for range 2 {
+		must.Do(t, out.Want(t.Context(), "a", 0))
+		if once.last == nil {
+			must.Do(t, outbox.New(once, table).Unwant(t.Context(), "a"))
+		}
+	}
+	if _, err := client.DeleteItem(t.Context(), once.last); err != nil && !call.Refused(err) {
+		t.Fatal(err)
+	}
+	if wanted, err := out.Wanted(t.Context()); err != nil || len(wanted) == 0 {
+		t.Errorf("nobody wants events any more: %v, %v", wanted, err)
+	}
+	for range 2 { // the second finds nothing to do
+		must.Do(t, out.Unwant(t.Context(), "a"))
+	}
+	if wanted, err := outbox.New(client, table).Wanted(t.Context()); err != nil || len(wanted) > 0 {
+		t.Errorf("wanted are %v, %v", wanted, err)
+	}
+}
+
 // firstOther lets another process want events just before this one puts the first start of a lane.
 type firstOther struct {
 	outbox.Client

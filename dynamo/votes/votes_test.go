@@ -252,6 +252,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		rejected := edited
 		rejected.Status, rejected.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
 		for _, change := range [][2]comment.Comment{{before, edited}, {edited, rejected}, {rejected, edited}} {
+			change[0].Mark = must.Get(h.store.Comment(t.Context(), c.ID))(t).Mark
 			must.Do(t, h.store.Replace(t.Context(), change[0], change[1]))
 		}
 		h.check(c.ID, comment.VoteCounts{Helpful: 4})

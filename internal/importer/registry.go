@@ -201,11 +201,15 @@ func (r *Registry) count(ctx context.Context, more int64) (latest int64, err err
 
 // update changes an item, and returns the new item. The change may be made twice.
 func (r *Registry) update(ctx context.Context, sort, expression string, values layout.Item) (layout.Item, error) {
+	return r.updateIf(ctx, sort, expression, layout.IfAbsent+" OR attribute_exists("+attrNumber+")", values)
+}
+
+func (r *Registry) updateIf(ctx context.Context, sort, expression, condition string, values layout.Item) (layout.Item, error) {
 	output, err := call.Retried(ctx, func() (*dynamodb.UpdateItemOutput, error) {
 		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: aws.String(r.table), Key: layout.Key(partition, sort),
 			UpdateExpression: aws.String(expression), ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
-			ConditionExpression: aws.String(layout.IfAbsent + " OR attribute_exists(" + attrNumber + ")"),
+			ConditionExpression: aws.String(condition),
 		}, call.NoRetries)
 		return output, call.Wrap(err, "UpdateItem %s/%s", partition, sort)
 	})

@@ -59,7 +59,11 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 		}
 		show(done)
 	}
-	_, err = r.update(ctx, namePrefix+name, "SET "+attrUndone+" = :now", layout.Item{":now": layout.Time(time.Now())})
+	_, err = r.updateIf(ctx, namePrefix+name, "SET "+attrUndone+" = :now", attrBegun+" = :begun",
+		layout.Item{":now": layout.Time(time.Now()), ":begun": layout.Time(m.Begun)})
+	if call.Refused(err) {
+		err = nil // it runs again
+	}
 	return done, err
 }
 

@@ -2,6 +2,7 @@ package reviewfile
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,13 @@ var dateLayouts = []string{
 	"1 2, 2006",
 }
 
+// noOffset matches offsets that no zone has, of 24 hours or 60 minutes. Package time takes them.
+var noOffset = regexp.MustCompile(`:.*[+-](24|\d\d:?60)`)
+
+// compact matches a time of this century or the last without separators, with or without seconds. As
+// milliseconds since 1970, it would be in 1976, or after 2570.
+var compact = regexp.MustCompile(`^(?:19|20)\d{10}(?:\d\d)?$`)
+
 // A number with at least this many digits is a time since 1970: in seconds or, if seconds would be
 // after the year 5138, in milliseconds, microseconds or nanoseconds. Fewer are a year or a day.
 const (
@@ -56,6 +64,22 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, fmt.Errorf("the date is missing")
 	}
+	at, ok := p.read(text)
+	if !ok || noOffset.MatchString(text) {
+		return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
+	}
+	if at.Before(time.Unix(0, 0)) || !at.Before(lastTime) {
+		return time.Time{}, fmt.Errorf("the date %.40q is not between 1970 and 9999", text)
+	}
+	return at.UTC(), nil
+}
+
+// read reads a time in one of the accepted forms.
+func (p *dateParser) read(text string) (at time.Time, ok bool) {
+	if compact.MatchString(text) {
+		at, err := p.as("20060102150405"[:len(text)], text)
+		return at, err == nil
+	}
 	at, err := p.as(dateLayouts[p.last], text)
 	for i := 0; err != nil && i < len(dateLayouts); i++ {
 		if at, err = p.as(dateLayouts[i], text); err == nil {
@@ -63,15 +87,9 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 		}
 	}
 	if err != nil {
-		var ok bool
-		if at, ok = parseUnix(text); !ok {
-			return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
-		}
+		return parseUnix(text)
 	}
-	if at.Before(time.Unix(0, 0)) || !at.Before(lastTime) {
-		return time.Time{}, fmt.Errorf("the date %.40q is not between 1970 and 9999", text)
-	}
-	return at.UTC(), nil
+	return at, true
 }
 
 // as parses a time with a layout. If the layout ends with UTC, the zone is ignored: package time

@@ -214,6 +214,7 @@ func TestReasons(t *testing.T) {
 		set("text", `"`+strings.Repeat("t", 256<<10+1)+`"`), set("text", `["a"]`),
 		set("text", `"a\uD83D"`), set("text", `"\uDE00\uD83D"`), set("text", `"a&#55357;"`),
 		set("date", ""), set("date", `"yesterday"`), set("date", `"02/01/2006"`), set("date", "2015"), set("date", `"1969-12-31T23:59:59Z"`), set("date", `"1970-01-01T00:00:00+01:00"`), set("date", "99999999999999999999"), set("date", "-1"), set("date", `"2021-02-29"`), set("date", `"9999-12-31T23:59:59-01:00"`), set("date", `"1439115072.25 or so"`), set("date", `"1439115072.123456789x"`), set("date", `"1439115072.+5"`),
+		set("date", `"20201301120000"`), set("date", `"2020-01-01T12:00:00+24:00"`), set("date", `"2020-01-01 12:00:00 -0060"`),
 		set("author", `"`+strings.Repeat("a", 129)+`"`), set("author_name", `"`+strings.Repeat("a", 513)+`"`),
 		"[]", "null", "5", `{"product": "p"`, set("text", `"a"`) + "{}", "\xff", `{"text": "` + strings.Repeat("x", 4<<20) + `"}`,
 	} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,9 @@ var (
 	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
 )
 
+// wholeNumber matches a number such as 12, 1,204 or 3.0, and not 3,0, which is a decimal comma.
+var wholeNumber = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.0*)?$`)
+
 func setTraits(c *comment.Comment, verified, votes string) error {
 	c.Verified = slices.Contains(verifiedWords, plain(verified))
 	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {
@@ -74,9 +78,9 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	if votes == "" {
 		return nil
 	}
-	whole, fraction, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".") // such as 1,204 or 3.0
+	whole, _, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".")
 	count, err := strconv.Atoi(whole)
-	if err != nil || count < 0 || count > comment.MaxVotes || strings.Trim(fraction, "0") != "" {
+	if !wholeNumber.MatchString(votes) || err != nil || count > comment.MaxVotes {
 		return fmt.Errorf("the number of votes %.20q is not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
 	}
 	c.ImportedVotes.Helpful = count

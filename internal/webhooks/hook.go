@@ -40,6 +40,8 @@ type Hook struct {
 	Paused bool
 	// Begin is the position in the log after which deliveries begin.
 	Begin outbox.Position
+	// Changes counts changes, so that none leaves the text that an earlier one replaced.
+	Changes int `json:",omitempty"`
 	// Replays counts replays. The latest one was requested at Replayed, for events since Since.
 	Replays         int
 	Replayed, Since time.Time

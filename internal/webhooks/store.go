@@ -93,6 +93,7 @@ func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook
 		return Hook{}, unfound(id, damaged)
 	}
 	change(&all[i])
+	all[i].Changes++
 	return all[i], s.put(ctx, all[i], layout.AttrHook+" = :before", texts[i])
 }
 

@@ -42,6 +42,9 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 		return nil, unusable(file, err)
 	}
 	address := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("mode=ro&_pragma=busy_timeout(%d)", busy)}
+	if _, err := os.Lstat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		address.RawQuery += "&immutable=1" // the file has all: else SQLite puts files of a log beside it, and leaves them there
+	}
 	before, _ := sql.Open("sqlite", address.String()) // it only fails without the driver
 	err = refuseOthers(ctx, before, file, sqliteOthers)
 	_ = before.Close() // it was only read

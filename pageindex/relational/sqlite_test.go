@@ -241,9 +241,23 @@ func TestFileOfAnotherProgram(t *testing.T) {
 		if after := must.Get(os.ReadFile(file))(t); !bytes.Equal(before, after) {
 			t.Errorf("%s: it is changed", row.content)
 		}
-		if _, err := os.Stat(file + "-lock"); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: a lock is beside it (%v)", row.content, err)
+		if beside := must.Get(filepath.Glob(file + "?*"))(t); len(beside) > 0 {
+			t.Errorf("%s: beside it is %s", row.content, beside)
 		}
+	}
+}
+
+// The tables of a program that is running may be in its log alone.
+func TestOpenFileOfAnotherProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.db")
+	shop := must.Get(sql.Open("sqlite", file))(t)
+	defer shop.Close()
+	must.Get(shop.ExecContext(t.Context(), `PRAGMA journal_mode = WAL; CREATE TABLE orders (id INTEGER)`))(t)
+	if _, err := OpenSQLite(t.Context(), file); comment.KindOf(err) != comment.BadInput {
+		t.Errorf("it is opened: %v", err)
+	}
+	if _, err := os.Stat(file + "-lock"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a lock is beside it (%v)", err)
 	}
 }
 
