@@ -25,8 +25,7 @@ type AdminFlags struct {
 	AdminListen string `help:"Address of a listener for operators and their programs: /metrics, /healthz, /readyz, and /debug/pprof for callers on this machine. Without it, there is none." placeholder:"HOST:PORT"`
 }
 
-// measured is the metrics of a process, and the admin listener that serves them. A nil measured
-// does nothing.
+// measured is the metrics of a process, and their admin listener. A nil measured does nothing.
 type measured struct {
 	*telemetry.Metrics
 	listener *adminListener // nil without --admin-listen
@@ -48,7 +47,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 		if listener, err = f.listen(ctx, scraped, api, term.Logger); err != nil {
 			return nil, err
 		}
-		readers = append(readers, scraped.Reader())
+		readers = append(readers, scraped.Reader)
 	}
 	metrics, err := telemetry.Start(ctx, telemetry.Settings{
 		Version: release(), Environment: os.LookupEnv, Readers: readers, Logger: term.Logger,
@@ -71,7 +70,6 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	return &measured{metrics, listener}, nil
 }
 
-// close sends the last metrics, and frees the port.
 func (m *measured) close(log *slog.Logger) {
 	if m == nil {
 		return
@@ -170,8 +168,7 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	return limiter
 }
 
-// ofClients exports the number of limited clients, and the availability of the store that servers
-// share, if there is one.
+// ofClients exports the number of limited clients, and whether the store of all servers answers.
 func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	if m == nil || limits == nil {
 		return
@@ -217,7 +214,6 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 	return o
 }
 
-// ofSubscriptions exports the state of subscriptions, if there are any.
 func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	if m == nil || s == nil {
 		return
@@ -281,7 +277,6 @@ func (m *measured) ofPageIndex(p *pages) {
 	})
 }
 
-// one returns 1 for true, 0 for false.
 func one(yes bool) float64 {
 	if yes {
 		return 1
@@ -289,13 +284,11 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// startTraces starts sending traces, if the environment asks for it.
 func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) {
 	traces, err := telemetry.StartTraces(ctx, release(), os.LookupEnv, term.Logger)
 	return traces, usage(err)
 }
 
-// trace adds the calls of a session to traces.
 func (s *Session) trace(traces *telemetry.Traces) {
 	if tracer := traces.Tracer(); tracer != nil {
 		s.tracer, s.writes = tracer, spans.NewWrites()
@@ -308,8 +301,7 @@ type RequestLogFlags struct {
 	SlowOperation time.Duration `help:"Log operations that run for this long or longer, with their plans; 0 logs none (default: ${default})." placeholder:"1s" default:"1s"`
 }
 
-// requestObservers returns the observers that trace and log requests, and a function that ends
-// them.
+// requestObservers returns observers that trace and log requests, and a function to end them.
 func (f RequestLogFlags) requestObservers(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
 	end = func() {}
 	if tracer := traces.Tracer(); tracer != nil {

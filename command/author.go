@@ -23,7 +23,6 @@ type Author struct {
 	Force    bool `help:"Replace an existing file."`
 }
 
-// author returns the author that the command is about.
 func (c *Author) author() comment.Author { return comment.Author{ID: c.ID, Imported: c.Imported} }
 
 // Run exports or erases, and prints the result.
@@ -56,8 +55,7 @@ func (c *Author) check() error {
 	return c.author().CheckID()
 }
 
-// checkScan returns an error that states the cost of reading the whole table, unless the flags ask
-// for that.
+// checkScan returns an error with the cost of reading the whole table, unless the flags ask for it.
 func (c *Author) checkScan(ctx context.Context, session *Session) error {
 	if !c.Imported || c.Scan {
 		return nil
@@ -79,7 +77,6 @@ func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	return output.English.Sprintf(": about %s, %.0f read units", output.Count(items, "item", "items"), units), nil
 }
 
-// authorCopy counts the contents of an author's export.
 type authorCopy struct{ comments, decisions, reports, votes, keys int }
 
 // write writes all lines and keeps the file. It returns a report of their numbers.
@@ -106,7 +103,6 @@ func (c *Author) write(ctx context.Context, e *exporting) (report string, err er
 	return report, e.out.Keep(ctx)
 }
 
-// appendTo appends the lines of a record, and counts their contents.
 func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
 	switch {
 	case record.Report != nil:
@@ -133,7 +129,6 @@ func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byt
 	return lines, nil
 }
 
-// erase erases the author, and prints what was erased.
 func (c *Author) erase(ctx context.Context, session *Session, term Terminal) error {
 	if err := c.checkScan(ctx, session); err != nil {
 		return err
@@ -161,7 +156,6 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	return printFolded(term.Out, report+"\n")
 }
 
-// newEraser makes an eraser for the table of a session, on behalf of a command.
 func newEraser(session *Session, name string) *erasure.Eraser {
 	return erasure.New(session.Client, session.Table, processName(name), session.run)
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/talkback/talkback/internal/fetch"
 )
 
-// maxPEM bounds the file of a certificate chain or of a key, in bytes.
-const maxPEM = 1 << 20
-
-// readAgain is how often the files of a certificate are read.
-const readAgain = time.Minute
+const (
+	maxPEM    = 1 << 20     // bytes of the file of a certificate chain or of a key
+	readAgain = time.Minute // between two readings of these files
+)
 
 // certificate is the certificate of a server for HTTPS. Its files are read again while the server
 // runs, so that one that is renewed needs no restart and no signal.
@@ -41,8 +40,7 @@ func (f ListenFlags) openCertificate(log *slog.Logger) (getCertificate, error) {
 	return (&certificate{flags: f, log: log, pair: pair, read: time.Now()}).current, nil
 }
 
-// certificate reads the certificate for HTTPS and its key, nil for plain HTTP. The error names the
-// cure.
+// certificate reads the certificate for HTTPS and its key; nil for plain HTTP.
 func (f ListenFlags) certificate() (*tls.Certificate, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":

@@ -34,8 +34,7 @@ const (
 	burstSeconds     = 10
 )
 
-// maxServers bounds --client-limits-servers. The share of one of a thousand servers is one read unit
-// a second.
+// maxServers bounds --client-limits-servers. A thousandth is one read unit a second.
 const maxServers = 1000
 
 // policies returns the limits for each client; a rate of 0 means unlimited. Limits on writes apply
@@ -55,7 +54,6 @@ func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writ
 		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
 }
 
-// orDefault returns the value of a flag, or unset if it is not given.
 func orDefault(flag *uint32, unset uint32) uint32 {
 	if flag == nil {
 		return unset
@@ -101,7 +99,6 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	return clients, inWords(reads, writes), stop, nil
 }
 
-// inWords describes what each client may use.
 func inWords(reads, writes quota.Policy) string {
 	units, changes := "any number of read units", "any number of writes"
 	if reads.Rate > 0 {

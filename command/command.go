@@ -40,28 +40,21 @@ type line struct {
 	Log     LogFlags    `embed:"" group:"Log:"`
 	Version versionFlag `help:"Print the version." env:"-"`
 
-	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
-	Import Import `cmd:"" help:"Read a file of reviews into the table."`
-	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
-	Stream Stream `cmd:"" help:"Count comments from the table's stream, or print its progress."`
-	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
-
+	Serve   Serve   `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
+	Import  Import  `cmd:"" help:"Read a file of reviews into the table."`
+	Export  Export  `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
+	Stream  Stream  `cmd:"" help:"Count comments from the table's stream, or print its progress."`
+	Show    Show    `cmd:"" help:"Print one comment, with its keys."`
 	Stats   Stats   `cmd:"" help:"Print the ratings and languages of a product's comments."`
 	Explain Explain `cmd:"" help:"Print how a page of comments is read, which other plans were considered, and what it costs."`
 	Rebuild Rebuild `cmd:"" help:"Count all comments again and repair statistics and leaderboards, while the service runs."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
-
-	Doctor Doctor `cmd:"" help:"Check configuration, permissions, table, stream, clocks and counts, and print what to do. Changes nothing."`
-
-	Cost Cost `cmd:"" help:"Print what a month costs on AWS, from what a shop does or what its servers measured. Needs no table."`
-
-	Health Health `cmd:"" help:"Ask the server on this machine whether it is ready, for supervisors: exits with 0 if it is, else 1."`
-
-	Author Author `cmd:"" help:"Export or erase everything that the table holds about an author."`
-
-	Hooks Hooks `cmd:"" help:"Tell other services what happens to comments, by HTTP: add, list, pause, resume, test or remove a hook, or deliver its events again."`
-
-	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
+	Doctor  Doctor  `cmd:"" help:"Check configuration, permissions, table, stream, clocks and counts, and print what to do. Changes nothing."`
+	Cost    Cost    `cmd:"" help:"Print what a month costs on AWS, from what a shop does or what its servers measured. Needs no table."`
+	Health  Health  `cmd:"" help:"Ask the server on this machine whether it is ready, for supervisors: exits with 0 if it is, else 1."`
+	Author  Author  `cmd:"" help:"Export or erase everything that the table holds about an author."`
+	Hooks   Hooks   `cmd:"" help:"Tell other services what happens to comments, by HTTP: add, list, pause, resume, test or remove a hook, or deliver its events again."`
+	Pages   Pages   `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
 
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
 	Completion   Completion   `cmd:"" help:"Print the script that completes command lines of talkback in a shell."`
@@ -71,8 +64,7 @@ type line struct {
 
 // Main runs the command that the arguments name until it is done or the context ends. It returns
 // the exit status: 0 after success, 2 if the command line is invalid, 3 if an earlier import left
-// other rejected rows in the way, else 1. Every failure prints one sentence with the cause and the
-// cure.
+// other rejected rows in the way, else 1. Every failure prints its cause and its cure.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1
@@ -99,7 +91,6 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	return finish(chosen.Run(term), term)
 }
 
-// newParser makes the parser of a command line, whose commands receive engine.
 func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
 	return kong.New(l, append(valueMappers(),
 		kong.Name("talkback"),
@@ -114,8 +105,7 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 }
 
 // fillIn replaces ${name} by constants in the help, defaults and choices of flags. kong.Vars does
-// so too, but searches every constant's value for names again at each flag, which takes most of the
-// time of a short command.
+// so too, and takes most of the time of a short command.
 func fillIn(parser *kong.Kong) error {
 	constants := strings.NewReplacer(
 		"${table}", layout.DefaultTable,
@@ -149,7 +139,6 @@ func fillIn(parser *kong.Kong) error {
 	})
 }
 
-// finish prints an error, if there is one, and returns the exit status.
 func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
@@ -164,7 +153,6 @@ func finish(err error, term Terminal) int {
 	return exitFailed
 }
 
-// report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what

@@ -33,14 +33,12 @@ func (c *Completion) Run(term Terminal) error {
 	return err
 }
 
-// candidate is a word that fits at the cursor.
 type candidate struct{ word, help string }
 
 // anyFile represents all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes the words that can replace the last one, one per line, each with a tab and
-// its help.
+// writeCandidates writes the words that can replace the last one, with tab and help, one per line.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -71,7 +69,6 @@ type cursor struct {
 	positional int         // number of arguments so far
 }
 
-// advance moves over a word.
 func (c *cursor) advance(word string) {
 	name, isFlag := strings.CutPrefix(word, "--")
 	name, _, hasValue := strings.Cut(name, "=")
@@ -95,14 +92,11 @@ func (c *cursor) advance(word string) {
 
 // flags returns the flags that fit; before a command, also those of the default command.
 func (c *cursor) flags() []*kong.Flag {
-	var all []*kong.Flag
+	levels := c.node.AllFlags(true)
 	if c.node.DefaultCmd != nil {
-		all = slices.Clone(c.node.DefaultCmd.Flags)
+		levels = append([][]*kong.Flag{c.node.DefaultCmd.Flags}, levels...)
 	}
-	for _, level := range c.node.AllFlags(true) {
-		all = append(all, level...)
-	}
-	return all
+	return slices.Concat(levels...)
 }
 
 func (c *cursor) find(name string) *kong.Flag {
@@ -114,7 +108,6 @@ func (c *cursor) find(name string) *kong.Flag {
 	return nil
 }
 
-// next returns the candidates for an incomplete word.
 func (c *cursor) next(word string) (found []candidate) {
 	name, _, hasValue := strings.Cut(word, "=")
 	switch flag := c.find(strings.TrimPrefix(name, "--")); {
@@ -156,7 +149,6 @@ func (c *cursor) values(of *kong.Value) []candidate {
 	return nil
 }
 
-// commands returns the commands below a node.
 func commands(of *kong.Node) []candidate {
 	var found []candidate
 	for _, child := range of.Children {

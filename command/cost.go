@@ -84,7 +84,7 @@ func readWorkload(name string) (w cost.Workload, err error) {
 	if err != nil {
 		return w, err
 	}
-	if w, err = cost.ReadWorkload(bytes.NewReader(content)); err != nil {
+	if w, err = cost.ReadWorkload(content); err != nil {
 		return w, fmt.Errorf("%s: %w", name, err)
 	}
 	return w, nil
@@ -169,7 +169,6 @@ func withoutPassword(address string) string {
 	return parsed.Redacted()
 }
 
-// The metrics of what a server consumes.
 const (
 	readUnitsMetric  = "talkback_table_read_units_total"
 	writeUnitsMetric = "talkback_table_write_units_total"
@@ -194,7 +193,6 @@ func addReading(m *cost.Measured, reading telemetry.Reading, times float64) {
 	})
 }
 
-// billText formats a bill for a screen.
 func billText(b cost.Bill, screen output.Screen) string {
 	out := screen.Fold(fmt.Sprintf("A month of %d hours in %s, by prices of %s\n\n", cost.Hours, b.Region, b.PricesOf))
 	table := output.NewTable("WHAT", "NUMBER", "EACH", "BILLED", "", "DOLLARS", "SHARE")

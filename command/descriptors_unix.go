@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// descriptors returns the process's limit of file descriptors.
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

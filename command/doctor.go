@@ -20,8 +20,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Doctor checks that a server with the same flags could work. It changes no comment, no count and
-// no setting.
+// Doctor checks that a server with the same flags could work. It changes nothing in the table.
 type Doctor struct {
 	ListenFlags
 	PagesFlag
@@ -30,10 +29,8 @@ type Doctor struct {
 	MaxConnections uint32 `help:"Number of open connections that the server shall allow (default: ${default})." type:"positive" placeholder:"N" default:"${max_connections}"`
 	JSON           bool   `name:"json" help:"Print the findings as a JSON array."`
 
-	Writers WriterFlags `embed:"" group:"Who may write:"`
-
-	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
-
+	Writers       WriterFlags       `embed:"" group:"Who may write:"`
+	Clients       ClientFlags       `embed:"" group:"What each client may use over time:"`
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
 }
 
@@ -111,7 +108,6 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	return all
 }
 
-// writing checks the flags that say who may write.
 func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
 	const check = "writing"
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, term.Logger)
@@ -154,10 +150,8 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	return append(append(all, now.findings()...), eventFindings(ctx, session, now, !c.NoCount, c.Subscriptions.Max > 0, examiner.Words)...)
 }
 
-// lateCounts is the lag of counts that becomes a warning.
 const lateCounts = time.Minute
 
-// findings returns the findings that follow from a status.
 func (s status) findings() []doctor.Finding {
 	all := []doctor.Finding{s.ofCounts()}
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
@@ -190,7 +184,6 @@ func (s status) findings() []doctor.Finding {
 	return all
 }
 
-// ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() doctor.Finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
@@ -229,7 +222,6 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 	return text
 }
 
-// examineTimeout bounds the check of the Redis for client limits.
 const examineTimeout = 5 * time.Second
 
 // examine checks the client limits, and the Redis that counts clients, if there is one.
@@ -267,7 +259,6 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 	return doctor.New(check, doctor.OK, "%s counts them", store.Name())
 }
 
-// lateHook is the lag of a hook that becomes a warning.
 const lateHook = 15 * time.Minute
 
 // eventFindings checks hooks and subscriptions, if there are any. delivers and serves say whether
@@ -303,7 +294,6 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	return all
 }
 
-// ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
 	scheduled := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate

@@ -34,10 +34,8 @@ type EngineFlags struct {
 	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
 }
 
-// local reports whether the local engine is used.
 func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
 
-// check returns an error if a flag is invalid.
 func (f *EngineFlags) check() error {
 	if strings.Contains(f.Endpoint, "@") {
 		return usagef("--endpoint takes no user and no password, which messages would show: give an address such as http://localhost:8000")
@@ -107,7 +105,6 @@ func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Se
 	return session, nil
 }
 
-// with opens the engine, calls use, and closes it.
 func (f *EngineFlags) with(ctx context.Context, how Opening, term Terminal, use func(*Session) error) (err error) {
 	session, err := f.Open(ctx, how, term)
 	if err != nil {
@@ -154,7 +151,6 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 	return session, nil
 }
 
-// unreached explains why a table cannot be reached.
 func unreached(err error, session *Session) error {
 	var call *smithy.OperationError
 	var answer *smithyhttp.ResponseError // with a status, of a server that may be no engine
@@ -178,10 +174,8 @@ func unreached(err error, session *Session) error {
 
 // Session is a connection to an engine whose table is ready for use.
 type Session struct {
-	// Client calls the engine.
 	Client *dynamodb.Client
-	// Table is the name of the table.
-	Table string
+	Table  string
 	// Address says where the table is, for messages: an engine's URL, the local engine's folder, or
 	// AWS. The port of the local engine is never shown.
 	Address string
@@ -198,7 +192,6 @@ type Session struct {
 	run   string         // identifies the run of a local engine's process; empty for other engines
 }
 
-// region returns the region of AWS, empty for another engine.
 func (s *Session) region() string {
 	if !s.AWS {
 		return ""
@@ -227,8 +220,7 @@ func (s *Session) Close() error {
 	return s.local.Stop()
 }
 
-// watch runs work, and cancels it if the local engine ends. The error then says why the engine
-// ended.
+// watch runs work, and cancels it if the local engine ends. The error then says why it ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
 	if s.local == nil {
 		return work(ctx)
@@ -259,7 +251,6 @@ func processName(command string) string {
 	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
 }
 
-// newLeases makes the leases on the stream of a session's table.
 func newLeases(session *Session) *leases.Leases {
 	return leases.NewLeases(call.For(session.Client, call.ForLeases), session.Table)
 }

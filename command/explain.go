@@ -98,7 +98,6 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 	return place, nil
 }
 
-// planText formats a plan as tables.
 func planText(plan comment.QueryPlan, screen output.Screen) string {
 	plans := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
 	for _, candidate := range plan.Candidates {
@@ -121,8 +120,7 @@ func planText(plan comment.QueryPlan, screen output.Screen) string {
 	return screen.Fold(positionText(plan)) + plans.On(screen) + "\n" + reads.On(screen) + "\n" + screen.Fold(result)
 }
 
-// positionText describes how the page index was used, and how a page by number was found; "" if
-// there is nothing to say.
+// positionText describes how the page index was used, or a page by number found; "" if neither was.
 func positionText(plan comment.QueryPlan) string {
 	p := plan.Position
 	switch {
@@ -139,7 +137,6 @@ func positionText(plan comment.QueryPlan) string {
 	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-// estimateText formats an estimate; nil is unknown.
 func estimateText(estimate *float64) string {
 	if estimate == nil {
 		return "unknown"

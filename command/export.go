@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"strings"
 
@@ -72,10 +71,8 @@ func (c *Export) check() error {
 	return nil
 }
 
-// isFeed reports whether the file is Google's feed.
 func (c *Export) isFeed() bool { return c.Format == "google-product-reviews" }
 
-// feed returns the settings of Google's feed.
 func (c *Export) feed() *reviewfile.GoogleFeed {
 	return &reviewfile.GoogleFeed{Publisher: c.Publisher, Favicon: c.Favicon, ProductURL: c.ProductURL, MediaBase: c.MediaBase}
 }
@@ -93,16 +90,19 @@ func otherFormat(name string) string {
 	return ""
 }
 
-// write writes all comments and keeps the file. It returns a report: how many there are, and what
-// the file lacks.
+// write writes all comments and keeps the file. Its report says what is in it, and what it lacks.
 func (c *Export) write(ctx context.Context, e *exporting) (report string, err error) {
 	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, c.Calls)
 	scanner.Everything, scanner.OnImproper = c.All, e.leaveOut
-	comments, about, err := c.comments(ctx, scanner)
-	if err != nil {
-		return "", err
+	comments := scanner.OfProduct(ctx, c.Product)
+	if c.Product == "" {
+		about, _, err := scanner.Estimate(ctx)
+		if err != nil {
+			return "", err
+		}
+		comments = scanner.All(ctx)
+		e.progress.Expect(about)
 	}
-	e.progress.Expect(about)
 	form, feed := fileForm[comment.Comment]{appendTo: reviewfile.AppendPartial}, c.feed()
 	if c.All && c.Product == "" {
 		form.appendTo = reviewfile.Append
@@ -134,13 +134,4 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 		}
 	}
 	return report, e.out.Keep(ctx)
-}
-
-// comments returns the comments to export, and an estimate of their number, 0 if unknown.
-func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
-	if c.Product != "" {
-		return scanner.OfProduct(ctx, c.Product), 0, nil
-	}
-	about, _, err := scanner.Estimate(ctx)
-	return scanner.All(ctx), about, err
 }

@@ -27,7 +27,6 @@ type destination struct {
 	force bool   // whether to replace an existing file
 }
 
-// exporting is an export under way.
 type exporting struct {
 	session  *Session
 	out      *output.File
@@ -77,8 +76,7 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 	})
 }
 
-// printLeftOut prints the keys of invalid items, which are not in the file. It returns an error if
-// there are any.
+// printLeftOut prints the keys of invalid items. If there are any, it returns an error.
 func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
@@ -90,7 +88,6 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 		"invalid items: repair or delete them by the keys above, and run it again"))
 }
 
-// isGzipName reports whether a file's name means that it is compressed.
 func isGzipName(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gz") }
 
 // fileForm is the form of a file: values, each written by appendTo, between head and tail.
@@ -99,8 +96,7 @@ type fileForm[T any] struct {
 	appendTo   func([]byte, T) ([]byte, error)
 }
 
-// writeLines writes values in a form, and calls show from time to time with the number of values so
-// far.
+// writeLines writes values in a form, and calls show from time to time with their number so far.
 func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], form fileForm[T], show func(count int)) (count int, err error) {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines, end := io.Writer(buffered), buffered.Flush

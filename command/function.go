@@ -51,8 +51,7 @@ type functionLine struct {
 }
 
 // NewFunction makes the API configured by the environment, with the variables of talkback serve. It
-// connects to the table, and starts metrics and traces. Its error is one sentence that names the
-// cure.
+// connects to the table, and starts metrics and traces. Its error names the cure.
 func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	var l functionLine
 	parser, err := newParser(&l, &l.Engine, term, func(int) {})
@@ -80,7 +79,6 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	return l.Serve.function(ctx, &l.Engine, term)
 }
 
-// refuseUnfit returns an error if a variable is set whose flag does not fit a function.
 func refuseUnfit(chosen *kong.Context) error {
 	given := map[string]string{}
 	for _, flag := range chosen.Flags() {

@@ -35,14 +35,12 @@ type Hooks struct {
 	Since        string         `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
 }
 
-// defaultGiveUp is the default of --give-up.
 const defaultGiveUp = 72 * time.Hour
 
 func hooksOf(session *Session) *webhooks.Store {
 	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
 }
 
-// newSender makes a sender of events, which reads secrets from the environment.
 func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
 
 // Run performs the action, and prints the result.
@@ -84,7 +82,6 @@ func (c *Hooks) check(app *kong.Application) (since time.Time, err error) {
 	return since, nil
 }
 
-// hook returns the hook that add adds.
 func (c *Hooks) hook() webhooks.Hook {
 	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, Purge: c.Purge, AllowPrivate: c.AllowPrivate, GiveUp: defaultGiveUp}
 	if c.GiveUp != nil {
@@ -96,8 +93,7 @@ func (c *Hooks) hook() webhooks.Hook {
 	return h
 }
 
-// run performs the action, and returns the text to print, which may accompany an error about
-// damaged items.
+// run returns the text to print, which may accompany an error about damaged items.
 func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, screen output.Screen) (text string, err error) {
 	store := hooksOf(session)
 	h := webhooks.Hook{ID: c.Hook}
@@ -155,7 +151,6 @@ func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
 	return output.PrintableLines(out.String()), errors.Join(wrong...)
 }
 
-// hookText formats a hook and its progress.
 func hookText(s webhooks.State) string {
 	h, p, sum := s.Hook, s.Progress, s.Progress.Sum()
 	kinds, state, waits := "all events", "delivered by "+p.Who, "none waits"

@@ -126,8 +126,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return flags.with(ctx, opening, term, func(session *Session) error { return c.importInto(ctx, session, work, target, term) })
 }
 
-// checkMode returns an error if flags contradict each other: those that list imports, take one
-// back, or read a file.
+// checkMode returns an error if flags contradict each other.
 func (c *Import) checkMode() error {
 	switch {
 	case c.List && c.Undo != "":
@@ -164,7 +163,6 @@ func (c *Import) checkTable() error {
 	return err
 }
 
-// name returns the name of the import. It defaults to the name of the file.
 func (c *Import) name() string {
 	file := output.Printable(filepath.Base(reviewfile.Named(c.File)))
 	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
@@ -183,7 +181,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 	if err := printPreview(term.Out, preview, c.languageFlag()); err != nil {
 		return err
 	}
-	if c.Yes || preview.Rows() == 0 || c.File == reviewfile.StandardInput || !asks(term) {
+	if c.Yes || preview.Rows == 0 || c.File == reviewfile.StandardInput || !asks(term) {
 		return nil
 	}
 	return confirm(ctx, term, "Import these rows?", "imported")
@@ -201,7 +199,6 @@ func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *impor
 	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
-// importInto imports into the table of a session.
 func (c *Import) importInto(ctx context.Context, session *Session, work *importer.Import, target keeper.Target, term Terminal) error {
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
@@ -223,7 +220,7 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 			if begun, err = registry.Begin(ctx, c.name()); err != nil {
 				return err
 			}
-			loader.Import = begun.Number()
+			loader.Import = begun.Number
 			work.Note = func(ctx context.Context, written, updated int) error {
 				return registry.Note(ctx, begun, written, updated)
 			}
@@ -243,8 +240,7 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 	return printReport(term.Out, work, waited, err)
 }
 
-// restoreFile restores a file of talkback export, with original ids and dates, and without naming
-// the import.
+// restoreFile restores a file of talkback export, and does not name the import.
 func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader *restore.Loader, term Terminal) error {
 	if err := work.Run(ctx); err != nil {
 		return err
@@ -285,8 +281,7 @@ func printReport(out io.Writer, work *importer.Import, waited time.Duration, err
 	return errors.Join(unwritten, err)
 }
 
-// importedText formats the report of an import for a screen: the first line is a summary, the
-// others are notices.
+// importedText formats the report of an import: a summary in the first line, notices in the others.
 func importedText(summary string, screen output.Screen) string {
 	lines := strings.Split(summary, "\n")
 	for i := 1; i < len(lines); i++ {
@@ -295,7 +290,6 @@ func importedText(summary string, screen output.Screen) string {
 	return screen.Fold(strings.Join(lines, "\n"))
 }
 
-// minAuthorSecret is the least length of the secret of --hash-authors.
 const minAuthorSecret = 16
 
 // Options returns the options of reading the file. An error names the wrong flag.

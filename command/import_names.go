@@ -32,7 +32,6 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 		"imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back"))
 }
 
-// importsText formats a list of imports for a screen.
 func importsText(all []importer.Listed, screen output.Screen) string {
 	if len(all) == 0 {
 		return screen.Fold("No import has a name in this table.\n")
@@ -52,8 +51,7 @@ func importsText(all []importer.Listed, screen output.Screen) string {
 }
 
 // undoImport removes the comments of an import, and waits until that is counted, unless others is
-// set. First it prints the cost and the number of comments, and asks the user of a terminal for
-// confirmation.
+// set. First it prints the cost, and asks the user of a terminal for confirmation.
 func undoImport(ctx context.Context, session *Session, name string, yes bool, target keeper.Target, others bool, term Terminal) error {
 	registry := importer.NewRegistry(session.Client, session.Table)
 	m, err := registry.Find(ctx, name)
@@ -92,7 +90,6 @@ func undoImport(ctx context.Context, session *Session, name string, yes bool, ta
 	return printFolded(term.Out, undoneText(done)+"\n")
 }
 
-// undoneText describes what became of the comments of an import.
 func undoneText(u importer.Undone) string {
 	text := output.Count(u.Removed, "comment is removed", "comments are removed")
 	if u.Changed > 0 {
@@ -103,8 +100,7 @@ func undoneText(u importer.Undone) string {
 
 // withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that
 // work wrote is counted; if others is set, it leaves counting to other processes. It returns how
-// long counting took after work ended. told begins the message about a backlog, and says what is
-// done by then.
+// long counting took after work ended. told begins the message about a backlog.
 func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)

@@ -109,7 +109,7 @@ func TestUndoOfAKilledImport(t *testing.T) {
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
 	begun := must.Get(importer.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "cups.csv"))(t)
 	loader := dynamo.NewLoader(a.session.Client, a.session.Table, 0)
-	loader.Import = begun.Number()
+	loader.Import = begun.Number
 	must.Get(loader.Load(t.Context(), commenttest.Many(commenttest.Rand(t), "cup", 3)))(t)
 	status, out, said := a.talkback("import", "--undo", "cups.csv", "--yes")
 	want := "cups.csv still runs, or was killed: it added 0 comments or more. To find them, this reads the whole table"

@@ -65,7 +65,6 @@ func previewText(p *importer.Preview, language string, screen output.Screen) str
 	return out.String()
 }
 
-// mappingText lists the columns of a file and the fields that they become.
 func mappingText(m reviewfile.Mapping, language string, screen output.Screen) string {
 	if len(m.Fields) == 0 {
 		return ""
@@ -93,12 +92,11 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 	return text + "\n"
 }
 
-// rowsText says how many rows become comments of each status, or are rejected.
 func rowsText(p *importer.Preview) string {
 	rejected := p.States[comment.Rejected]
-	first := output.Count(p.Rows()+p.Rejected, "row: ", "rows: ")
+	first := output.Count(p.Rows+p.Rejected, "row: ", "rows: ")
 	if p.Partial {
-		first = "The first " + output.Count(p.Rows()+p.Rejected, "row", "rows") + ", since standard input is read only once: "
+		first = "The first " + output.Count(p.Rows+p.Rejected, "row", "rows") + ", since standard input is read only once: "
 	}
 	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
 	for _, part := range []struct {
@@ -115,7 +113,6 @@ func rowsText(p *importer.Preview) string {
 	return first + strings.Join(parts, ", ")
 }
 
-// tallyText lists a tally's most frequent texts.
 func tallyText(head string, t importer.Tally, screen output.Screen) string {
 	top := t.Top()
 	if len(top) == 0 {
@@ -162,7 +159,6 @@ func sampleText(c comment.Comment, screen output.Screen) string {
 	return text
 }
 
-// cutText returns at most the first maxSampleText characters of a text.
 func cutText(text string) string {
 	if runes := []rune(text); len(runes) > maxSampleText {
 		return string(runes[:maxSampleText]) + "…"

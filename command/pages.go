@@ -49,7 +49,6 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bo
 	return target, only, err
 }
 
-// target returns the store that the flag names.
 func (f PagesFlag) target() (keeper.Target, error) {
 	t, err := keeper.Parse(f.Pages, keeper.Kinds())
 	return t, usage(err)
@@ -71,8 +70,7 @@ type pages struct {
 // firstTry is how long opening a store may take before a command continues without it.
 const firstTry = 2 * time.Second
 
-// openPages opens the store of a target for a command. A store that does not answer is opened
-// later.
+// openPages opens the store of a target. A store that does not answer is opened later.
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
@@ -104,7 +102,6 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	return p, nil
 }
 
-// withPages opens the table and its page numbers for a command, and passes both to use.
 func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) error {
 	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) (err error) {
 		pages, err := openPages(ctx, target, session, command, term.Logger)
@@ -145,7 +142,6 @@ func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.C
 	return counter
 }
 
-// rebuilding returns the options to rebuild the statistics and page numbers of a session's table.
 func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
 	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Lost: session.outbox().Lost, Logger: p.log}
 	if p.table != nil {
@@ -154,8 +150,7 @@ func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptio
 	return options
 }
 
-// lastMerges is how long an ending command waits for merges of the index in the table. The next
-// process does the rest.
+// lastMerges is how long an ending command waits for merges. The next process does the rest.
 const lastMerges = 3 * time.Second
 
 // Close waits for merges of the counter, and closes the store.
@@ -180,8 +175,7 @@ func (p *pages) explain(err error) error {
 	return err
 }
 
-// whileLate returns an index that answers however late counting is. What is not counted yet shows
-// as a drift.
+// whileLate returns an index that answers however late counting is, which then shows as a drift.
 func (p *pages) whileLate() pageindex.Index {
 	if p.table != nil {
 		return p.table
@@ -198,8 +192,7 @@ func (p *pages) Beside(ctx context.Context, work func(context.Context) error) er
 	return task.Beside(ctx, p.keeper.Run, work)
 }
 
-// status returns the status of each store that the table knows. The store of the flag reports its
-// own.
+// status returns the status of each store that the table knows; the flag's store reports its own.
 func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status, error) {
 	registry, err := p.keeper.Table.Registry(ctx)
 	if err != nil {
@@ -232,8 +225,7 @@ type Pages struct {
 // indexed is how many comments are added to an index at a time.
 const indexed = 1000
 
-// Run makes the files and prints the number of comments in them. After an error the folder is
-// unchanged.
+// Run makes the files and prints the number of comments. After an error the folder is unchanged.
 func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	source, err := task.Await(ctx, func() (*reviewfile.Source, error) { return reviewfile.Open(c.From, term.In) })
 	if err != nil {

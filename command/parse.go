@@ -55,7 +55,12 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	if unknownLetter.MatchString(text) {
 		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
-	text = missingValue.ReplaceAllString(namingVariable(parse.Context, text), "the value is missing")
+	if !strings.HasPrefix(text, "unknown flag") { // that names flags to give, others a flag whose value may come from its variable
+		text = inVariables(parse.Context.Flags(), fromVariable.ReplaceAllString(text, "$2: $1"), func(flag *kong.Flag) bool {
+			return !isGiven(parse.Context, flag) && variableOf(flag) != ""
+		})
+	}
+	text = missingValue.ReplaceAllString(text, "the value is missing")
 	return usagef("%s; see %s", strings.Replace(text, ": bool value must be ", " must be ", 1), help)
 }
 
@@ -65,17 +70,6 @@ var missingValue = regexp.MustCompile(`(expected \w+ value but got "|missing val
 // fromVariable is kong's error about the value of a variable.
 var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+)=".*"\)$`)
 
-// namingVariable names the environment variable in an error about the value of a flag, if the value
-// comes from there. The parser names the flag.
-func namingVariable(line *kong.Context, text string) string {
-	if strings.HasPrefix(text, "unknown flag") {
-		return text // it names flags to give
-	}
-	text = fromVariable.ReplaceAllString(text, "$2: $1")
-	return inVariables(line.Flags(), text, func(flag *kong.Flag) bool { return !isGiven(line, flag) && variableOf(flag) != "" })
-}
-
-// flagName is the name of a flag in a text.
 var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
 
 // inVariables replaces the names of some flags in a text by those of their variables.
@@ -90,7 +84,6 @@ func inVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) st
 	})
 }
 
-// isGiven reports whether a flag stands on the command line.
 func isGiven(line *kong.Context, flag *kong.Flag) bool {
 	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag == flag })
 }
@@ -139,7 +132,6 @@ var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
 // closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
 
-// noCommand returns the error for an unknown command, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
 	distance := closeEnough
@@ -161,7 +153,6 @@ func noCommand(app *kong.Application, word string) error {
 	return fmt.Errorf("there is no command %q; did you mean %s?", word, strings.Join(near, " or "))
 }
 
-// variablePrefix begins the names of all environment variables of this program.
 const variablePrefix = "TALKBACK_"
 
 // warnOfMisspelt warns of misspelt environment variables, given as NAME=value. They have no effect,
@@ -177,9 +168,8 @@ func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) 
 	}
 }
 
-// resembled returns the environment variable that a misspelt one resembles. It returns "" for
-// names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for a service called
-// talkback.
+// resembled returns the environment variable that a misspelt one resembles, "" for none: Kubernetes
+// sets TALKBACK_SERVICE_HOST and others for a service called talkback.
 func resembled(app *kong.Application, name string) (near string) {
 	upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	if !strings.HasPrefix(upper, variablePrefix) {
@@ -198,7 +188,6 @@ func resembled(app *kong.Application, name string) (near string) {
 	return near
 }
 
-// variables returns the names of the environment variables of all commands.
 func variables(node *kong.Node) []string {
 	var names []string
 	for _, flag := range node.Flags {
@@ -268,7 +257,6 @@ func isBlank(value reflect.Value) bool {
 	return false
 }
 
-// refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
 func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
 		text, set := os.LookupEnv(name)
@@ -394,7 +382,6 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// example returns a hint at a valid value, "" if the flag has none.
 func example(value *kong.Value) string {
 	switch {
 	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, are no example
@@ -408,7 +395,6 @@ func example(value *kong.Value) string {
 // maxCalls bounds --calls. Some hundred already take all connections and all that a table gives.
 const maxCalls = 1000
 
-// checkCalls returns an error if a number of concurrent calls is negative or too large.
 func checkCalls(calls int) error {
 	if calls < 0 || calls > maxCalls {
 		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, maxCalls)
@@ -416,8 +402,7 @@ func checkCalls(calls int) error {
 	return nil
 }
 
-// decodeStore parses an optional value. Without one, the flag has the value of its variable, or the
-// table.
+// decodeStore parses an optional value. Without one, that of the variable holds, or the table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {

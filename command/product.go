@@ -13,8 +13,7 @@ import (
 // explainedAge is the default of --statistics-age.
 const explainedAge = 5 * time.Second
 
-// withStore opens the table and its page numbers, and calls use with a store configured like a
-// server's.
+// withStore opens the table and its page numbers, and calls use with a store like a server's.
 func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner string, term Terminal, use func(*dynamo.Store) error) error {
 	target, err := f.target()
 	if err != nil {
@@ -37,7 +36,6 @@ func checkProduct(ctx context.Context, store *dynamo.Store, id string) error {
 	return err
 }
 
-// noProduct returns the error that a product has no comments.
 func noProduct(id string) error {
 	return comment.Errorf(comment.NotFound, "there is no comment of product %q in the table: check the id, whose case matters", id)
 }

@@ -36,7 +36,6 @@ func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(
 	return load, err
 }
 
-// loadSample writes sample data into a table.
 func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)

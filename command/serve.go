@@ -69,33 +69,22 @@ type Serve struct {
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
-	OnePerCustomer bool `help:"Take one comment of each customer about a product; a second one is refused."`
+	OnePerCustomer  bool              `help:"Take one comment of each customer about a product; a second one is refused."`
+	ReportThreshold uint32            `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." type:"positive" placeholder:"N" default:"3"`
+	MediaBase       comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
+	ShopName        string            `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
 
-	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." type:"positive" placeholder:"N" default:"3"`
-
-	MediaBase comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
-
-	ShopName string `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
-
-	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
-
-	Writers WriterFlags `embed:"" group:"Who may write:"`
-
-	Moderation ModerationFlags `embed:"" group:"What waits for a moderator:"`
-
-	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
-
-	Persisted PersistedFlags `embed:"" group:"Which operations clients may send by name:"`
-
+	Limits        limits.Limits     `embed:"" prefix:"max-" group:"What one operation may cost:"`
+	Writers       WriterFlags       `embed:"" group:"Who may write:"`
+	Moderation    ModerationFlags   `embed:"" group:"What waits for a moderator:"`
+	Clients       ClientFlags       `embed:"" group:"What each client may use over time:"`
+	Persisted     PersistedFlags    `embed:"" group:"Which operations clients may send by name:"`
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
+	Site          SiteFlags         `embed:"" group:"What product pages show:"`
 
-	Site SiteFlags `embed:"" group:"What product pages show:"`
-
-	// Watermark reads the time up to which changes are counted. If it is nil, no partition is
-	// skipped.
+	// Watermark reads the time up to which changes are counted. If nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store's method
-	// is used.
+	// CountedUpTo returns the same without a call, for responses. If nil, the Store's is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	// Following reports whether this process reads the whole stream, since when, and up to when.
@@ -120,8 +109,7 @@ type Serve struct {
 	observers   []httpapi.Observer     // of requests
 }
 
-// Bounds of durations. DynamoDB itself takes some milliseconds for a call, and up to days to delete
-// what has expired.
+// Bounds of durations. DynamoDB takes milliseconds for a call, and days to delete what has expired.
 const (
 	minOperation = 10 * time.Millisecond
 	maxOperation = time.Hour
@@ -179,9 +167,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
-	delay, err := c.drainDelay()
-	if err != nil {
-		return err
+	delay := c.DrainTimeout / 3
+	if c.DrainDelay != nil {
+		delay = *c.DrainDelay
+	}
+	if delay > 0 && delay >= c.DrainTimeout {
+		return usagef("--drain-delay %v leaves no time for requests under way: give less than --drain-timeout, which is %v", delay, c.DrainTimeout)
 	}
 	// Open the port first: without it, nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
@@ -222,8 +213,7 @@ type surroundings struct {
 	ends            []func() // functions that stop what was started
 }
 
-// close stops everything in parallel: each part may wait seconds for something that does not
-// answer.
+// close stops everything in parallel: each part may wait seconds for something else to answer.
 func (s *surroundings) close() {
 	var ending sync.WaitGroup
 	for _, end := range s.ends {
@@ -285,7 +275,6 @@ func (c *Serve) DocumentCheck() func(text string) error {
 	})
 }
 
-// answer opens the API and serves until the context ends.
 func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)
 	defer c.hub.Close()
@@ -326,18 +315,6 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	})
 }
 
-// drainDelay returns how long connections are accepted after SIGTERM.
-func (c *Serve) drainDelay() (time.Duration, error) {
-	switch {
-	case c.DrainDelay == nil:
-		return c.DrainTimeout / 3, nil
-	case *c.DrainDelay > 0 && *c.DrainDelay >= c.DrainTimeout:
-		return 0, usagef("--drain-delay %v leaves no time for requests under way: give less than --drain-timeout, which is %v", *c.DrainDelay, c.DrainTimeout)
-	}
-	return *c.DrainDelay, nil
-}
-
-// newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
 	certificate, err := task.Await(ctx, func() (getCertificate, error) { // a pipe may never deliver; likewise below
 		return c.openCertificate(term.Logger)
@@ -383,8 +360,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	return store, runner
 }
 
-// Store makes the store of a session's table, configured by the flags. numbers finds pages by
-// number; nil for none.
+// Store makes the store of a session's table. numbers finds pages by number; nil for none.
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
@@ -416,7 +392,6 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
 		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
-
 		Follower: c.hub,
 
 		MediaBase: c.MediaBase,
@@ -472,8 +447,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	})
 }
 
-// announce prints, or logs, the server's addresses, who may write, and the limits of each client,
-// if any.
+// announce prints, or logs, the server's addresses, who may write, and each client's limits.
 func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
 	if term.LogsJSON {
 		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)

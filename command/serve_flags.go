@@ -28,8 +28,7 @@ type PersistedFlags struct {
 	Memory  uint32   `name:"max-persisted" help:"Automatic persisted queries that are remembered, in bytes; 0 takes none (default: ${default})." placeholder:"BYTES" default:"${max_persisted}"`
 }
 
-// defaultPersisted is the memory for automatic persisted queries, in bytes: enough for some
-// thousand.
+// defaultPersisted is the memory for automatic persisted queries, in bytes: for some thousand.
 const defaultPersisted = 4 << 20
 
 // open reads the manifests, or starts remembering queries, also in the Redis at a URL unless that

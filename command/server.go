@@ -96,7 +96,6 @@ func (s *server) wait(ctx context.Context) error {
 	return s.running.Wait()
 }
 
-// close stops the server and closes the port.
 func (s *server) close() {
 	if s.stop != nil {
 		s.stop(nil)
@@ -159,7 +158,6 @@ type ListenFlags struct {
 	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers must use HTTPS for this host, on any port, after a visit by HTTPS (Strict-Transport-Security); 0 sends no header (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
-// listenOn listens on the address in a flag. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
@@ -209,9 +207,8 @@ func checkAddress(flag, address string) error {
 // maxHosts bounds the addresses printed for a server that listens on all addresses of the machine.
 const maxHosts = 4
 
-// openable returns the hosts, with the port, at which a browser can reach a server. That is its
-// address. For the unspecified address, it is localhost and then the addresses that other machines
-// can reach.
+// openable returns the hosts, with the port, at which a browser can reach a server. For the
+// unspecified address, they are localhost and then those that other machines can reach.
 func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -232,7 +229,6 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	return hosts
 }
 
-// scheme returns the URL scheme of the server.
 func (f ListenFlags) scheme() string {
 	if f.TLSCert != "" {
 		return "https"

@@ -33,8 +33,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) error
 	})
 }
 
-// inspectionText formats a comment and its keys for a screen. It wraps texts to a width on any
-// output.
+// inspectionText formats a comment and its keys for a screen. It wraps texts to a width.
 func inspectionText(i dynamo.Inspection, width int, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(showComment(i.Comment, width, screen))
@@ -55,7 +54,6 @@ func inspectionText(i dynamo.Inspection, width int, screen output.Screen) string
 	return out.String()
 }
 
-// showComment formats a comment: its text, its author and its times.
 func showComment(c comment.Comment, width int, screen output.Screen) string {
 	var out strings.Builder
 	stars := starsOf(c.Rating)
@@ -89,8 +87,7 @@ func showComment(c comment.Comment, width int, screen output.Screen) string {
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
 }
 
-// showState describes the state of a comment. It returns nothing for an approved one that waits for
-// no moderator.
+// showState describes the state of a comment; an approved one that waits for no moderator has none.
 func showState(c comment.Comment) (rows [][2]string) {
 	m := comment.Moderation{}
 	if c.Moderation != nil {

@@ -40,7 +40,6 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 	})
 }
 
-// ratings is how the comments of a product are rated.
 type ratings struct {
 	product string
 	filter  comment.Filter
@@ -51,7 +50,6 @@ type ratings struct {
 	upTo      *time.Time // up to when changes are counted, nil if unknown
 }
 
-// languageRatings is how comments in a language are rated.
 type languageRatings struct {
 	name   string
 	counts comment.Counts
@@ -85,7 +83,6 @@ func readRatings(ctx context.Context, store *dynamo.Store, product string, filte
 	return r, err
 }
 
-// readStatistics reads the counts from the statistics of the product.
 func (r *ratings) readStatistics(ctx context.Context, store *dynamo.Store) error {
 	found, failed, err := store.StatsOf(ctx, []string{r.product})
 	if err := errors.Join(err, failed[r.product]); err != nil {
@@ -131,7 +128,6 @@ func (r *ratings) addLanguage(name string, counts comment.Counts) {
 	}
 }
 
-// text formats the ratings for a screen.
 func (r ratings) text(now time.Time, screen output.Screen) string {
 	head := screen.Head(output.Printable(r.product)) + "\n" + output.Count(r.counts.Total(), "comment", "comments")
 	if mean, any := r.counts.Average(); any {

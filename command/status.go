@@ -26,7 +26,6 @@ type status struct {
 	pages       []keeper.Status
 }
 
-// readStatus reads the status from the table.
 func readStatus(ctx context.Context, session *Session, pages *pages) (status, error) {
 	leases := leases.NewLeases(session.Client, session.Table)
 	s := status{now: time.Now()}
@@ -47,7 +46,6 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 	return s, err
 }
 
-// text formats the status for a screen.
 func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
 	headline, mark := s.headline(), screen.Notice
@@ -75,7 +73,6 @@ func (s status) text(screen output.Screen) string {
 	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
 }
 
-// headline says whether the statistics are complete.
 func (s status) headline() string {
 	upTo, known := stream.ProcessedUpTo(s.leases)
 	switch {
@@ -117,7 +114,6 @@ func (s status) rebuildLine() string {
 	}
 }
 
-// pagesLine describes the status of a store of page numbers.
 func (s status) pagesLine(store keeper.Status) string {
 	name := "Page numbers in " + output.Printable(store.Name)
 	switch {
@@ -143,12 +139,9 @@ func (s status) pagesLine(store keeper.Status) string {
 	return fmt.Sprintf("%s: not complete%s%s; %s", name, since, reason, cure)
 }
 
-// table formats the leases, with a row for each shard.
 func (s status) table(style output.Style) *output.Table {
 	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
-	leases := slices.Clone(s.leases)
-	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-	for _, lease := range leases {
+	for _, lease := range slices.SortedFunc(slices.Values(s.leases), func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) }) {
 		behind := "unknown"
 		if lag, known := lease.Lag(s.now); known {
 			behind = lagText(lag)

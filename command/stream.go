@@ -27,16 +27,13 @@ type Stream struct {
 	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"${lease_time}" default:"${lease_time}"`
 }
 
-// shortestLease is the minimum of --lease-time. A process renews a lease several times in that
-// time, each time with a write.
-const shortestLease = 100 * time.Millisecond
-
-// longestLease is the maximum of --lease-time.
-const longestLease = time.Hour
-
-// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
-// often as those of other processes, whose timeout may be shorter.
-const heartbeatsPerLease = 3
+const (
+	shortestLease = 100 * time.Millisecond // a process renews a lease several times in that time, each time with a write
+	longestLease  = time.Hour
+	// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
+	// often as those of other processes, whose timeout may be shorter.
+	heartbeatsPerLease = 3
+)
 
 // Run counts until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
@@ -87,7 +84,6 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	})
 }
 
-// count counts until the context ends.
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
 	runner := newCounting(session, "talkback stream", pages, nil, term.Logger)
 	measured.ofCounting(runner)

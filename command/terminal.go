@@ -21,12 +21,10 @@ import (
 
 // Terminal is the input and output of a command.
 type Terminal struct {
-	// In is standard input.
 	In io.Reader
 	// Out receives the result of a command, Err everything else: progress, logs and errors.
 	Out, Err io.Writer
-	// Logger writes to Err.
-	Logger *slog.Logger
+	Logger   *slog.Logger
 	// LogsJSON means that programs read Err: a server writes only lines of JSON to it.
 	LogsJSON bool
 }
@@ -49,8 +47,7 @@ type LogFlags struct {
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// apply returns the terminal with the configured log. With the defaults, it keeps the terminal's
-// log.
+// apply returns the terminal with the configured log: with the defaults, its own.
 func (f LogFlags) apply(term Terminal) Terminal {
 	options := &slog.HandlerOptions{Level: logLevels[f.LogLevel]}
 	switch {
@@ -62,7 +59,6 @@ func (f LogFlags) apply(term Terminal) Terminal {
 	return term
 }
 
-// Exit statuses.
 const (
 	exitDone   = 0
 	exitFailed = 1 // something failed, is missing, or is wrong
@@ -76,7 +72,6 @@ type usageError struct{ error }
 // Unwrap returns the underlying error.
 func (e *usageError) Unwrap() error { return e.error }
 
-// usagef formats a usage error.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // usage turns an error into a usage error, and leaves nil as it is.
@@ -131,8 +126,7 @@ func outliveReaders() (stop func()) {
 	return func() { signal.Stop(ignored) }
 }
 
-// endedEarly returns the error of a server that ended. It returns nil, and logs, if a signal merely
-// interrupted the start.
+// endedEarly returns the error of a server, or logs, if a signal merely interrupted its start.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
 	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
 		return err
@@ -183,7 +177,6 @@ func plainly(err error, log *slog.Logger) string {
 	return text
 }
 
-// failedCalls returns the SDK calls in an error's tree.
 func failedCalls(err error) []*smithy.OperationError {
 	if call, ok := err.(*smithy.OperationError); ok {
 		return []*smithy.OperationError{call}

@@ -20,17 +20,14 @@ func printFolded(out io.Writer, text string) error {
 	return err
 }
 
-// printJSON prints a value as indented JSON.
 func printJSON(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
 
-// timeText formats a time, in UTC.
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
-// timeOr formats a time, or returns a text if there is none.
 func timeOr(t *time.Time, none string) string {
 	if t == nil {
 		return none
@@ -38,12 +35,10 @@ func timeOr(t *time.Time, none string) string {
 	return timeText(*t)
 }
 
-// starsOf formats a rating as stars.
 func starsOf(rating int) string {
 	return strings.Repeat("★", rating) + strings.Repeat("☆", comment.MaxRating-rating)
 }
 
-// improperText lists the keys of invalid items, one per line.
 func improperText(items []layout.Improper) string {
 	var text strings.Builder
 	for _, item := range items {
@@ -52,7 +47,6 @@ func improperText(items []layout.Improper) string {
 	return text.String()
 }
 
-// improperError returns an error if there are invalid items.
 func improperError(items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil

@@ -97,7 +97,6 @@ func printVerified(out io.Writer, found counts.Verified, took time.Duration) err
 	return errors.Join(err, improperError(found.Improper))
 }
 
-// verifiedText formats the findings for a screen, one per line.
 func verifiedText(found counts.Verified, took time.Duration, screen output.Screen) string {
 	var text strings.Builder
 	for _, drift := range found.Drifts {
@@ -200,7 +199,6 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 	}
 }
 
-// verifyPages compares the page index with the comments, and prints the differences.
 func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
 	scanner.OnImproper = func(layout.Improper) {} // verify without --pages lists invalid items

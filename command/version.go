@@ -23,8 +23,7 @@ func (PrintVersion) Run(term Terminal) error {
 // versionFlag is --version. Kong's own ignores errors of writing the version.
 type versionFlag bool
 
-// BeforeReset implements a hook of kong: it prints the version and ends the process, whatever else
-// is on the command line.
+// BeforeReset implements a hook of kong: it prints the version and ends, whatever else is given.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	if _, err := fmt.Fprintln(app.Stdout, version()); err != nil {
 		return err
@@ -33,7 +32,6 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// version describes this build, in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -51,7 +49,6 @@ func release() string {
 	return info.Main.Version
 }
 
-// shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 
 // versionOf describes a build: release, commit with its date, and compiler, as far as recorded.

@@ -55,7 +55,8 @@ type LoadCounts struct {
 	Erased int
 }
 
-func (n *LoadCounts) add(more LoadCounts) {
+// Add adds the counts of more comments.
+func (n *LoadCounts) Add(more LoadCounts) {
 	n.Written += more.Written
 	n.Updated += more.Updated
 	n.Changed += more.Changed
@@ -128,7 +129,7 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 	}
 	err := group.Wait()
 	for _, n := range counts {
-		total.add(n)
+		total.Add(n)
 	}
 	if err != nil {
 		return total, call.Wrap(err, "load of %s", comment.Amount(len(comments), "comment"))

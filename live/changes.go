@@ -41,7 +41,6 @@ func changesIn(events []outbox.Event) []change {
 	return out
 }
 
-// countedIn returns the products whose statistics changed.
 func countedIn(events []outbox.Event) []string {
 	var out []string
 	for _, e := range events {

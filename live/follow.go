@@ -29,8 +29,7 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 	})
 }
 
-// subscribe adds a subscription, and then calls begin with the position after which it gets every
-// event.
+// subscribe adds a subscription, and calls begin with the position after which it gets every event.
 func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx context.Context, until outbox.Position) error) error {
 	inlet, ok := ctx.Value(inletKey{}).(*Inlet)
 	if !ok {

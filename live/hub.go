@@ -69,8 +69,7 @@ type following struct {
 	idle  *time.Timer // likewise: set while there are no users
 }
 
-// join adds a subscription, and begins to follow events if it is the first. The subscription gets all events after the
-// returned position.
+// join adds a subscription, and begins to follow events if it is the first. It gets all events after the position.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	h.mu.Lock()
 	f := h.following
@@ -107,8 +106,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	return h.at, nil
 }
 
-// leave removes a subscription, if it is there. When the last one has left, the hub still follows events for the time
-// linger.
+// leave removes a subscription, if it is there. After the last one, the hub still follows events for the time linger.
 func (h *Hub) leave(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,7 +197,10 @@ func (h *Hub) broke(f *following) {
 	h.following = nil
 	for _, all := range h.products {
 		for s := range all {
-			s.fail(ErrBroken)
+			s.mu.Lock()
+			s.end(ErrBroken)
+			s.signal()
+			s.mu.Unlock()
 		}
 	}
 }
@@ -253,8 +254,7 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 }
 
-// deliver sends changes to subscribers. If it lacks comments or statistics for them, it delivers nothing and returns
-// their keys.
+// deliver sends changes to subscribers. If it lacks comments or statistics, it sends nothing and returns their keys.
 func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, done bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -292,7 +292,6 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 	return nil, nil, true
 }
 
-// follows reports whether a product has such a subscription.
 func (h *Hub) follows(product string, such func(*Subscription) bool) bool {
 	for s := range h.products[product] {
 		if such(s) {
@@ -329,7 +328,6 @@ func later(a, b outbox.Position) outbox.Position {
 	return a
 }
 
-// read reads comments and statistics, and adds them to what was found.
 func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, found findings) error {
 	comments, err := h.readComments(ctx, ids)
 	if err != nil {

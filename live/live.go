@@ -1,6 +1,5 @@
 // Package live delivers changes of comments and of statistics to subscribers. One reader follows the events of the
-// table for all subscribers of a process, and only while there are any. The comment of an event is read once, however
-// many subscribers get it.
+// table for all subscribers of a process, and only while there are any. The comment of an event is read once for all.
 //
 // changes.go says what events mean for the followers of a list, in pure functions. subscription.go is the queue of one
 // subscriber, hub.go follows the events, resume.go finds what a subscriber missed, and follow.go begins a subscription.

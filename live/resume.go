@@ -17,8 +17,7 @@ const (
 
 var errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
 
-// resume fills the backlog of a subscription with the events since its position, up to until, after which it gets every
-// event.
+// resume fills the backlog of a subscription with the events since its position, up to until.
 func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position) error {
 	if s.from == (outbox.Position{}) {
 		return nil
@@ -48,7 +47,6 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	return nil
 }
 
-// laneChange is a change with its lane.
 type laneChange struct {
 	change
 	lane int

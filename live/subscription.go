@@ -155,13 +155,6 @@ func (s *Subscription) push(d Delivery) {
 	s.signal()
 }
 
-func (s *Subscription) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.end(err)
-	s.signal()
-}
-
 func (s *Subscription) end(err error) { s.err, s.queue = err, nil }
 
 func (s *Subscription) signal() {

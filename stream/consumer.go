@@ -43,12 +43,10 @@ func ReadsPerSecond(changes float64) float64 {
 // that are passed again. Source, Leases, Journal, Handler and Logger are required. A Consumer can
 // be run again, but only once at a time.
 type Consumer struct {
-	// Source is the stream.
 	Source Source
 	// Leases and Journal are shared by all processes that read the stream.
 	Leases  Leases
 	Journal Journal
-	// Handler processes the records.
 	Handler Handler
 	// Logger logs failures, with positions and keys.
 	Logger *slog.Logger
@@ -172,8 +170,7 @@ func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
 	return c.readers.follows(3 * c.heartbeat())
 }
 
-// SawGap reports whether the state was not complete when this process last read it, a few times
-// Heartbeat ago at most.
+// SawGap reports whether the state was not complete, a few times Heartbeat ago at most.
 func (c *Consumer) SawGap() bool {
 	c.readers.mu.Lock()
 	defer c.readers.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// Retries of a record that fails on its own: the number of tries, and the first wait, which
-// doubles.
+// Retries of a record that fails on its own: the tries, and the first wait, which doubles.
 const (
 	recordTries     = 3
 	recordFirstWait = 50 * time.Millisecond

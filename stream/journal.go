@@ -31,7 +31,6 @@ const ScheduleLate = 15 * time.Minute
 
 // Gap means that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {
-	// Found is when the gap was noticed.
 	Found time.Time
 	// Shard is where the gap is; empty for the whole stream.
 	Shard string
@@ -52,12 +51,10 @@ type DeadLetter struct {
 	// Shard and Position locate the record in the stream.
 	Shard    string
 	Position Position
-	// Key is the key of its item.
-	Key string
+	Key      string
 	// Reason is the type of its error, without the text.
 	Reason string
-	// Found is when it was dead-lettered.
-	Found time.Time
+	Found  time.Time
 }
 
 // Journal stores the state and the dead letters for all processes.
@@ -101,7 +98,6 @@ func changeState(ctx context.Context, journal Journal, change func(*State) error
 	}
 }
 
-// recordGap writes a gap into the state.
 func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 	return changeState(ctx, journal, func(state *State) error {
 		state.Complete, state.Gap = false, &gap

@@ -30,8 +30,7 @@ type Lease struct {
 	// Proven is the lease's counter when the latest received heartbeat was sent: every change
 	// committed before that write of the lease was processed. It is 0 if unknown.
 	Proven int64
-	// DeadLetters is how often records of the shard were dead-lettered. A record may count twice
-	// after a restart.
+	// DeadLetters counts dead letters of the shard. One may count twice after a restart.
 	DeadLetters int
 }
 

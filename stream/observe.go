@@ -17,8 +17,7 @@ type Observer interface {
 	GapFound()
 }
 
-// ObservedJournal returns a journal that writes to another one and reports its entries to an
-// observer.
+// ObservedJournal returns a journal that writes to another one and tells an observer.
 func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }
 
 // ObservedHandler returns a handler that calls another one and reports its records to an observer.

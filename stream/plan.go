@@ -15,15 +15,13 @@ type view struct {
 	me     string
 	now    time.Time
 	expiry time.Duration
-	// engine is the run of the engine that keeps the leases; empty where engines outlive their
-	// clients.
+	// engine is the run of the engine with the leases; empty where engines outlive their clients.
 	engine string
 	leases []Lease
 	// listing is nil if the shards were not listed this time. It is always newer than the leases.
 	listing *Listing
 	state   State
-	// held has the shards that this process reads.
-	held map[string]bool
+	held    map[string]bool
 	// sightings has the time since when each lease is unchanged. absent counts the listings in a
 	// row that lacked its shard.
 	sightings map[string]sighting
@@ -42,17 +40,14 @@ type sighting struct {
 type actions struct {
 	// leave lists the shards to stop reading.
 	leave []string
-	// gaps lists the gaps to record.
-	gaps []Gap
+	gaps  []Gap
 	// create lists new leases, which have no owner yet.
 	create []Lease
-	// lost lists leases to end, because their shards are gone. Leases of their children are in
-	// create.
+	// lost lists leases to end: their shards are gone. Leases of their children are in create.
 	lost []Lease
 	// begin is whether the stream is new, so that the state must name it.
 	begin bool
-	// take lists the leases to take.
-	take []Lease
+	take  []Lease
 }
 
 // sight updates sightings after the leases were read again.
@@ -94,8 +89,7 @@ func decide(v view) actions {
 	return a
 }
 
-// retire ends the leases of shards that are gone. They were not read to the end, or their leases
-// would have ended.
+// retire ends the leases of shards that are gone, and were not read to the end.
 func (v view) retire(a *actions) {
 	for _, lease := range v.leases {
 		switch {
@@ -174,8 +168,7 @@ func (v view) takeUp(a *actions) {
 }
 
 // free reports whether a lease can be taken: if it has no owner, or this process owns it without
-// reading the shard. It also can if its owner used an ended run of the engine, or stopped renewing
-// it.
+// reading the shard. It also can if its owner used an ended run of the engine, or stopped renewing.
 func (v view) free(lease Lease) bool {
 	orphaned := v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
 	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || orphaned {

@@ -12,15 +12,11 @@ const (
 	retentionMargin = time.Hour
 )
 
-// recordMargin is how much the time of a record may be off: AWS calls it approximate, and clocks
-// differ.
-const recordMargin = time.Minute
-
-// behindAfter is the age from which a record counts as old.
-const behindAfter = 5 * time.Second
-
-// clockMargin is how much the clocks of processes may differ.
-const clockMargin = 2 * time.Second
+const (
+	recordMargin = time.Minute     // how far the time of a record may be off: AWS calls it approximate, and clocks differ
+	behindAfter  = 5 * time.Second // age from which a record counts as old
+	clockMargin  = 2 * time.Second // how much the clocks of processes may differ
+)
 
 // progress is the progress of a shard, as known to its reader.
 type progress struct {
@@ -29,8 +25,7 @@ type progress struct {
 	deadLetters int
 	// proven is the counter of the lease when the latest received heartbeat was sent.
 	proven int64
-	// key is the key of heartbeats that come through the shard, or came through its parent; empty
-	// if unknown.
+	// key is the key of heartbeats that come through the shard, or its parent; empty if unknown.
 	key string
 	// overdue is how many heartbeats were sent since one of that key came through.
 	overdue int
@@ -40,8 +35,7 @@ type progress struct {
 	behind bool
 	// timely is the counter from which heartbeats have times of the clock as it is set now.
 	timely int64
-	// inReach is whether caughtUp was within the retention at the last check, so that leaving it is
-	// reported once.
+	// inReach is whether caughtUp was within the retention last time: leaving it is reported once.
 	inReach bool
 }
 
@@ -93,8 +87,7 @@ func (p progress) caughtUpAt(t time.Time) progress {
 
 // outOfReach reports whether records may have been dropped unread since the watermark. It reports
 // that once, until the watermark is within reach again. A watermark in the future, from a clock
-// that was ahead, becomes now; otherwise it would look current for minutes even if nothing is
-// processed.
+// that was ahead, becomes now; otherwise it would look current while nothing is processed.
 func (p progress) outOfReach(now time.Time) (progress, bool) {
 	if p.caughtUp.After(now) {
 		p.caughtUp = now
@@ -119,8 +112,7 @@ func (p progress) fromHorizon() progress {
 }
 
 const (
-	// heartbeatKeys is the number of possible keys. It bounds the items in an engine that does not
-	// expire any.
+	// heartbeatKeys is the number of possible keys. It bounds the items where none expire.
 	heartbeatKeys = 1 << 20
 	// keysAtOnce is how many keys a reader without a key tries first: 4 is the number of shards of
 	// a new table on AWS. After each heartbeat that did not come through, it tries twice as many,
@@ -131,8 +123,7 @@ const (
 	heartbeatsLost = 3
 )
 
-// nextKeys returns the keys for the next heartbeats. draw returns a random number below its
-// argument.
+// nextKeys returns the keys for the next heartbeats. draw draws a number below its argument.
 func (p progress) nextKeys(draw func(below int64) int64) []string {
 	var keys []string
 	if p.key != "" {
@@ -189,8 +180,7 @@ func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 	return p.caughtUpAt(heartbeat.Sent)
 }
 
-// leastStep is the smallest step back of a machine's clock that is noticed at once: well within
-// clockMargin.
+// leastStep is the smallest step back of a clock that is noticed at once: well within clockMargin.
 const leastStep = 500 * time.Millisecond
 
 // steps notices when the clock of this machine is set back. A step forward may mean that the
@@ -200,8 +190,7 @@ type steps struct {
 	elapsed time.Duration // by the monotonic clock
 }
 
-// back returns by how much the clock was set back since the last call, given the current times of
-// both clocks.
+// back returns by how much the clock was set back since the last call, given both clocks' times.
 func (s *steps) back(wall time.Time, elapsed time.Duration) time.Duration {
 	step := wall.Sub(s.wall) - (elapsed - s.elapsed)
 	switch {

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// releaseTimeout bounds how long a reader that ends may take to release its lease.
 const releaseTimeout = 3 * time.Second
 
 // reader reads one shard for as long as it holds the lease.
@@ -47,12 +46,10 @@ type pendingRecord struct {
 	processed bool
 }
 
-// mostWaiting is how many records of a shard may wait before reading stops. They stay in memory,
-// with some kilobytes each.
-const mostWaiting = 4000
-
-// longestWait is the longest pause between reads while records wait.
-const longestWait = time.Second
+const (
+	mostWaiting = 4000        // records of a shard that may wait before reading stops; each takes some kilobytes of memory
+	longestWait = time.Second // between reads while records wait
+)
 
 // A shard without changes for restAfter is at rest, and is read restPolls times less often, except
 // while a heartbeat is under way. AWS bills each read of a stream.
@@ -114,7 +111,6 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 	}
 }
 
-// note counts failures in a row, and reports them.
 func (r *reader) note(ctx context.Context, failures *int, err error, what string) {
 	if *failures++; err == nil {
 		*failures = 0
@@ -236,8 +232,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// startOver records a gap and restarts at the oldest record that is left. Reading stops until the
-// gap is recorded.
+// startOver records a gap and then restarts at the oldest record that is left.
 func (r *reader) startOver(ctx context.Context, reason string) error {
 	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
 		return err
@@ -282,7 +277,6 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// unprocessed returns the indexes of pending records that are not processed.
 func (r *reader) unprocessed() (at []int) {
 	for i, record := range r.pending {
 		if !record.processed {

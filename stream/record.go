@@ -48,14 +48,12 @@ type Record struct {
 	Sequence string
 	// Created is when the change was made, to the second. Records are not ordered by it.
 	Created time.Time
-	// Keys is the key of the item.
-	Keys map[string]types.AttributeValue
+	Keys    map[string]types.AttributeValue
 	// Old and New are the item before and after the change; nil if it did not exist.
 	Old, New map[string]types.AttributeValue
 }
 
-// Key returns the key of the item as text, the same for all records of an item. It contains no
-// other attribute.
+// Key returns the key of the item as text, the same for all records of an item, and nothing else.
 func (r Record) Key() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Keys)) {
@@ -111,10 +109,8 @@ type Listing struct {
 
 // Shard is a part of a stream, in which records are ordered.
 type Shard struct {
-	// ID identifies the shard within the stream.
 	ID string
-	// Parent is the shard that must be read to its end first; empty for none. It may be gone
-	// already.
+	// Parent is the shard to be read to its end first; empty for none. It may be gone already.
 	Parent string
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Waits after errors double from the first to the longest. Each is drawn at random from the upper
-// half of its length.
+// Waits after errors double from first to longest. Each is drawn from the upper half of its length.
 const (
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 5 * time.Second
@@ -25,8 +24,7 @@ type shared struct {
 	onGap   func(Gap)
 
 	// me is this process's name as an owner of leases.
-	me string
-	// heartbeat is the time between two heartbeats of a shard.
+	me                      string
 	poll, heartbeat, expiry time.Duration
 	// random returns a random duration from 0 up to its argument.
 	random func(time.Duration) time.Duration
@@ -57,7 +55,6 @@ func (s *shared) tell(gap Gap) {
 	}
 }
 
-// backoff returns the wait after some failures in a row.
 func (s *shared) backoff(failures int) time.Duration {
 	longest := min(firstBackoff<<min(failures-1, 16), longestBackoff)
 	return longest/2 + s.random(longest/2)

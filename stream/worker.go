@@ -12,7 +12,6 @@ import (
 type worker struct {
 	*shared
 	*readers // of the Consumer
-	// engine and discover are options of the Consumer.
 	engine   string
 	discover time.Duration
 
@@ -25,8 +24,7 @@ type worker struct {
 	wake      chan struct{}
 }
 
-// turn reads the leases and, from time to time, lists the shards. Then it carries out the actions
-// of decide.
+// turn reads the leases and, from time to time, lists the shards. Then it does what decide says.
 func (w *worker) turn(ctx context.Context) error {
 	w.reap()
 	if w.label == "" {
@@ -71,8 +69,7 @@ func (w *worker) turn(ctx context.Context) error {
 	return nil
 }
 
-// act carries out actions, gaps before leases: nothing after a gap is read before the gap is
-// recorded.
+// act carries out actions, gaps before leases: nothing after a gap is read before it is recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	for _, shard := range a.leave {
 		w.of(shard).leave()
@@ -148,7 +145,6 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	return err == nil, err
 }
 
-// stop ends all readers and waits for them.
 func (w *worker) stop() {
 	w.readers.leave()
 	w.running.Wait()

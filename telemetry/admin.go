@@ -31,8 +31,10 @@ const (
 
 // Prometheus collects metrics for scrapes. It has a registry of its own.
 type Prometheus struct {
+	// Reader collects the metrics.
+	Reader sdk.Reader
+
 	registry *prometheus.Registry
-	reader   sdk.Reader
 }
 
 // NewPrometheus returns a Prometheus without metrics. Pass its Reader to Start.
@@ -42,11 +44,8 @@ func NewPrometheus() (*Prometheus, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prometheus{registry, reader}, nil
+	return &Prometheus{reader, registry}, nil
 }
-
-// Reader returns the reader that collects metrics.
-func (p *Prometheus) Reader() sdk.Reader { return p.reader }
 
 // AdminOptions configure the handler of an admin listener.
 type AdminOptions struct {
@@ -57,8 +56,7 @@ type AdminOptions struct {
 	API http.Handler
 	// FromHere reports whether a request comes from this machine. Required.
 	FromHere func(*http.Request) bool
-	// Loopback says that only this machine can reach the listener. Then proxies on it get no answer
-	// either.
+	// Loopback is whether only this machine reaches the listener. Then proxies on it get no answer.
 	Loopback bool
 }
 
@@ -122,7 +120,6 @@ func here(fromHere func(*http.Request) bool, next http.Handler) http.Handler {
 	})
 }
 
-// plain sets the headers of every answer.
 func plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -21,7 +21,7 @@ func newHandler(t testing.TB, change func(*telemetry.AdminOptions)) (http.Handle
 	scraped := must.Get(telemetry.NewPrometheus())(t)
 	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{
 		Version: "v1", Environment: func(string) (string, bool) { return "", false },
-		Logger: slog.New(slog.DiscardHandler), Readers: []telemetry.Reader{scraped.Reader()},
+		Logger: slog.New(slog.DiscardHandler), Readers: []telemetry.Reader{scraped.Reader},
 	})
 	must.Do(t, err)
 	t.Cleanup(func() { _ = metrics.Stop(t.Context()) })

@@ -17,7 +17,6 @@ const (
 
 // Attribute tells series of an instrument apart.
 type Attribute struct {
-	// Key is its name.
 	Key string
 	// Values are all values that it can have. Any other becomes Other. If there are none, it can have
 	// any value: operators choose them, and they are few.
@@ -31,16 +30,12 @@ const Other = "_OTHER"
 type Instrument struct {
 	// Name, Unit and Description are those of OpenTelemetry. Units are UCUM's.
 	Name, Unit, Description string
-	// Kind is its kind.
-	Kind Kind
-	// Buckets are the bounds of a histogram.
-	Buckets []float64
-	// Attributes tell its series apart.
-	Attributes []Attribute
+	Kind                    Kind
+	Buckets                 []float64
+	Attributes              []Attribute
 }
 
-// Buckets of durations in seconds. Those of HTTP and of databases are the ones that the semantic
-// conventions advise.
+// Buckets; those of HTTP and of databases, in seconds, are as the semantic conventions advise.
 var (
 	requestBuckets = []float64{.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
 	callBuckets    = []float64{.001, .005, .01, .05, .1, .5, 1, 5, 10}
@@ -49,7 +44,6 @@ var (
 	batchBuckets   = []float64{1, 2, 5, 10, 25, 50, 100}
 )
 
-// Attributes that several instruments have.
 var (
 	method    = Attribute{"http.request.method", []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}}
 	scheme    = Attribute{"url.scheme", []string{"http", "https"}}
@@ -69,7 +63,6 @@ var (
 	}}
 )
 
-// deliveryOutcomes are the outcomes of an attempt to deliver an event to a hook.
 var deliveryOutcomes = []string{"delivered", "failed", "dead_lettered"}
 
 // codes are the codes of errors, as docs/guide/errors.md lists them.
@@ -87,8 +80,7 @@ var codes = []string{
 }
 
 // instruments is the table of everything that a process measures, the one place for names, units
-// and attributes. Tests compare docs/operate/metrics.md, and the dashboard and the alerts in infra,
-// with it.
+// and attributes. Tests compare docs/operate/metrics.md, the dashboard and the alerts with it.
 var instruments = []Instrument{
 	{
 		Name: "http.server.request.duration", Unit: "s", Kind: Histogram, Buckets: requestBuckets,

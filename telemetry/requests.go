@@ -32,8 +32,7 @@ func (m *Requests) Began(ctx context.Context, method, scheme string) {
 	m.active.add(ctx, 1, values{method, scheme})
 }
 
-// Ended measures a request by HTTP that Began counted. The status is 0 if the connection was given
-// up.
+// Ended measures a request by HTTP that Began counted. Its status is 0 if it was given up.
 func (m *Requests) Ended(ctx context.Context, method, scheme, route string, status int, took time.Duration) {
 	m.active.add(ctx, -1, values{method, scheme})
 	m.took.record(ctx, took.Seconds(), values{method, scheme, route, strconv.Itoa(status)})
@@ -51,8 +50,7 @@ type Operation struct {
 	Refused string
 	// EstimatedUnits is the charge beforehand, Units what its reads consumed.
 	EstimatedUnits, Units float64
-	// Took is how long it took until the answer was sent.
-	Took time.Duration
+	Took                  time.Duration
 }
 
 // Answered measures a request to the API.
@@ -89,8 +87,7 @@ func newTable(m meters) *Table {
 	}
 }
 
-// background is the context of measurements without trace exemplars: only those of requests have
-// some.
+// background is the context of measurements without trace exemplars, all but those of requests.
 var background = context.Background()
 
 // Tried measures an attempt of a call.
@@ -198,8 +195,7 @@ func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }
 // GapFound counts a gap.
 func (m *Stream) GapFound() { m.gaps.add(background, 1, values{}) }
 
-// Zero exports the counters as 0, so that the first event shows as a rise. A process that reads the
-// stream calls it.
+// Zero exports the counters as 0, so that the first event shows as a rise.
 func (m *Stream) Zero() {
 	for _, c := range []counter{m.records, m.deadLetters, m.gaps} {
 		c.add(background, 0, values{})

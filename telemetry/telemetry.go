@@ -36,14 +36,12 @@ const mostSeries = 1000
 
 // Metrics measures what a process does.
 type Metrics struct {
-	// Requests measures requests of clients.
 	Requests *Requests
 	// Table measures calls to the table, Pages how pages are read, and Stream how the table's stream is read.
 	Table  *Table
 	Pages  *Pages
 	Stream *Stream
-	// Hooks measures deliveries to hooks.
-	Hooks *Hooks
+	Hooks  *Hooks
 
 	meters   meters
 	provider *sdk.MeterProvider
@@ -83,14 +81,6 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	began := time.Now()
 	m.Watch("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
 	return m, nil
-}
-
-// Flush sends the measurements so far. Call it before a process is frozen. Failures are logged. A nil Metrics sends
-// nothing.
-func (m *Metrics) Flush(ctx context.Context) {
-	if m != nil {
-		_ = m.provider.ForceFlush(ctx) // what fails is logged already
-	}
 }
 
 // Stop sends the remaining measurements, and ends measuring. It waits no longer than the context: the exporter reads
@@ -159,7 +149,6 @@ type Reader = sdk.Reader
 
 // Settings say where metrics go.
 type Settings struct {
-	// Version is the version of the program.
 	Version string
 	// Environment looks up a variable, as os.LookupEnv does. Required.
 	Environment func(name string) (value string, set bool)

@@ -114,7 +114,6 @@ func checkSampler(environment func(string) (string, bool)) error {
 	return nil
 }
 
-// loggedSpans is an exporter whose failures go to the log.
 type loggedSpans struct {
 	trace.SpanExporter
 	failures *failures
@@ -136,6 +135,8 @@ func Flush(ctx context.Context, traces *Traces, metrics *Metrics) {
 	defer cancel()
 	var sending sync.WaitGroup // what fails is logged
 	sending.Go(func() { traces.Flush(ctx) })
-	sending.Go(func() { metrics.Flush(ctx) })
+	if metrics != nil {
+		sending.Go(func() { _ = metrics.provider.ForceFlush(ctx) })
+	}
 	sending.Wait()
 }

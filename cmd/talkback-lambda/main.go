@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -42,7 +43,6 @@ func main() {
 	lambda.Start(function)
 }
 
-// newFunctionOfEnvironment makes the function that the environment configures.
 func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, error) {
 	switch name, set := os.LookupEnv("TALKBACK_FUNCTION"); {
 	case name == "api":
@@ -76,7 +76,12 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
 // numbers. A store that does not answer is opened later.
 func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
-	client = tell.calls(client, table)
+	if tell.traces != nil {
+		client = call.Traced(client, table)
+	}
+	if tell.metrics != nil {
+		client = call.Observed(client, tell.metrics.Table)
+	}
 	numbers := call.For(client, call.ForPageNumbers)
 	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, table), Who: "talkback-lambda", Logger: logger}
 	switch {
@@ -94,9 +99,16 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		counting.Pages = pagetable.New(numbers, table)
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
-	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	events := outbox.New(call.For(client, call.ForOutbox), table)
-	return tell.after(stream.NewFunction(table, tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
+	var journal stream.Journal = leases.NewLeases(call.For(client, call.ForLeases), table)
+	batches := outbox.New(call.For(client, call.ForOutbox), table).After(handler{counter})
+	if tell.metrics != nil {
+		batches, journal = stream.ObservedHandler(batches, tell.metrics.Stream), stream.ObservedJournal(journal, tell.metrics.Stream)
+	}
+	// The function writes no comments, so no batch is linked to a write.
+	batches = stream.Traced(batches, tell.traces.Tracer(), nil, func(r stream.Record) string {
+		return layout.NewReader(r.Keys).Text(layout.AttrPK)
+	})
+	return tell.after(stream.NewFunction(table, batches, journal, logger).Invoke), nil
 }
 
 // handler counts. It finishes all work in Handle: between two invocations, the process is frozen.
@@ -109,8 +121,6 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 	return err
 }
 
-// tableName returns the table that the variable names, or the default one if the variable is not
-// set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:
@@ -132,4 +142,25 @@ func pagesTarget(value string, set bool) (keeper.Target, error) {
 		return target, errors.New(strings.ReplaceAll(comment.MessageOf(err), "--pages", "TALKBACK_PAGES"))
 	}
 	return target, nil
+}
+
+// api is the function that answers HTTP requests. It implements lambda.Handler.
+type api struct {
+	gateway *gateway.Gateway
+	flush   func(context.Context)
+}
+
+// sendWithin is the part of an invocation's time that is reserved for sending the answer to Lambda.
+const sendWithin = 200 * time.Millisecond
+
+// Invoke answers an event. It sends metrics and traces before it returns.
+func (a api) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	answer, err := a.gateway.Invoke(ctx, payload)
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-sendWithin))
+		defer cancel()
+	}
+	a.flush(ctx)
+	return answer, err
 }

@@ -6,11 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/stream"
 	"github.com/talkback/talkback/telemetry"
 )
 
@@ -23,7 +19,6 @@ type teller struct {
 	traces  *telemetry.Traces
 }
 
-// startTelemetry starts metrics and traces, if the variables of an environment ask for it.
 func startTelemetry(ctx context.Context, environment func(string) (string, bool), logger *slog.Logger) (t teller, err error) {
 	var version string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -34,36 +29,6 @@ func startTelemetry(ctx context.Context, environment func(string) (string, bool)
 	}
 	t.metrics, err = telemetry.Start(ctx, telemetry.Settings{Version: version, Environment: environment, Logger: logger})
 	return t, err
-}
-
-// calls returns a client that measures and traces its calls.
-func (t teller) calls(client *dynamodb.Client, table string) *dynamodb.Client {
-	if t.traces != nil {
-		client = call.Traced(client, table)
-	}
-	if t.metrics != nil {
-		client = call.Observed(client, t.metrics.Table)
-	}
-	return client
-}
-
-// batches returns a handler that measures and traces its batches. The function writes no comments,
-// so it links no batch to a write.
-func (t teller) batches(handler stream.Handler) stream.Handler {
-	if t.metrics != nil {
-		handler = stream.ObservedHandler(handler, t.metrics.Stream)
-	}
-	return stream.Traced(handler, t.traces.Tracer(), nil, func(r stream.Record) string {
-		return layout.NewReader(r.Keys).Text(layout.AttrPK)
-	})
-}
-
-// entries returns a journal that counts dead letters and gaps.
-func (t teller) entries(journal stream.Journal) stream.Journal {
-	if t.metrics == nil {
-		return journal
-	}
-	return stream.ObservedJournal(journal, t.metrics.Stream)
 }
 
 // after returns a function that sends metrics and traces before it returns. Between two

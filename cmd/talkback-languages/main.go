@@ -16,8 +16,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// longest is the maximum length of a line, in bytes: a text has at most 256 KB, and JSON may need
-// six bytes for each.
+// longest bounds a line, in bytes: a text has 256 KB at most, and JSON may need six bytes for each.
 const longest = 2 << 20
 
 // enough is how many bytes of a text are examined. More text hardly improves the result.
@@ -30,8 +29,7 @@ func main() {
 	}
 }
 
-// run answers each line. Its argument is a list of language tags to choose from, separated by
-// commas, or "all".
+// run answers each line. Its argument has the languages to choose from: tags and commas, or "all".
 func run(arguments []string, in io.Reader, out io.Writer) error {
 	if len(arguments) != 1 {
 		return fmt.Errorf("give the languages to choose from, such as de,en,fr, or all")
@@ -67,7 +65,6 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 // on reviews: docs/measurements.md, "Languages of reviews".
 const surety = 0.2
 
-// languages returns the languages of a list of tags.
 func languages(list string) (among []lingua.Language, err error) {
 	if list == "all" {
 		return lingua.AllLanguages(), nil

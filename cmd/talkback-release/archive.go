@@ -81,7 +81,6 @@ func (r *release) writeZip(to io.Writer, folder string, files []file) error {
 	return out.Close()
 }
 
-// create writes a file.
 func create(name string, write func(io.Writer) error) error {
 	out, err := os.Create(name)
 	if err != nil {
@@ -90,8 +89,7 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(out), out.Close())
 }
 
-// copyOthers publishes what was built elsewhere: the function as a zip, folders as archives, and
-// files as they are.
+// copyOthers publishes other builds: the function as a zip, folders as archives, files as they are.
 func (r *release) copyOthers() error {
 	if r.function != "" {
 		content, err := os.ReadFile(r.function)

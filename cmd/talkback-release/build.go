@@ -23,7 +23,6 @@ type build struct {
 	info     *buildinfo.BuildInfo
 }
 
-// program returns the name of the program's file.
 func (b build) program() string {
 	if b.os == "windows" {
 		return "talkback.exe"
@@ -87,7 +86,6 @@ func (r *release) sameVersion(b build) error {
 	return nil
 }
 
-// file is a file of archives and packages.
 type file struct {
 	name    string // in an archive
 	content []byte

@@ -23,8 +23,7 @@ import (
 const (
 	// maxImage bounds the download size of an image, in bytes.
 	maxImage = 40e6
-	// imageUser is the user and group of the container. It is numeric, so that Kubernetes can tell
-	// that it is not root.
+	// imageUser is the user and group: numeric, so that Kubernetes sees that it is not root.
 	imageUser = "65532:65532"
 	// programPath is the path of the program in an image.
 	programPath = "usr/bin/talkback"
@@ -68,8 +67,7 @@ func (r *release) tag() string {
 	return strings.ReplaceAll(r.version, "+", "-")
 }
 
-// imageOf returns the image of one system: the program, the files that it reads, and no other
-// program.
+// imageOf returns the image of one system: the program and the files that it reads alone.
 func (r *release) imageOf(b build) (v1.Image, error) {
 	base, err := r.baseFiles()
 	if err != nil {
@@ -95,7 +93,6 @@ func (r *release) imageOf(b build) (v1.Image, error) {
 	return image, checkImage(image, b)
 }
 
-// config returns the configuration of the image's containers.
 func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
 	file, _ := image.ConfigFile() // the image is in memory
 	file = file.DeepCopy()
@@ -141,7 +138,6 @@ func (r *release) baseFiles() ([]file, error) {
 	}, nil
 }
 
-// layer returns files as a layer.
 func (r *release) layer(files []file) (v1.Layer, error) {
 	var archive bytes.Buffer
 	if err := r.writeTar(&archive, "", files); err != nil {
@@ -151,7 +147,6 @@ func (r *release) layer(files []file) (v1.Layer, error) {
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// checkImage returns an error if an image is too large.
 func checkImage(image v1.Image, b build) error {
 	layers, err := image.Layers()
 	if err != nil {

@@ -59,7 +59,6 @@ func (release) pair(to map[string]string) func(string) error {
 	}
 }
 
-// make makes all parts.
 func (r *release) make(systems []string) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -119,7 +118,6 @@ func (r *release) begin() error {
 	return nil
 }
 
-// publish makes the parts of one system.
 func (r *release) publish(b build, common []file) error {
 	if err := r.list(b); err != nil {
 		return err
@@ -133,7 +131,6 @@ func (r *release) publish(b build, common []file) error {
 	return r.packages(b, common)
 }
 
-// name returns the path of a published file.
 func (r *release) name(parts ...string) string {
 	return filepath.Join(r.out, strings.Join(append([]string{"talkback_" + r.version}, parts...), "_"))
 }

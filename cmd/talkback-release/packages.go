@@ -13,8 +13,7 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installPaths maps accompanying files to their places in packages. A name occurs twice if the
-// packages differ.
+// installPaths has the places of files in packages. A name occurs twice if the packages differ.
 var installPaths = []struct{ name, path, packager string }{
 	{"LICENSE", "/usr/share/doc/talkback/copyright", ""},
 	{"README.md", "/usr/share/doc/talkback/README.md", ""},
@@ -88,7 +87,6 @@ func (r *release) contents(b build, common []file, scratch string) (files.Conten
 	return all, nil
 }
 
-// info returns the metadata of packages.
 func (r *release) info(b build) *nfpm.Info {
 	linux := filepath.Join(r.root, "infra", "linux")
 	info := &nfpm.Info{

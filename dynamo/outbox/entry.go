@@ -49,7 +49,6 @@ func (e entry) encode() string {
 
 var errEntry = errors.New("an entry of the outbox cannot be read")
 
-// decodeEntry parses the result of encode.
 func decodeEntry(label, text string) (entry, error) {
 	parts := strings.SplitN(text, " ", 6)
 	if len(parts) < 6 {
@@ -81,7 +80,6 @@ func fit(entries []entry) int {
 	return len(entries)
 }
 
-// itemOf makes an item of entries that fit.
 func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
 	out := layout.Outbox{Number: number, Expires: now.Add(Keep)}
 	for _, e := range entries {
@@ -110,10 +108,6 @@ const (
 
 func numberOf(item uint64, index int) uint64 { return item<<indexBits | uint64(index) }
 
-// behind returns the position behind all events of an item.
-func behind(item uint64) uint64 { return numberOf(item, wholeItem) }
-
-// eventsIn returns the events of an item, with their numbers.
 func eventsIn(o layout.Outbox) (out []Event) {
 	for _, e := range entriesIn(o) {
 		for _, event := range e.events() {

@@ -74,16 +74,13 @@ func Kinds() (all []Kind) {
 
 // Event is one thing that happened to a comment. It holds no text and nothing about an author.
 type Event struct {
-	// ID is the same each time the event's record is handled. It consists of letters, digits and an
-	// underscore.
-	ID   string
-	Kind Kind
-	// Product is the product of the comment.
+	// ID is the same each time the record is handled: letters, digits and an underscore.
+	ID      string
+	Kind    Kind
 	Product string
 	// Comment is the id of the comment, also of StatisticsChanged.
 	Comment comment.ID
-	// Version is the version of the comment after the change, or if it was deleted, before the
-	// change.
+	// Version is the version of the comment after the change; of a deleted one, before it.
 	Version int
 	// At is when it happened, to the second.
 	At time.Time
@@ -115,7 +112,6 @@ func Of(record stream.Record) []Event {
 	return e.events()
 }
 
-// has reports whether an entry has events of a kind.
 func (e entry) has(letter byte) bool { return strings.IndexByte(e.kinds, letter) >= 0 }
 
 func (e entry) events() []Event {
@@ -170,7 +166,6 @@ func entryOf(record stream.Record) (entry, bool) {
 	return e, e.kinds != ""
 }
 
-// kindsOf returns the letters of the events of a change of an item.
 func kindsOf(old, now layout.Item) string {
 	before, after := layout.StageOf(old), layout.StageOf(now)
 	var kinds []byte

@@ -100,7 +100,7 @@ func oneOfImports(all []entry) (out []entry) {
 // append appends to several lanes in parallel, if anybody wants events.
 func (o *Outbox) append(ctx context.Context, lanes map[int][]entry) error {
 	wanted, err := o.Wanted(ctx)
-	if err != nil || !wanted.Any() {
+	if err != nil || len(wanted) == 0 {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)

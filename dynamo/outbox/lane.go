@@ -34,7 +34,6 @@ const (
 	rememberedComments = 5000
 )
 
-// lane appends to one lane.
 type lane struct {
 	store  *store
 	number int
@@ -59,7 +58,6 @@ func (l *lane) append(ctx context.Context, entries []entry) error {
 	})
 }
 
-// mark appends an item without events.
 func (l *lane) mark(ctx context.Context, missing bool) error {
 	return l.use(ctx, func() error {
 		item := itemOf(l.end+1, nil, l.store.now())
@@ -99,8 +97,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 	})
 }
 
-// errTaken means that a number is taken: by another process, or by an earlier try whose answer was
-// lost.
+// errTaken means a number is taken: by another process, or by an earlier try whose answer was lost.
 var errTaken = errors.New("the number is taken")
 
 func (l *lane) put(ctx context.Context, item layout.Outbox) error {
@@ -116,7 +113,6 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 	return call.Wrap(err, "PutItem of lane %d of the outbox", l.number)
 }
 
-// begin reads the end of the lane.
 func (l *lane) begin(ctx context.Context) error {
 	items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
 	if err != nil {
@@ -141,20 +137,16 @@ func (l *lane) learn(item layout.Outbox) {
 // news returns the entries that are not in the lane yet, as far as this process remembers.
 func (l *lane) news(entries []entry) (out []entry) {
 	for _, e := range entries {
-		if e.position > l.last(e.comment) {
+		if e.position > max(l.recent[e.comment], l.older[e.comment]) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func (l *lane) last(id comment.ID) stream.Position {
-	return max(l.recent[id], l.older[id])
-}
-
 func (l *lane) note(entries []entry) {
 	for _, e := range entries {
-		if l.recent[e.comment] = max(e.position, l.last(e.comment)); len(l.recent) >= rememberedComments {
+		if l.recent[e.comment] = max(e.position, l.recent[e.comment], l.older[e.comment]); len(l.recent) >= rememberedComments {
 			l.recent, l.older = map[comment.ID]stream.Position{}, l.recent
 		}
 	}
@@ -178,14 +170,12 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// store reads and writes the items of a table's outbox.
 type store struct {
 	client Client
 	table  string
 	now    func() time.Time
 }
 
-// query is a read of items of a lane.
 type query struct {
 	from       uint64 // the first number
 	limit      int

@@ -38,9 +38,6 @@ func New(client Client, table string) *Outbox {
 // Wanted has the names of those who want events, and until when; the zero time means without limit.
 type Wanted map[string]time.Time
 
-// Any reports whether anybody wants events.
-func (w Wanted) Any() bool { return len(w) > 0 }
-
 // Notice is how long it may take after Want until all processes append. Earlier events may be
 // missing, later ones are in the log.
 const Notice = 8 * time.Second
@@ -61,7 +58,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		if err != nil {
 			return false, err
 		}
-		if !before.Any() { // marked first: if the process ends after the item is put, the next one marks none
+		if len(before) == 0 { // marked first: if the process ends after the item is put, the next one marks none
 			if err := o.markMissing(ctx); err != nil {
 				return false, err
 			}
@@ -85,7 +82,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 // Batch.Missing. While nobody wants events, it only reads.
 func (o *Outbox) Lost(ctx context.Context) error {
 	wanted, err := o.Wanted(ctx)
-	if err != nil || !wanted.Any() {
+	if err != nil || len(wanted) == 0 {
 		return err
 	}
 	return o.markMissing(ctx)

@@ -52,10 +52,8 @@ var errAhead = comment.Errorf(comment.BadInput, "this position is later than all
 type Batch struct {
 	// Events are in order.
 	Events []Event
-	// Last is the position after the batch.
-	Last uint64
-	// More is whether the batch ended at the limit.
-	More bool
+	Last   uint64
+	More   bool
 	// Missing is whether events may be missing before one of the events or before Last: because
 	// nobody wanted events for a while, or because they are unreadable.
 	Missing bool
@@ -105,7 +103,7 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 				b.Events = append(b.Events, event)
 			}
 		}
-		b.Last = behind(item.Number)
+		b.Last = numberOf(item.Number, wholeItem)
 		b.Missing = b.Missing || item.Missing || item.Improper != nil
 		if item.Improper != nil {
 			b.Improper = append(b.Improper, *item.Improper)
@@ -119,7 +117,7 @@ func (o *Outbox) Ends(ctx context.Context) (p Position, err error) {
 	err = call.Parallel(ctx, Lanes, func(ctx context.Context, lane int) error {
 		items, err := o.query(ctx, lane, query{limit: 1, backwards: true, consistent: true})
 		if len(items) > 0 {
-			p[lane] = behind(items[0].Number)
+			p[lane] = numberOf(items[0].Number, wholeItem)
 		}
 		return err
 	})
@@ -145,14 +143,11 @@ func (o *Outbox) LastSeen() Wanted {
 	return o.wanted
 }
 
-// tailEvery is the time between two reads of a lane by Tail.
-const tailEvery = 2 * time.Second
-
-// keepAliveEvery is how often Tail calls keepAlive for a lane.
-const keepAliveEvery = 24 * time.Hour
-
-// perRead is how many items of a lane Tail reads at once.
-const perRead = 100
+const (
+	tailEvery      = 2 * time.Second // between two reads of a lane by Tail
+	keepAliveEvery = 24 * time.Hour  // between two calls of keepAlive for a lane
+	perRead        = 100             // items of a lane that Tail reads at once
+)
 
 // Tail follows all lanes from a position until the context ends. It calls each with the batches
 // that it reads, in order for one lane, concurrently for different lanes. A batch without events

@@ -15,12 +15,10 @@ type Bill struct {
 	Month    int    `json:"month"`
 	Lines    []Line `json:"lines"`
 	// Dollars is the sum of all lines, on demand.
-	Dollars float64 `json:"dollars"`
-	// Provisioned is the comparison with provisioned capacity.
+	Dollars     float64     `json:"dollars"`
 	Provisioned Provisioned `json:"provisioned"`
 	// GrowthGB is how much the storage grows each month.
-	GrowthGB float64 `json:"growthGB"`
-	// IndexShare is the share of indexes in the total write units.
+	GrowthGB   float64 `json:"growthGB"`
 	IndexShare float64 `json:"indexShare"`
 	// Limits are the limits of one product and one partition; none if the bill is based on metrics.
 	Limits []Limit `json:"limits,omitempty"`
@@ -38,7 +36,6 @@ type Provisioned struct {
 	Dollars  float64 `json:"dollars"`
 }
 
-// The units that lines are billed in.
 const (
 	readUnit, writeUnit = "read units", "write units"
 	storedUnit          = "GB"
@@ -48,14 +45,12 @@ const (
 	hourUnit            = "hours"
 )
 
-// sheet is a bill under construction.
 type sheet struct {
 	bill          Bill
 	prices        Prices
 	reads, writes layout.Units
 }
 
-// add adds a line at the price of its unit.
 func (s *sheet) add(what string, number, each float64, unit string) {
 	p := s.prices
 	dollars := map[string]float64{
@@ -115,7 +110,6 @@ func (s *sheet) addDeeds(deeds []deed) (records float64) {
 	return records
 }
 
-// addStorage adds the storage at the end of the month.
 func (s *sheet) addStorage(w Workload) {
 	comments, votes := w.Stored()
 	each, vote := comments.Total(), votes.Total()
@@ -128,8 +122,7 @@ func (s *sheet) addStorage(w Workload) {
 	}
 }
 
-// shards returns the number of shards of the stream: one for each partition of the table, which has
-// one for each 10 GB.
+// shards returns the number of shards: one for each partition of the table, of 10 GB each.
 func (w Workload) shards() float64 {
 	if w.Shards > 0 {
 		return w.Shards
@@ -159,7 +152,6 @@ func (s *sheet) addStream(w Workload, records float64) {
 	s.add("reading the stream", max(0, polls-freeStreamReads), 1, streamUnit)
 }
 
-// addMachines adds servers or functions, and the transfer out of AWS.
 func (s *sheet) addMachines(w Workload, records float64) {
 	each := w.FunctionMB / 1024 * w.FunctionMS / 1000
 	if w.CountingFunction {
@@ -177,7 +169,6 @@ func (s *sheet) addMachines(w Workload, records float64) {
 	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
 }
 
-// close sums up the bill, and compares provisioned capacity.
 func (s *sheet) close(utilisation float64) Bill {
 	onDemand := 0.0
 	for _, l := range s.bill.Lines {

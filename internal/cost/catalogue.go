@@ -14,12 +14,10 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// class is a group of products with about the same number of comments, and its share of all
-// comments and views.
+// class is products with about the same number of comments, and their share of comments and views.
 type class struct{ comments, share float64 }
 
-// classes spreads the comments over products by Zipf's law. Each class has twice as many ranks as
-// the one before.
+// classes spreads the comments over products by Zipf's law. Each has twice the ranks of the last.
 func (w Workload) classes() (all []class) {
 	n, h := math.Floor(w.Products), harmonic(w.Products)
 	for from := 1.0; from <= n; from *= 2 {
@@ -42,12 +40,10 @@ func harmonic(n float64) float64 {
 	return sum
 }
 
-// hottest returns the share of the most popular product.
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
-// statsOf returns the counts of a product with about the given number of comments, spread over
-// likely languages and ratings. Cells with less than half a comment are empty, except the likeliest
-// one.
+// statsOf returns the counts of a product with about so many comments, spread over likely languages
+// and ratings. Cells with less than half a comment are empty, except the likeliest one.
 func (w Workload) statsOf(comments float64) comment.Stats {
 	stats := comment.Stats{}
 	weights := 2 - math.Pow(2, 1-math.Floor(w.Languages))

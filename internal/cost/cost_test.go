@@ -56,11 +56,11 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 2, "comments": 9, "textBytes": 1e9}`, "textBytes"},
 		{`{"products": 2, "comments": 9} {}`, "invalid JSON at byte 32"},
 	} {
-		if _, err := ReadWorkload(strings.NewReader(row.given)); err == nil || !strings.Contains(err.Error(), row.want) {
+		if _, err := ReadWorkload([]byte(row.given)); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: the error is %v, want %q in it", row.given, err, row.want)
 		}
 	}
-	if _, err := ReadWorkload(strings.NewReader(`{"products": 2, "comments": 2, "kinds": {"product": 0.5}}`)); err != nil {
+	if _, err := ReadWorkload([]byte(`{"products": 2, "comments": 2, "kinds": {"product": 0.5}}`)); err != nil {
 		t.Errorf("shares of no views: %v", err)
 	}
 	for _, n := range []float64{-1, math.NaN(), math.Inf(1)} {

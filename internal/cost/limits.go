@@ -24,8 +24,7 @@ const (
 // Limit is a limit of DynamoDB, and the workload's distance from it.
 type Limit struct {
 	What string `json:"what"`
-	// Now is the load at the busiest second, Most the limit. Times is how many times the workload
-	// may grow.
+	// Now is the load at the busiest second, Most the limit, and Times how far it may grow.
 	Now   float64 `json:"now"`
 	Most  float64 `json:"most"`
 	Times float64 `json:"times"`

@@ -22,9 +22,8 @@ type Line struct {
 	Number float64 `json:"number"`
 	Each   float64 `json:"each"`
 	// Units is the billed quantity of the given unit.
-	Units float64 `json:"units"`
-	Unit  string  `json:"unit"`
-	// Price is the price of one unit, in dollars.
+	Units   float64 `json:"units"`
+	Unit    string  `json:"unit"`
 	Price   float64 `json:"price"`
 	Dollars float64 `json:"dollars"`
 }

@@ -11,12 +11,10 @@ import (
 
 // Measured is the consumption of servers in some time, by purpose of the calls.
 type Measured struct {
-	// Seconds is the length of the measurement.
 	Seconds float64
 	// Reads and Writes are units of the table and its indexes by purpose.
 	Reads, Writes map[string]layout.Units
-	// StreamReads is how often the stream was read.
-	StreamReads float64
+	StreamReads   float64
 }
 
 // purposes are the names of purposes in a bill.
@@ -54,7 +52,6 @@ func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
 	return s.close(utilisation), nil
 }
 
-// addPurposes adds a line for each purpose.
 func (s *sheet) addPurposes(by map[string]layout.Units, times float64, unit string, all layout.Units) {
 	for _, purpose := range slices.Sorted(maps.Keys(by)) {
 		name, known := purposes[purpose]

@@ -22,8 +22,7 @@ type page struct {
 // are read through to, and cost less.
 const deepPage = 10
 
-// pages returns the kinds of pages. TestTheEngineBillsPages compares them with the Store and the
-// engine.
+// pages returns the kinds of pages. TestTheEngineBillsPages compares them with the engine.
 func (w Workload) pages() []page {
 	first := comment.Slice{Size: int(w.PageSize)}
 	further, numbered := first, first
@@ -66,8 +65,7 @@ func (w Workload) expected(q comment.Query, comments float64) layout.Units {
 	return planner.Expected(planner.Knowledge{Stats: stats, Trusted: true, Sizes: w.sizes()}, q, dynamo.TypicalLookup())
 }
 
-// sizes returns the average entry size in list indexes. Its deviation is half the mean, as assumed
-// for unknown products.
+// sizes returns the mean entry size in list indexes. Its deviation is that of unknown products.
 func (w Workload) sizes() planner.Sizes {
 	it, bytes := layout.Encode(w.example()), 0
 	for _, index := range layout.ListIndexes() {
@@ -104,8 +102,7 @@ type deed struct {
 	records float64
 }
 
-// deeds returns the changes of comments in a month. TestTheEngineBillsDeeds compares them with the
-// Store and the engine.
+// deeds returns the changes of comments in a month. TestTheEngineBillsDeeds checks them.
 func (w Workload) deeds() []deed {
 	c := w.example()
 	held, edited, replied := c, c, c
@@ -157,8 +154,7 @@ type counting struct {
 }
 
 // logUnits is the write units of the page index's log and its merges for each added comment,
-// logUnitsOfGone for each deleted one. BenchmarkCostOfTheIndex of dynamo/counts measures them, with
-// 10^5 comments a product.
+// logUnitsOfGone for each deleted one: BenchmarkCostOfTheIndex of dynamo/counts, with 10^5 comments.
 const (
 	logUnits       = .047
 	logUnitsOfGone = 3.4

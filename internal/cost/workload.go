@@ -22,8 +22,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Workload describes what happens in a shop in a month. Numbers are per month unless stated
-// otherwise.
+// Workload describes what happens in a shop. Numbers are per month unless stated otherwise.
 type Workload struct {
 	// Products and Comments are the numbers at the beginning. Comments are spread over the products
 	// by Zipf's law: the product of rank r has 1/r of the comments and views of the first.
@@ -65,21 +64,18 @@ type Workload struct {
 	TitleBytes float64 `json:"titleBytes"`
 	ReplyBytes float64 `json:"replyBytes"`
 	// Languages is the number of languages of a product's comments; each has half as many comments
-	// as the one before. FilterLanguages and FilterRatings are the numbers that a filtered list
-	// selects.
+	// as the one before. A filtered list selects FilterLanguages and FilterRatings.
 	Languages       float64 `json:"languages"`
 	FilterLanguages float64 `json:"filterLanguages"`
 	FilterRatings   float64 `json:"filterRatings"`
 
-	// Backups is whether the table has point-in-time recovery.
 	Backups bool `json:"backups"`
 	// Shards is the number of shards of the stream, 0 for one per partition of the table.
 	Shards float64 `json:"shards"`
 	// Servers answer the API, at ServerHour dollars an hour. Without servers, a function does.
-	Servers    float64 `json:"servers"`
-	ServerHour float64 `json:"serverHour"`
-	// CountingFunction is whether a function counts instead of the servers.
-	CountingFunction bool `json:"countingFunction"`
+	Servers          float64 `json:"servers"`
+	ServerHour       float64 `json:"serverHour"`
+	CountingFunction bool    `json:"countingFunction"`
 	// FunctionMB and FunctionMS are the memory of a function and the duration of an invocation.
 	FunctionMB float64 `json:"functionMB"`
 	FunctionMS float64 `json:"functionMS"`
@@ -100,13 +96,11 @@ type Kinds struct {
 	// Filtered are first pages of filtered lists, with statistics.
 	Filtered float64 `json:"filtered"`
 	// Lists are lists of products with the statistics of each.
-	Lists float64 `json:"lists"`
-	// Leaderboards are leaderboards.
+	Lists        float64 `json:"lists"`
 	Leaderboards float64 `json:"leaderboards"`
 }
 
-// Typical returns a workload with defaults that suit most shops. It has no products, comments or
-// views.
+// Typical returns defaults that suit most shops, without products, comments and views.
 func Typical() Workload {
 	return Workload{
 		Month: 1, Peak: 4, Kinds: Kinds{Product: 1}, Keyed: 1,
@@ -120,12 +114,8 @@ func Typical() Workload {
 const maxNumber = 1e15
 
 // ReadWorkload reads a workload from JSON. Missing values default to those of Typical.
-func ReadWorkload(r io.Reader) (Workload, error) {
+func ReadWorkload(text []byte) (Workload, error) {
 	w := Typical()
-	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
-	if err != nil {
-		return w, err
-	}
 	if err := json.Unmarshal(text, &w, json.RejectUnknownMembers(true)); err != nil {
 		return w, inWords(err)
 	}
@@ -170,7 +160,6 @@ func inWords(err error) error {
 // named returns a pointer as names separated by dots, such as kinds.product.
 func named(at jsontext.Pointer) string { return strings.Join(slices.Collect(at.Tokens()), ".") }
 
-// check returns an error that names the first invalid number, and the valid ones.
 func (w Workload) check() error {
 	if err := checkFields("", reflect.ValueOf(w)); err != nil {
 		return err

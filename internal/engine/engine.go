@@ -1,5 +1,4 @@
-// Package engine runs the local DynamoDB-compatible engine, Dynoxide, while one of our commands
-// needs it.
+// Package engine runs the local DynamoDB-compatible engine, Dynoxide, while a command needs it.
 //
 // One data folder holds one engine: its database file, its log, a lock, and a record of the process
 // that runs it. So a second command can use that engine, or fail with one sentence that says why
@@ -26,8 +25,7 @@ import (
 
 const (
 	// startTimeout bounds a start whose context has no earlier deadline. An engine is ready in
-	// about 30 ms. Only building the index for a large file without one can take longer than a
-	// second.
+	// about 30 ms. Only building the index for a large file can take longer than a second.
 	startTimeout = time.Minute
 	// stopGrace is how long an engine may take to answer its last requests before it is killed.
 	stopGrace = 5 * time.Second
@@ -87,8 +85,7 @@ func start(ctx context.Context, o Options, s settings) (*Engine, error) {
 	return e, nil
 }
 
-// launch starts the engine on a claimed folder, and announces it to other commands once it is
-// ready.
+// launch starts the engine on a claimed folder, and announces it to other commands when ready.
 func launch(ctx context.Context, binary string, claim *claim, o Options, s settings) (*Engine, error) {
 	file := filepath.Join(o.Folder, databaseFile)
 	if err := checkDatabase(file); err != nil {
@@ -120,7 +117,6 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	return e, nil
 }
 
-// run starts the engine's process on a free address and waits until it answers.
 func run(ctx context.Context, binary, folder string, freeAddress func() (netip.AddrPort, error)) (*child.Child, netip.AddrPort, error) {
 	for attempt := 1; ; attempt++ {
 		address, err := freeAddress()
@@ -168,8 +164,7 @@ func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 // probeClient keeps no connections open, since each engine gets only one or two requests.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 
-// supervise maintains the engine's records until the process has ended, and then releases the
-// folder.
+// supervise maintains the engine's records until the process ends, and then releases the folder.
 func (e *Engine) supervise(s settings) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var upkeep sync.WaitGroup
@@ -184,8 +179,7 @@ func (e *Engine) supervise(s settings) {
 // Endpoint returns the URL for DynamoDB clients. It does not change.
 func (e *Engine) Endpoint() string { return e.endpoint }
 
-// Done returns a channel that is closed when the engine's process has ended and its folder is free
-// again.
+// Done returns a channel that is closed when the engine's process has ended and its folder is free.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
 // Err returns why the engine ended, with its exit status and its last log lines. It is nil while
@@ -202,8 +196,7 @@ func (e *Engine) Stop() error {
 	return e.release
 }
 
-// checkDatabase returns an error for a file that is not a database, with a better message than the
-// engine's.
+// checkDatabase refuses a file that is not a database, with a better message than the engine's.
 func checkDatabase(path string) error {
 	const magic = "SQLite format 3\x00"
 	file, err := os.Open(path)

@@ -3,8 +3,7 @@ package engine
 // This file coordinates processes that use the same data folder. The process that runs an engine
 // there holds a lock while it lives. The kernel releases the lock of a killed process, so there is
 // never a stale lock to remove. A record next to the lock says which process holds it and where its
-// engine listens. The record is valid only while the lock is held, so one left behind by a killed
-// process does no harm.
+// engine listens. The record is valid only while the lock is held, so one left behind does no harm.
 
 import (
 	"context"
@@ -36,8 +35,7 @@ const (
 const privateFile = 0o600
 
 const (
-	// lockPatience is how long Start tries to get the lock. Processes that only test it (Shared)
-	// hold it for an instant.
+	// lockPatience is how long Start tries to get the lock, which Shared holds for an instant.
 	lockPatience = time.Second
 	// sharedPatience is how long Shared waits for an engine that is starting.
 	sharedPatience = 30 * time.Second
@@ -78,15 +76,13 @@ func inUse(folder string, r record) *InUseError {
 	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
 }
 
-// claim is the lock on a data folder.
 type claim struct {
 	folder string
 	lock   *flock.Flock
 	record record
 }
 
-// claimFolder creates the folder if necessary and locks it. If another process has it, the error
-// names that one.
+// claimFolder creates the folder if necessary and locks it. The error names who has it instead.
 func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
@@ -153,8 +149,7 @@ func keepPrivate(folder string) error {
 	return nil
 }
 
-// announce writes the record under another name and renames it, so that no process reads a partial
-// record.
+// announce writes the record under another name and renames it: no process reads a partial one.
 func (c *claim) announce(endpoint string) error {
 	c.record.Endpoint = endpoint
 	text, err := json.Marshal(c.record)
@@ -182,7 +177,6 @@ func (c *claim) release() error {
 	return errors.Join(err, c.lock.Close())
 }
 
-// readRecord returns the folder's record, or an empty one if it cannot be read.
 func readRecord(folder string) record {
 	var r record
 	text, err := os.ReadFile(filepath.Join(folder, recordFile))
@@ -248,7 +242,6 @@ func withCure(folder string, err error) error {
 	return err
 }
 
-// full reports whether an error is due to a full disk of a folder.
 func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
@@ -257,7 +250,6 @@ func full(folder string, err error) bool {
 	return unknown == nil && free < leastRoom
 }
 
-// engineFiles are the files that an engine may have in a data folder.
 var engineFiles = []string{
 	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
 }
@@ -284,14 +276,11 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// maxNamed bounds the folders that an error names.
 const maxNamed = 5
 
 // MissingError means that a folder holds no data of an engine.
 type MissingError struct {
-	// Folder is the requested folder.
 	Folder string
-	// Exists reports whether the folder exists.
 	Exists bool
 	// Others are the paths of a few data folders next to it or in it.
 	Others []string
@@ -309,8 +298,7 @@ func (e *MissingError) Error() string {
 	return what + ": name another with --data, or create one with talkback serve or talkback import"
 }
 
-// checkExists returns a *MissingError unless the folder holds an engine's data, or another process
-// is about to create it.
+// checkExists returns a *MissingError unless the folder holds an engine's data.
 func checkExists(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, databaseFile)); err == nil {
 		return nil

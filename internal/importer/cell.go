@@ -24,10 +24,11 @@ func cell(text string) string {
 	for at, size := 0, 0; at < len(text); at += size {
 		var r rune
 		r, size = utf8.DecodeRuneInString(text[at:])
+		formula := begins && strings.ContainsRune(formulaStarts, r) && (at == 0 || !signedNumber.MatchString(text[at:]))
 		switch char := text[at : at+size]; {
 		case shortEscapes[r] != "":
 			out.WriteString(shortEscapes[r])
-		case begins && isFormula(text, at), at == 0 && r == '"', !output.IsPrintable(r), r == utf8.RuneError && size == 1:
+		case formula, at == 0 && r == '"', !output.IsPrintable(r), r == utf8.RuneError && size == 1:
 			for _, b := range []byte(char) {
 				fmt.Fprintf(&out, `\0%03o`, b)
 			}
@@ -44,9 +45,5 @@ var shortEscapes = map[rune]string{'\\': `\\`, '\t': `\t`, '\n': `\n`, '\r': `\r
 // signedNumber matches a number, which begins like a formula and is not one.
 var signedNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?($|[,;"\t])`)
 
-// isFormula reports whether a spreadsheet would read a formula here. In Japanese and Chinese
-// versions, fullwidth characters also begin one.
-func isFormula(text string, at int) bool {
-	r, _ := utf8.DecodeRuneInString(text[at:])
-	return strings.ContainsRune("=+-@＝＋－＠", r) && (at == 0 || !signedNumber.MatchString(text[at:]))
-}
+// formulaStarts begin a formula; in Japanese and Chinese versions, fullwidth characters do, too.
+const formulaStarts = "=+-@＝＋－＠"

@@ -14,15 +14,13 @@ import (
 	"github.com/talkback/talkback/internal/engine/child"
 )
 
-// languagesProgram is the name of the program that detects languages.
 const languagesProgram = "talkback-languages"
 
 // ErrNoDetector means that the program was not found, and names the cure.
 var ErrNoDetector = errors.New("--detect-language needs the program " + languagesProgram + " beside talkback or on PATH: make languages builds it")
 
 // Detector asks the program talkback-languages for the languages of texts. It is a separate process
-// because its models are larger than all of Talkback. A Detector is used by one goroutine at a
-// time.
+// because its models are larger than all of Talkback. One goroutine uses it at a time.
 type Detector struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -30,8 +28,7 @@ type Detector struct {
 	said    strings.Builder
 }
 
-// StartDetector starts the program, which chooses among languages: tags separated by commas, or
-// "all".
+// StartDetector starts the program, to choose among languages: tags separated by commas, or "all".
 func StartDetector(ctx context.Context, among string) (*Detector, error) {
 	path, err := child.Find(languagesProgram)
 	if err != nil {
@@ -77,7 +74,6 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 	return comment.ParseLanguage(strings.TrimSpace(answer))
 }
 
-// failed returns why the program ended.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
 	_ = d.process.Wait() // its output says more than its status

@@ -38,8 +38,7 @@ type Import struct {
 	Loader Loader
 	// Rejects receives the rows that cannot be imported. Required.
 	Rejects *Rejects
-	// Limit stops the import when it is exceeded. The zero Limit allows any number.
-	Limit Limit
+	Limit   Limit
 	// Progress shows the number of rows done. Required.
 	Progress *output.Progress
 	// ChunkRows is the number of rows to write in one call of Loader: see ChunkRows.
@@ -48,8 +47,7 @@ type Import struct {
 	Preview *Preview
 	// Begin is called before the first comments are written; it may be nil.
 	Begin func(ctx context.Context) error
-	// Note is called after each chunk with the number of comments added and changed so far; it may
-	// be nil.
+	// Note is called after each chunk with the numbers of comments so far; it may be nil.
 	Note func(ctx context.Context, written, updated int) error
 	// Restore means that the rows are those of an export, which no flags describe.
 	Restore bool
@@ -59,8 +57,7 @@ type Import struct {
 	done result
 }
 
-// ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls means its
-// default.
+// ChunkRows returns how many rows keep a loader's parallel calls busy; 0 calls are its default.
 func ChunkRows(calls int) int {
 	return call.MaxKeysPerGet * max(calls, dynamo.DefaultLoadCalls)
 }
@@ -79,7 +76,10 @@ func (m *Import) Run(ctx context.Context) error {
 		case next, open := <-chunks:
 			if !open {
 				m.done.loaded = m.Progress.End()
-				return m.checkLimit(m.done.rows(), true)
+				if m.Limit.exceeded(m.done.rejected, m.done.rows(), true) {
+					return ErrTooManyRejects
+				}
+				return nil
 			}
 			if err := m.load(ctx, next); err != nil {
 				return err
@@ -98,8 +98,8 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	if err != nil {
 		return err
 	}
-	if err := m.checkLimit(m.done.rows()+len(next.comments), false); err != nil {
-		return err
+	if m.Limit.exceeded(m.done.rejected, m.done.rows()+len(next.comments), false) {
+		return ErrTooManyRejects
 	}
 	if m.Begin != nil && len(next.comments) > 0 {
 		if err := m.Begin(ctx); err != nil {
@@ -108,13 +108,7 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 		m.Begin = nil
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
-	m.done.Written += counts.Written
-	m.done.Updated += counts.Updated
-	m.done.Changed += counts.Changed
-	m.done.Existing += counts.Existing
-	m.done.Deleted += counts.Deleted
-	m.done.Repeated += counts.Repeated
-	m.done.Erased += counts.Erased
+	m.done.Add(counts)
 	if err == nil && m.Note != nil {
 		err = m.Note(ctx, m.done.Written, m.done.Updated)
 	}
@@ -139,14 +133,6 @@ func (m *Import) Wrote() (written, updated int) { return m.done.Written, m.done.
 // Rejected returns the number of rows rejected so far.
 func (m *Import) Rejected() int { return m.done.rejected }
 
-// checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
-func (m *Import) checkLimit(rows int, end bool) error {
-	if m.Limit.exceeded(m.done.rejected, rows, end) {
-		return ErrTooManyRejects
-	}
-	return nil
-}
-
 // Rehearse reads all rows of a file and writes nothing. It returns an error if the import would be
 // refused, or would stop early.
 func Rehearse(ctx context.Context, in *Input, rejects *Rejects, progress *output.Progress) (*Preview, error) {
@@ -165,7 +151,6 @@ func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynam
 	return d.loader.Rehearse(comments), nil
 }
 
-// result is the outcome of the rows so far.
 type result struct {
 	dynamo.LoadCounts
 	rejected int
@@ -174,7 +159,6 @@ type result struct {
 	loaded   time.Duration // time for all rows; 0 until they are done
 }
 
-// rows returns the number of rows that are done.
 func (r *result) rows() int {
 	return r.Written + r.Updated + r.Changed + r.Existing + r.Deleted + r.Repeated + r.Erased + r.rejected
 }

@@ -46,7 +46,6 @@ func (in *Input) Close() error { return in.source.Close() }
 // chunkBytes ends a chunk early, before its comments take much memory.
 const chunkBytes = 8 << 20
 
-// chunk is a number of consecutive rows.
 type chunk struct {
 	comments []comment.Comment
 	bad      []*reviewfile.RowError
@@ -57,8 +56,7 @@ type chunk struct {
 }
 
 // read sends all rows in chunks of the given number of rows, and then closes the channel and the
-// file. It returns when the context ends, but only after the current read: the caller must not wait
-// for it.
+// file. It returns when the context ends, but only after the current read: do not wait for it.
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read
@@ -92,7 +90,6 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	return p, nil
 }
 
-// chunk reads the next chunk.
 func (in *Input) chunk(rows int) (next chunk) {
 	if in.first != nil {
 		next, in.first = *in.first, nil

@@ -17,8 +17,7 @@ type Limit struct {
 	share float64 // of all rows, 0 to 1
 }
 
-// ParseLimit parses a number of rows, such as "100", or a share of them, such as "1%". The empty
-// text means no limit.
+// ParseLimit parses a number of rows, such as "100", or a share, such as "1%". Empty is no limit.
 func ParseLimit(text string) (limit Limit, err error) {
 	limit.text = text
 	if text == "" {
@@ -36,8 +35,7 @@ func ParseLimit(text string) (limit Limit, err error) {
 	return limit, fmt.Errorf("--max-rejects %s is neither a number of rows, such as 0 or 100, nor a share of them, such as 1%%", text)
 }
 
-// exceeded reports whether too many of the rows so far were rejected. end reports that these are
-// all rows of the file.
+// exceeded reports whether too many of the rows so far were rejected. end means that these are all.
 func (l Limit) exceeded(rejected, rows int, end bool) bool {
 	switch {
 	case l.text == "":

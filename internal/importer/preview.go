@@ -19,7 +19,6 @@ const (
 
 // Preview is what an import would do with the rows of a file that were read.
 type Preview struct {
-	// Mapping maps fields to columns.
 	Mapping reviewfile.Mapping
 	// Partial means that the file has more rows, which cannot be read twice.
 	Partial bool
@@ -31,24 +30,21 @@ type Preview struct {
 	Rejected int
 	// Languages, Products and Reasons count the most frequent ones.
 	Languages, Products, Reasons Tally
-	// Samples are random rows from the whole file.
-	Samples []comment.Comment
+	Samples                      []comment.Comment
+
+	// Rows is how many rows can be imported.
+	Rows int
 
 	random *rand.Rand
-	rows   int // that can be imported
 }
 
-// Rows returns how many rows can be imported.
-func (p *Preview) Rows() int { return p.rows }
-
-// add adds rows.
 func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError) {
 	for _, bad := range rejected {
 		p.Rejected++
 		p.Reasons.add(bad.Reason)
 	}
 	for _, c := range comments {
-		p.rows++
+		p.Rows++
 		p.States[c.Status]++
 		if c.Moderation != nil && c.Moderation.Reason != nil && *c.Moderation.Reason == comment.Spam {
 			p.Spam++
@@ -57,7 +53,7 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 		p.Products.add(c.ProductID)
 		if len(p.Samples) < maxSamples {
 			p.Samples = append(p.Samples, c)
-		} else if i := p.random.IntN(p.rows); i < maxSamples { // so each row has the same chance
+		} else if i := p.random.IntN(p.Rows); i < maxSamples { // so each row has the same chance
 			p.Samples[i] = c
 		}
 	}
@@ -71,7 +67,6 @@ type Tally struct {
 	Lossy bool
 }
 
-// add counts a text.
 func (t *Tally) add(text string) {
 	if t.counts == nil {
 		t.counts = map[string]int{}

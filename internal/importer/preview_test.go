@@ -32,7 +32,7 @@ func TestPreview(t *testing.T) {
 		if err != nil || p.Partial != row.partial || p.Rejected != row.bad || p.Spam != 1 || cmp.Diff(row.states, p.States) != "" {
 			t.Errorf("%d rows: %+v, %v", row.rows, p, err)
 		}
-		if top := p.Products.Top(); top[0].Text != "cup" || len(p.Samples) != p.Rows() {
+		if top := p.Products.Top(); top[0].Text != "cup" || len(p.Samples) != p.Rows {
 			t.Errorf("%d rows: %v, %d samples", row.rows, top, len(p.Samples))
 		}
 		total := 0

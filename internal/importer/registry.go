@@ -44,12 +44,9 @@ type Listed struct {
 	Written, Updated int
 	// Undone is when it was undone; zero if it was not.
 	Undone time.Time
-
-	number int64
+	// Number identifies the import in the marks of its comments.
+	Number int64
 }
-
-// Number identifies the import in the marks of its comments.
-func (m Listed) Number() int64 { return m.number }
 
 // Client is the part of the SDK's client that a Registry works with.
 type Client interface {
@@ -88,8 +85,8 @@ func CheckName(name string) error {
 // both runs are undone together.
 func (r *Registry) Begin(ctx context.Context, name string) (Listed, error) {
 	found, err := r.get(ctx, name)
-	if err == nil && found.number == 0 {
-		found.number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
+	if err == nil && found.Number == 0 {
+		found.Number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
 	}
 	if err != nil {
 		return found, err
@@ -100,7 +97,7 @@ func (r *Registry) Begin(ctx context.Context, name string) (Listed, error) {
 		removed += ", " + attrWritten + ", " + attrUpdated // nothing is left of what it wrote
 	}
 	it, err := r.update(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = if_not_exists("+attrNumber+", :number) REMOVE "+removed,
-		layout.Item{":now": layout.Time(time.Now()), ":number": layout.Number(found.number)})
+		layout.Item{":now": layout.Time(time.Now()), ":number": layout.Number(found.Number)})
 	if err != nil {
 		return found, err
 	}
@@ -181,7 +178,7 @@ func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 		return unusable(damaged[0])
 	}
 	for _, m := range all {
-		if m.number <= latest && numberOf[namePrefix+m.Name] != m.number {
+		if m.Number <= latest && numberOf[namePrefix+m.Name] != m.Number {
 			return comment.Errorf(comment.Conflict, "the table has an import %q, which --undo could not tell from one of the copy: restore into a new table, or make this one what the copy is, by --replace", m.Name)
 		}
 	}
@@ -239,7 +236,7 @@ func unusable(item layout.Improper) error {
 func decode(it layout.Item) (m Listed, wrong string) {
 	r := layout.NewReader(it)
 	m = Listed{
-		Name: r.Text(layout.AttrSK), number: r.Number(attrNumber), Begun: r.Time(attrBegun), Ended: r.OptionalTime(attrEnded),
+		Name: r.Text(layout.AttrSK), Number: r.Number(attrNumber), Begun: r.Time(attrBegun), Ended: r.OptionalTime(attrEnded),
 		Written: int(r.OptionalNumber(attrWritten)), Updated: int(r.OptionalNumber(attrUpdated)), Undone: r.OptionalTime(attrUndone),
 	}
 	m.Name = strings.TrimPrefix(m.Name, namePrefix)
@@ -248,7 +245,7 @@ func decode(it layout.Item) (m Listed, wrong string) {
 		wrong = r.Err().Error()
 	case m.Name == "":
 		wrong = "it has no name"
-	case m.number < 1 || m.Written < 0 || m.Updated < 0:
+	case m.Number < 1 || m.Written < 0 || m.Updated < 0:
 		wrong = "its number or a count is below what it can be"
 	}
 	return m, wrong

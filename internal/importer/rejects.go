@@ -17,8 +17,7 @@ import (
 var (
 	// ErrRejectsOnStandardOutput means that the file of rejected rows is standard output.
 	ErrRejectsOnStandardOutput = errors.New("--rejects names standard output, where the summary goes: name a file")
-	// ErrRejectsIsInput means that the file of rejected rows is the imported file, perhaps under
-	// another name.
+	// ErrRejectsIsInput means that it is the imported file, perhaps under another name.
 	ErrRejectsIsInput = errors.New("--rejects names the file to import itself: name another")
 )
 
@@ -75,7 +74,6 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	return r, nil
 }
 
-// rehearsal returns a copy for a rehearsal, which writes no file.
 func (r *Rejects) rehearsal() *Rejects {
 	again := &Rejects{path: r.path, force: r.force, dry: true}
 	if r.same != nil {

@@ -26,8 +26,7 @@ type Undone struct {
 // the whole table. After an error, another Undo continues, and counts the comments removed before.
 // An import may add the same comments again. A comment that is written while Undo runs may stay.
 //
-// Each becomes a tombstone, as a deleted comment does: a late put of the import must not restore
-// it.
+// Each becomes a tombstone, as deleted comments do: a late put of the import must not restore it.
 func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (done Undone, err error) {
 	m, err := r.Find(ctx, name)
 	if err != nil {
@@ -36,7 +35,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 	input := &dynamodb.ScanInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		FilterExpression:          aws.String(layout.AttrSK + " = :sort AND begins_with(" + layout.AttrImport + ", :mark)"),
-		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
+		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.Number))},
 		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport + "," + layout.AttrMark),
 	}
 	for output, err := range call.ScanAnswers(ctx, r.client, input, "Scan for import %q", name) {
@@ -71,7 +70,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 // Find returns an import by its name.
 func (r *Registry) Find(ctx context.Context, name string) (Listed, error) {
 	m, err := r.get(ctx, name)
-	if err == nil && m.number == 0 {
+	if err == nil && m.Number == 0 {
 		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)
 	}
 	return m, err

@@ -49,7 +49,7 @@ func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	registry := importer.NewRegistry(x.client, x.name)
 	begun := must.Get(registry.Begin(x.Context(), name))(x)
 	loader := dynamo.NewLoader(x.client, x.name, 0)
-	loader.Import = begun.Number()
+	loader.Import = begun.Number
 	counts := must.Get(loader.Load(x.Context(), comments))(x)
 	x.must(registry.End(x.Context(), begun, counts.Written, counts.Updated))
 	return counts
@@ -195,7 +195,7 @@ func TestBegin(t *testing.T) {
 	numbers := make([]int64, 8)
 	x.must(call.Parallel(t.Context(), len(numbers), func(ctx context.Context, i int) error {
 		m, err := registry.Begin(ctx, []string{"a.csv", "b.csv"}[i%2])
-		numbers[i] = m.Number()
+		numbers[i] = m.Number
 		return err
 	}))
 	for i, number := range numbers {
@@ -245,8 +245,8 @@ func TestImportsOfACopy(t *testing.T) {
 			}
 		}
 		begun := must.Get(registry.Begin(t.Context(), "later"))(to)
-		if want := int64(max(3, len(row.before)+1)); row.fits && begun.Number() != want {
-			t.Errorf("beside %v, the next import has the number %d, want %d", row.before, begun.Number(), want)
+		if want := int64(max(3, len(row.before)+1)); row.fits && begun.Number != want {
+			t.Errorf("beside %v, the next import has the number %d, want %d", row.before, begun.Number, want)
 		}
 	}
 }

@@ -18,7 +18,6 @@ var marketLanguages = map[string]comment.Language{
 	"BR": "pt", "NL": "nl", "SE": "sv", "PL": "pl", "TR": "tr", "CN": "zh",
 }
 
-// maxColumns bounds the columns of a file.
 const maxColumns = 1000
 
 // header is the columns of a file or a row: their names as written, and as normalized by plain.
@@ -43,7 +42,6 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// layout maps fields to the columns of a row.
 type layout struct {
 	columns []string // the columns that the layout is for
 	index   map[Field]int
@@ -51,13 +49,11 @@ type layout struct {
 	byMarket bool
 }
 
-// has reports whether a column holds the field.
 func (l layout) has(field Field) bool {
 	_, found := l.index[field]
 	return found
 }
 
-// layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}
 	h := headerOf(columns)
@@ -78,7 +74,6 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	return l
 }
 
-// find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
 	if field == Media && options.MediaBase == "" {
@@ -108,11 +103,9 @@ type MappedField struct {
 
 // Mapping describes the use of a file's columns.
 type Mapping struct {
-	Fields []MappedField
-	// Ignored are the columns that are not read.
+	Fields  []MappedField
 	Ignored []string
-	// Media is the column of pictures that is not read because Options.MediaBase is missing; empty
-	// for none.
+	// Media is the column of pictures that is not read without Options.MediaBase; empty for none.
 	Media string
 }
 
@@ -121,7 +114,6 @@ func (m Mapping) Has(field Field) bool {
 	return slices.ContainsFunc(m.Fields, func(f MappedField) bool { return f.Field == field })
 }
 
-// mapping describes the use of the columns.
 func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	l := layoutOf(h.names, options, headlineIsText)
 	left := slices.Clone(h.names)
@@ -155,7 +147,6 @@ func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	return m
 }
 
-// headlineIsText reports whether a file has headlines but no texts.
 func (h header) headlineIsText(options Options) bool {
 	_, mapped := options.Columns[Text]
 	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0
@@ -212,8 +203,7 @@ func (h header) checkNeeded(options Options) error {
 		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
 }
 
-// String lists the names. Its length is bounded, since the first line of a file without a header
-// has other data.
+// String lists the first names: the first line of a file without a header has other data.
 func (h header) String() string {
 	const most = 30
 	names := make([]string, 0, most+1)
@@ -226,7 +216,6 @@ func (h header) String() string {
 	return strings.Join(names, ", ")
 }
 
-// marketplace is the normalized name of Amazon's column of countries.
 const marketplace = "marketplace"
 
 // usualNames are the usual, normalized names of columns, the best first.
@@ -250,8 +239,7 @@ var usualNames = map[Field][]string{
 }
 
 // preset describes a system's exports of reviews: the normalized names of its columns, the best
-// first. Fields without a name are missing, or their name is not public. docs/operate/data.md lists
-// the sources.
+// first. Fields without a name are missing, or their name is not public. See docs/operate/data.md.
 type preset struct {
 	columns map[Field][]string
 	// public means that all exported reviews are public. If it is false, a file without a status

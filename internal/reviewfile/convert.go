@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// converter converts records to comments.
 type converter struct {
 	options        Options
 	languageOf     map[string]comment.Language // with keys in lower case
@@ -25,8 +24,7 @@ type converter struct {
 	dates          dateParser
 }
 
-// comment converts a record to a comment. Errors are reasons for users, and contain nothing of the
-// text.
+// comment converts a record to a comment. Errors are for users, and contain nothing of the text.
 func (r *converter) comment(rec record) (comment.Comment, error) {
 	if rec.exported != nil {
 		return comment.Comment{}, errExported
@@ -90,7 +88,6 @@ type values struct {
 	err    error
 }
 
-// get returns the value of a field, empty if the row has none.
 func (v *values) get(field Field) string {
 	if i, found := v.layout.index[field]; found && v.nested != nil && v.nested[i] {
 		if v.values[i] == "[]" {
@@ -112,8 +109,7 @@ func (v *values) raw(field Field) string {
 	return strings.TrimSpace(v.values[i])
 }
 
-// prose returns the value of a field that may contain entities. It joins surrogate pairs of
-// entities.
+// prose returns the value of a field that may contain entities. It joins surrogate pairs.
 func (v *values) prose(field Field) string {
 	text, ok := joinEntities(v.get(field))
 	if !ok && v.err == nil {
@@ -151,8 +147,7 @@ func (v *values) distinct(preset string) [10]byte {
 	return [10]byte(hash.Sum(nil))
 }
 
-// reply returns the reply of the shop, nil for none. If its date is missing, it gets the date of
-// the review.
+// reply returns the reply of the shop, nil for none. Without a date, it gets that of the review.
 func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error) {
 	reply := &comment.Reply{Text: cleanText(row.prose(Reply)), Name: cleanLine(row.prose(ReplyName)), CreatedAt: written, Version: 1}
 	date := row.get(ReplyDate)
@@ -183,8 +178,7 @@ func parseRating(text string) (int, error) {
 	return int(whole[0] - '0'), nil
 }
 
-// language returns the language of a row: that of its column, or else the default, or a detected
-// one.
+// language returns the language of a row: that of its column, else the default, or a detected one.
 func (r *converter) language(value string, c comment.Comment) (comment.Language, error) {
 	whole := r.options.Language
 	if whole != "" && value == "" || r.options.oneLanguage() {

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// maxRowLines bounds the lines of one row.
 const maxRowLines = 10_000
 
 // csvRecords reads values separated by commas, or by semicolons if the header has those. After a
@@ -52,9 +51,6 @@ func (c *csvRecords) next() (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	if err := first.check(); err != nil {
-		return record{}, err
-	}
 	text, more, reason, err := c.row(first)
 	if err != nil {
 		return record{}, err
@@ -70,8 +66,7 @@ func (c *csvRecords) next() (record, error) {
 	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
 }
 
-// row reads a row, given its first line, until all quotes are closed. If one never is, it returns
-// the reason.
+// row reads a row from its first line until all quotes are closed. If one never is, it says why.
 func (c *csvRecords) row(first line) (text []byte, more []line, reason string, err error) {
 	text = first.text
 	for open := oddQuotes(text); open; {
@@ -97,7 +92,6 @@ func (c *csvRecords) row(first line) (text []byte, more []line, reason string, e
 
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
 
-// parse returns the values of one row, or the reason why it is bad.
 func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.FieldsPerRecord = c.comma, -1
@@ -111,8 +105,7 @@ func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	return values, ""
 }
 
-// tsvRecords reads tab-separated values. Quotes are part of the text, unlike in encoding/csv with
-// tabs.
+// tsvRecords reads tab-separated values. Unlike in encoding/csv, quotes are part of the text.
 type tsvRecords struct {
 	lines  *lineReader
 	header []string
@@ -121,9 +114,6 @@ type tsvRecords struct {
 // newTSVRecords reads the header. An empty file has no header.
 func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 	first, err := lines.next()
-	if err == nil {
-		err = first.check()
-	}
 	switch {
 	case err == io.EOF:
 		return &tsvRecords{lines: lines}, nil
@@ -139,9 +129,6 @@ func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 func (t *tsvRecords) next() (record, error) {
 	next, err := t.lines.next()
 	if err != nil {
-		return record{}, err
-	}
-	if err := next.check(); err != nil {
 		return record{}, err
 	}
 	values := strings.Split(string(next.text), "\t")

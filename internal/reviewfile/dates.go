@@ -45,8 +45,7 @@ var noOffset = regexp.MustCompile(`:.*[+-](24|\d\d:?60)`)
 var compact = regexp.MustCompile(`^(?:19|20)\d{10}(?:\d\d)?$`)
 
 // A number with at least this many digits is a time since 1970: in seconds or, if seconds would be
-// after the year 5138, in milliseconds, microseconds or nanoseconds. Fewer digits are a year, a day
-// or a mistake.
+// after the year 5138, in milliseconds, microseconds or nanoseconds. Fewer are a year or a day.
 const (
 	minUnixDigits  = 9
 	maxUnixSeconds = 1e11

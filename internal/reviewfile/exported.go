@@ -42,8 +42,7 @@ type exported struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// Append appends the line of a comment, with its line end. A Reader of JSON Lines reads the same
-// comment from it.
+// Append appends the line of a comment, with its line end. A Reader reads the same comment from it.
 func Append(line []byte, c comment.Comment) ([]byte, error) { return appendExported(line, c, false) }
 
 // AppendPartial is Append for a file without some of the table's comments, or without what only
@@ -80,10 +79,8 @@ var errExported = errors.New("written by talkback export: --restore takes it as 
 // errPartial is the reason for rejecting a line of a partial export when a whole one is needed.
 var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
 
-// isPartial reports whether a row is from a partial export.
 func isPartial(rec record) bool { return rec.exported["partial"] == true }
 
-// restorer converts exported rows to comments.
 type restorer struct {
 	dates dateParser
 	whole bool // Options.Whole
@@ -161,8 +158,7 @@ func (m *members) text(name string) string {
 	return value
 }
 
-// textOrNil returns a string, nil if the member is missing or null. Null members were removed
-// before.
+// textOrNil returns a string, nil if the member is missing; null members were removed before.
 func (m *members) textOrNil(name string) *string {
 	if m.object[name] == nil {
 		return nil
@@ -212,7 +208,6 @@ type extras struct {
 	Media       []comment.Media      `json:"media,omitempty"`
 }
 
-// exportedEdit is an edit that waits for a moderator.
 type exportedEdit struct {
 	Rating   int             `json:"rating"`
 	Language string          `json:"language"`
@@ -223,7 +218,6 @@ type exportedEdit struct {
 	Version  int             `json:"version"`
 }
 
-// exportedReply is a reply of the shop.
 type exportedReply struct {
 	Text      string  `json:"text"`
 	Name      string  `json:"name"`
@@ -257,7 +251,6 @@ func extrasOf(c comment.Comment) (e extras) {
 	return e
 }
 
-// readExtras reads the members of extras into a comment.
 func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (err error) {
 	e, err := extrasIn(object)
 	if err != nil {
@@ -297,10 +290,8 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	return nil
 }
 
-// extraNames are the members of extras.
 var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "rejectedEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
 
-// extrasIn reads the members of extras, which must have the right types.
 func extrasIn(object map[string]any) (e extras, err error) {
 	there := map[string]any{}
 	for _, name := range extraNames {
@@ -354,10 +345,7 @@ func AppendDecision(line []byte, d comment.Decision) ([]byte, error) {
 		Version   int                      `json:"version"`
 		Reason    *comment.RejectionReason `json:"reason"`
 		Note      *string                  `json:"note"`
-	}{
-		About: "decision", Comment: string(d.CommentID), DecidedAt: d.At().Format(timeForm),
-		From: d.From.String(), To: d.To.String(), Version: d.Version, Reason: d.Reason, Note: d.NoteOrNil(),
-	})
+	}{"decision", string(d.CommentID), d.At().Format(timeForm), d.From.String(), d.To.String(), d.Version, d.Reason, d.NoteOrNil()})
 }
 
 // AppendReport appends the line of a report of a comment.
@@ -368,9 +356,7 @@ func AppendReport(line []byte, id comment.ID, r comment.Report) ([]byte, error) 
 		ReportedAt string `json:"reportedAt"`
 		Reason     string `json:"reason"`
 		Note       string `json:"note"`
-	}{
-		About: "report", Comment: string(id), ReportedAt: r.At.UTC().Format(timeForm), Reason: string(r.Reason), Note: r.Note,
-	})
+	}{"report", string(id), r.At.UTC().Format(timeForm), string(r.Reason), r.Note})
 }
 
 // AppendVote appends the line of a vote about a comment.
@@ -393,7 +379,6 @@ func AppendKey(line []byte, id comment.ID, hash string, expires time.Time) ([]by
 	}{"key", string(id), hash, expires.UTC().Format(timeForm)})
 }
 
-// appendJSON appends a value as one line.
 func appendJSON(line []byte, value any) ([]byte, error) {
 	out := bytes.NewBuffer(line)
 	encoder := json.NewEncoder(out)

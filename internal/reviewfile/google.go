@@ -22,8 +22,7 @@ type GoogleFeed struct {
 	ProductURL string
 	// MediaBase is the prefix of the addresses of pictures; empty leaves them out.
 	MediaBase comment.MediaBase
-	// WithoutText is how many comments were left out because they have no text, which Google
-	// requires.
+	// WithoutText is how many comments were left out: Google requires a text.
 	WithoutText int
 }
 
@@ -64,8 +63,7 @@ func (f *GoogleFeed) Head() ([]byte, error) {
 // Tail returns the text after the reviews.
 func (f *GoogleFeed) Tail() []byte { return []byte("</reviews></feed>\n") }
 
-// Append appends the review of a comment, with a line end. It appends nothing for a comment without
-// text.
+// Append appends the review of a comment, with a line end; nothing for a comment without text.
 func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	title := ""
 	if c.Title != nil {
@@ -88,10 +86,7 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	}
 	for _, m := range c.Media {
 		if m.Kind() == comment.Picture && f.MediaBase != "" {
-			if r.Images == nil {
-				r.Images = &googleImages{}
-			}
-			r.Images.All = append(r.Images.All, googleImage{f.MediaBase.Address(m)})
+			r.Images = append(r.Images, googleImage{f.MediaBase.Address(m)})
 		}
 	}
 	if r.Text == "" {
@@ -104,8 +99,7 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	return append(append(out, review...), '\n'), err
 }
 
-// xmlText returns a text without characters that XML 1.0 cannot contain, and without surrounding
-// space.
+// xmlText returns a text without surrounding space and characters that XML 1.0 cannot contain.
 func xmlText(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
@@ -133,7 +127,7 @@ type googleReview struct {
 	Text     string         `xml:"content"`
 	Language string         `xml:"review_language,omitempty"`
 	Page     googlePage     `xml:"review_url"`
-	Images   *googleImages  `xml:"reviewer_images"`
+	Images   []googleImage  `xml:"reviewer_images>reviewer_image,omitempty"`
 	Rating   googleRating   `xml:"ratings>overall"`
 	SKU      string         `xml:"products>product>product_ids>skus>sku"`
 	Product  string         `xml:"products>product>product_url"`
@@ -148,10 +142,6 @@ type googleReviewer struct {
 type googlePage struct {
 	Type string `xml:"type,attr"`
 	URL  string `xml:",chardata"`
-}
-
-type googleImages struct {
-	All []googleImage `xml:"reviewer_image"`
 }
 
 type googleImage struct {

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonRecords reads one JSON object per line.
 type jsonRecords struct{ lines *lineReader }
 
 // newJSONRecords rejects a JSON list at once: all of its lines would be bad.
@@ -33,9 +32,6 @@ func (j *jsonRecords) next() (record, error) {
 		if err != nil {
 			return record{}, err
 		}
-		if err := next.check(); err != nil {
-			return record{}, err
-		}
 		if len(bytes.TrimSpace(next.text)) == 0 {
 			continue
 		}
@@ -47,8 +43,7 @@ func (j *jsonRecords) next() (record, error) {
 	}
 }
 
-// parseObject parses a line that must contain one object. If a name occurs twice, the last value
-// counts.
+// parseObject parses a line that must contain one object. Of a name's values, the last counts.
 func parseObject(text []byte) (object map[string]any, reason string) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()

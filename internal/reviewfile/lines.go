@@ -26,7 +26,6 @@ const (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// line is one line of a file.
 type line struct {
 	number  int
 	text    []byte // without its line end; only the beginning if tooLong
@@ -66,12 +65,18 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	return &lineReader{in: in}, nil
 }
 
-// next returns the next line that is not empty, or io.EOF.
+// next returns the next line that is not empty, io.EOF, or a *RowError for an unreadable line.
 func (l *lineReader) next() (line, error) {
 	for {
 		next, err := l.any()
-		if err != nil || len(next.text) > 0 {
+		if err != nil {
 			return next, err
+		}
+		if reason := next.fault(); reason != "" {
+			return next, next.bad(reason)
+		}
+		if len(next.text) > 0 {
+			return next, nil
 		}
 	}
 }
@@ -121,14 +126,6 @@ func (l *lineReader) unread(lines []line) {
 	}
 }
 
-// check returns an error for a line that no format can read.
-func (l line) check() error {
-	if reason := l.fault(); reason != "" {
-		return l.bad(reason)
-	}
-	return nil
-}
-
 // fault returns why no format can read the line, empty if it is readable.
 func (l line) fault() string {
 	switch {
@@ -158,15 +155,13 @@ type RowError struct {
 	Line int
 	// Reason says what is wrong. It contains nothing of the review's text.
 	Reason string
-	// Raw is the row as in the file, truncated after 16 KiB. It may be invalid UTF-8. It contains
-	// the review's text.
+	// Raw is the row as in the file, with its text: 16 KiB at most, perhaps invalid UTF-8.
 	Raw string
 }
 
 // Error returns the line and the reason.
 func (e *RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// maxRaw bounds RowError.Raw.
 const maxRaw = 16 << 10
 
 func cut(raw []byte) string { return string(raw[:min(len(raw), maxRaw)]) }
@@ -188,8 +183,7 @@ type records interface {
 	next() (record, error)
 }
 
-// How many bytes are read to recognize a file: enough for the first names in a workbook's archive,
-// and for any header.
+// How many bytes are read to recognize a file: enough for names in a workbook, and for any header.
 const (
 	kindBytes   = 4 << 10
 	formatBytes = 32 << 10
@@ -220,7 +214,6 @@ var (
 	sheetPart     = "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 )
 
-// checkKind returns an error for a file of a kind that cannot contain reviews.
 func checkKind(in *bufio.Reader) error {
 	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
 	has := func(name string) bool { return bytes.Contains(head, []byte(name)) }
@@ -265,8 +258,7 @@ func sniff(in *bufio.Reader) (Format, error) {
 	return "", errors.New("the format of the file cannot be told from its beginning: give --format tsv, csv or jsonl")
 }
 
-// separatorOf returns the most frequent separator of a header: a tab, a comma or a semicolon; 0 if
-// it has none.
+// separatorOf returns the most frequent of tab, comma and semicolon in a header; 0 without any.
 func separatorOf(header []byte) (separator rune) {
 	counts := map[rune]int{}
 	quoted := false

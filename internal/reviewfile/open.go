@@ -36,8 +36,7 @@ type Source struct {
 	taken atomic.Int64
 }
 
-// Open opens a file, or standard input if the name is "-". It decompresses gzip, recognized by the
-// first bytes.
+// Open opens a file, or standard input if the name is "-". It decompresses gzip.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{Size: -1}
 	stored := stdin
@@ -103,8 +102,7 @@ func damaged(err error) error {
 	return err
 }
 
-// Taken returns how many bytes of the stored file were read. It may be called while another
-// goroutine reads.
+// Taken returns how many bytes of the stored file were read, even while another goroutine reads.
 func (s *Source) Taken() int64 { return s.taken.Load() }
 
 // Close closes the file. It leaves standard input open.
@@ -115,7 +113,6 @@ func (s *Source) Close() error {
 	return s.file.Close()
 }
 
-// storedReader reads the stored bytes of a file.
 type storedReader struct {
 	io.Reader
 	of *Source

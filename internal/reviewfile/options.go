@@ -15,8 +15,7 @@ const (
 	// TSV is tab-separated values below a header. Quotes have no meaning.
 	TSV Format = "tsv"
 	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has
-	// semicolons instead, these separate the values: Excel writes them in countries with a decimal
-	// comma.
+	// semicolons instead, these separate the values: Excel writes them where commas are decimal.
 	CSV Format = "csv"
 	// JSONLines is one JSON object on each line.
 	JSONLines Format = "jsonl"
@@ -50,8 +49,7 @@ type Options struct {
 	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
 	// column of languages, it is the default for rows whose column is empty.
 	Language comment.Language
-	// Detect, unless nil, returns the language of a text, for rows without a language. An error
-	// stops reading.
+	// Detect, unless nil, returns the language of a row without one. An error stops reading.
 	Detect func(text string) (comment.Language, error)
 	// LanguageOf translates values of the language column to languages. Keys are compared without
 	// case, so no two may differ only in case.
@@ -59,16 +57,14 @@ type Options struct {
 	// Customers means that author IDs in the file are those of the shop's own customers. Otherwise
 	// authors are imported ones. Authors without an ID always are.
 	Customers bool
-	// AuthorKey, unless empty, replaces the author IDs of the file by their HMAC-SHA-256 with this
-	// key.
+	// AuthorKey, unless empty, replaces the author IDs of the file by their HMAC-SHA-256.
 	AuthorKey []byte
 	// AuthorsAsTheyAre accepts author IDs and names that look like e-mail addresses. Without it and
 	// AuthorKey, they stop reading with ErrAddress.
 	AuthorsAsTheyAre bool
 	// Zone is the time zone of dates without one; nil means UTC.
 	Zone *time.Location
-	// MediaBase is the prefix of the addresses of pictures and videos. If it is empty, they are not
-	// read.
+	// MediaBase is the prefix of the addresses of pictures and videos; empty reads none.
 	MediaBase comment.MediaBase
 	// ShopName is the name of replies without one; empty means Shop.
 	ShopName string
@@ -90,8 +86,7 @@ type Field string
 
 // The fields.
 const (
-	// ID is the ID of the review in its source. Together with the product's ID, it determines the
-	// ID of the comment.
+	// ID is the ID of the review in its source. With the product's, it determines the comment's.
 	ID Field = "id"
 	// Product is the ID of the product.
 	Product Field = "product"

@@ -13,7 +13,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// statusWord is a status and the words for it.
 type statusWord struct {
 	status comment.Status
 	words  []string
@@ -33,8 +32,7 @@ var statusWords = []statusWord{
 const spamWord = "spam"
 
 // setStatus sets the status of a comment from a word in a file. No word means approved. A pending
-// comment waits for a moderator. So does an unpublished one, since perhaps no moderator has decided
-// yet.
+// comment waits for a moderator. So does an unpublished one: perhaps no moderator has decided.
 func setStatus(c *comment.Comment, word string) error {
 	if word == "" {
 		return nil
@@ -71,7 +69,6 @@ var (
 // wholeNumber matches a number such as 12, 1,204 or 3.0, and not 3,0, which is a decimal comma.
 var wholeNumber = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.0*)?$`)
 
-// setTraits sets whether the purchase of a comment is verified, and the imported votes.
 func setTraits(c *comment.Comment, verified, votes string) error {
 	c.Verified = slices.Contains(verifiedWords, plain(verified))
 	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {

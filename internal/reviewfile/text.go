@@ -74,8 +74,7 @@ func entity(text string) (unit rune, length int) {
 	return rune(value), len(found[0])
 }
 
-// quoted returns a name for messages. It is in quotes if it contains characters that a terminal
-// would interpret.
+// quoted returns a name for messages, in quotes if a terminal would interpret characters of it.
 func quoted(name string) string {
 	if form := strconv.Quote(name); form != `"`+name+`"` {
 		return form
@@ -135,7 +134,6 @@ func plainText(text string) string {
 	}
 }
 
-// textOfHTML collects the text of HTML.
 type textOfHTML struct {
 	strings.Builder
 	ends   int  // line breaks at the end of the text
@@ -143,8 +141,7 @@ type textOfHTML struct {
 	hidden bool // within a script or a style
 }
 
-// add adds text. It drops a line break of the source that follows the break of a tag, as in "<br
-// />\n".
+// add drops a line break of the source that follows the break of a tag, as in "<br />\n".
 func (o *textOfHTML) add(text string) {
 	if o.tagged {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")

@@ -12,19 +12,16 @@ import (
 // Damaged is an error about an item that Talkback would not write this way, for example one edited
 // by hand. It shows no value except the keys.
 type Damaged struct {
-	// Hook is the id of the hook.
 	Hook string
 	// Item names the item and says what is wrong with it.
 	Item layout.Improper
-	// Cure says what to do.
 	Cure string
 }
 
 // Error names the item, what is wrong with it, and the cure.
 func (d Damaged) Error() string { return d.Item.String() + "; " + d.Cure }
 
-// hookIn reads a hook, and returns it also as the stored text. damaged is nil if the hook can be
-// delivered to.
+// hookIn reads a hook, and returns it also as stored. damaged is nil if it can be delivered to.
 func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 	id := layout.NewReader(it).Text(layout.AttrSK)
 	text, wrong := describe(it, &h)
@@ -43,7 +40,6 @@ func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 	return h, text, damaged
 }
 
-// letterIn reads a dead letter of a hook.
 func letterIn(it layout.Item, hook string) (letter DeadLetter, damaged *Damaged) {
 	_, wrong := describe(it, &letter)
 	if wrong == "" && layout.DeadEventPrefix+letter.ID != layout.NewReader(it).Text(layout.AttrSK) {
@@ -55,8 +51,7 @@ func letterIn(it layout.Item, hook string) (letter DeadLetter, damaged *Damaged)
 	return letter, damaged
 }
 
-// describe decodes the JSON of an item into a value, and returns it as text, or what is wrong with
-// it.
+// describe decodes the JSON of an item into a value. It returns the text, or what is wrong with it.
 func describe(it layout.Item, into any) (text, wrong string) {
 	r := layout.NewReader(it)
 	text = r.Text(layout.AttrHook)

@@ -129,8 +129,7 @@ func (d *Deliverer) tell(ctx context.Context, hooks []Hook, round int) error {
 }
 
 // adjust stops hooks that were removed, paused or changed, and starts those that do not run. A hook
-// whose secret this process lacks is left to other processes: this one would hold the lease and
-// only fail.
+// whose secret this process lacks is left to other processes: this one would only fail.
 func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []Hook) {
 	now := map[string]Hook{}
 	for _, h := range hooks {
@@ -165,8 +164,7 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 	}
 }
 
-// keep tries to deliver a hook until the context ends, again and again while another process holds
-// it.
+// keep tries to deliver a hook until the context ends, even while another process holds it.
 func (d *Deliverer) keep(ctx context.Context, h Hook) {
 	for ctx.Err() == nil {
 		err := task.Guard(func() error { return d.deliver(ctx, h) })

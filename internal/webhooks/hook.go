@@ -24,9 +24,7 @@ import (
 
 // Hook is a URL that events are delivered to.
 type Hook struct {
-	// ID names the hook.
-	ID string
-	// URL is the address.
+	ID  string
 	URL string
 	// Kinds are the kinds of events that are delivered; empty for all.
 	Kinds []outbox.Kind
@@ -38,8 +36,7 @@ type Hook struct {
 	GiveUp time.Duration
 	// Purge names the CDN to purge at the URL, of answers about changed products. It is empty if
 	// the URL receives the events themselves.
-	Purge string `json:",omitempty"`
-	// Paused stops deliveries for now.
+	Purge  string `json:",omitempty"`
 	Paused bool
 	// Begin is the position in the log after which deliveries begin.
 	Begin outbox.Position
@@ -117,7 +114,6 @@ func (h Hook) wants(e outbox.Event) bool {
 	return h.selects(e.Kind) && !e.At.Before(h.Since)
 }
 
-// selects reports whether events of a kind are delivered to a hook.
 func (h Hook) selects(kind outbox.Kind) bool {
 	return len(h.Kinds) == 0 || slices.Contains(h.Kinds, kind)
 }
@@ -149,7 +145,6 @@ func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
 
 // Progress is how far the delivery of a hook has come.
 type Progress struct {
-	// Lanes are the progress in each lane of the log.
 	Lanes [outbox.Lanes]LaneProgress
 	// Replays is how many of the hook's replays were started.
 	Replays int
@@ -160,22 +155,19 @@ type Progress struct {
 // LaneProgress is how far the delivery of a hook has come in one lane.
 type LaneProgress struct {
 	// Position is that of the last event that was delivered, filtered out or dead-lettered.
-	Position uint64
-	// Delivered and DeadLettered count events.
+	Position                uint64
 	Delivered, DeadLettered int
 	// Failing is the id of the event whose delivery failed, Attempts how often it failed, Next when
 	// it is retried, and Since when the event happened.
 	Failing     string    `json:",omitempty"`
 	Attempts    int       `json:",omitempty"`
 	Next, Since time.Time `json:",omitzero"`
-	// LastError is the reason of the last failed delivery.
-	LastError string `json:",omitempty"`
+	LastError   string    `json:",omitempty"`
 }
 
 // DeadLetter is an event that a hook refused for too long.
 type DeadLetter struct {
 	outbox.Event
-	// Reason is why the last try failed.
 	Reason string
 }
 

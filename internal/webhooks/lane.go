@@ -19,7 +19,6 @@ type Pace struct{ First, Longest time.Duration }
 // DefaultPace is the pace of deliveries.
 var DefaultPace = Pace{time.Second, time.Hour}
 
-// after returns the wait after a number of failed attempts.
 func (p Pace) after(attempts int) time.Duration {
 	wait := p.Longest
 	if shift := attempts - 1; shift < 20 {
@@ -40,21 +39,18 @@ const (
 	DeadLettered Outcome = "dead_lettered"
 )
 
-// delivery is a hook that this process delivers.
 type delivery struct {
 	hook Hook
 	send func(context.Context, Hook, ...outbox.Event) error
 	// dead stores an event as a dead letter, with the reason.
-	dead func(context.Context, outbox.Event, error) error
-	pace Pace
-	// tried is called with the outcome of each attempt.
+	dead  func(context.Context, outbox.Event, error) error
+	pace  Pace
 	tried func(Outcome)
 
 	mu       sync.Mutex
 	progress Progress
 }
 
-// change changes the progress of a lane.
 func (d *delivery) change(lane int, do func(*LaneProgress)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +63,6 @@ func (d *delivery) snapshot() Progress {
 	return d.progress
 }
 
-// take delivers a batch of a lane, request by request.
 func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error {
 	for _, events := range d.hook.requests(batch.Events) {
 		if err := d.deliver(ctx, lane, events); err != nil {
@@ -79,10 +74,13 @@ func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error
 }
 
 // deliver sends events in one request, and retries until that succeeds or the hook gives up. Its
-// error is that of the context, or of storing a dead letter. The first event decides when to give
-// up.
+// error is the context's, or of storing a dead letter. The first event decides when to give up.
 func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {
 	e, last := events[0], events[len(events)-1].Number
+	began := e.At
+	if d.hook.Replayed.After(began) { // a replay restarts the time
+		began = d.hook.Replayed
+	}
 	if err := d.resume(ctx, lane, e); err != nil {
 		return err
 	}
@@ -98,7 +96,7 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 			})
 			return nil
 		}
-		if d.givesUp(e, time.Now()) {
+		if time.Since(began) > d.hook.GiveUp {
 			for _, e := range events {
 				if err := d.dead(ctx, e, err); err != nil {
 					return err
@@ -138,13 +136,4 @@ func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 		wait = min(time.Until(l.Next), d.pace.after(l.Attempts))
 	})
 	return task.Wait(ctx, wait)
-}
-
-// givesUp reports whether a failed event becomes a dead letter. A replay restarts the time.
-func (d *delivery) givesUp(e outbox.Event, now time.Time) bool {
-	began := e.At
-	if d.hook.Replayed.After(began) {
-		began = d.hook.Replayed
-	}
-	return now.Sub(began) > d.hook.GiveUp
 }

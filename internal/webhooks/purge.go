@@ -32,18 +32,14 @@ var cdns = map[string]func(token string, tags []string) (header map[string]strin
 // errAddress does not contain the address, whose query may hold a secret.
 var errAddress = errors.New("the address of the hook cannot be read")
 
-// tagsOf returns the tags of the products of events, each once.
-func tagsOf(events []outbox.Event) (tags []string) {
+// purgeRequest returns the request that makes a CDN drop all answers about the products of events.
+func purgeRequest(ctx context.Context, cdn, address, token string, events []outbox.Event) (*http.Request, error) {
+	var tags []string // each once
 	for _, e := range events {
 		if tag := edge.Tag(e.Product); !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}
 	}
-	return tags
-}
-
-// purgeRequest returns the request that makes a CDN drop all answers with any of some tags.
-func purgeRequest(ctx context.Context, cdn, address, token string, tags []string) (*http.Request, error) {
 	header, content := cdns[cdn](token, tags)
 	var body []byte
 	if content != nil {

@@ -57,8 +57,7 @@ func NewSender(secret func(name string) (string, bool)) *Sender {
 }
 
 // newClient makes a client that connects to allowed addresses only, and fails with refused for
-// others. It follows no redirects and uses no proxy: both would reach addresses that were not
-// checked.
+// others. It follows no redirects and uses no proxy: both would reach unchecked addresses.
 func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: fetch.Control(allowed, func(netip.Addr) error { return refused })}
 	return &http.Client{
@@ -122,7 +121,7 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	if h.Purge != "" {
 		var token string
 		if token, err = s.token(h); err == nil {
-			request, err = purgeRequest(ctx, h.Purge, h.URL, token, tagsOf(events))
+			request, err = purgeRequest(ctx, h.Purge, h.URL, token, events)
 		}
 	} else {
 		request, err = s.post(ctx, h, events[0])
@@ -154,8 +153,7 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	}
 }
 
-// statusError is the status with which a receiver refused a delivery, and its Retry-After, 0
-// without one.
+// statusError is the status that refused a delivery, and its Retry-After, 0 without one.
 type statusError struct {
 	status int
 	wait   time.Duration
@@ -179,7 +177,6 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// token returns the API token of a hook's CDN.
 func (s *Sender) token(h Hook) (string, error) {
 	token, _ := s.secret(h.SecretEnv)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -188,7 +185,6 @@ func (s *Sender) token(h Hook) (string, error) {
 	return token, nil
 }
 
-// post returns the signed request for an event.
 func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Request, error) {
 	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
 	if err != nil {

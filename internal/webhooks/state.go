@@ -31,8 +31,7 @@ func (s State) Lag(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Oldest))
 }
 
-// States returns the states of all hooks that can be delivered to, some seconds old, and the
-// damaged hooks.
+// States returns the states of all hooks that work, some seconds old, and the damaged hooks.
 func (s *Store) States(ctx context.Context) ([]State, []Damaged, error) {
 	hooks, damaged, err := s.List(ctx)
 	if err != nil {

@@ -24,11 +24,9 @@ import (
 const interest = "hooks"
 
 // heartbeat is the time between two writes of a hook's progress. A process that takes over a hook
-// from a killed one delivers again what the latter delivered since. It waits for six heartbeats
-// first.
+// from a killed one delivers again what the latter delivered since. It first waits for six.
 const heartbeat = 5 * time.Second
 
-// keepDead is how long a dead letter is kept.
 const keepDead = 30 * 24 * time.Hour
 
 // Store keeps the hooks of a table.
@@ -84,8 +82,7 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	return h, s.out.Want(ctx, interest, 0)
 }
 
-// Change changes a hook, and returns the new one. The error is of the kind Conflict if it was
-// changed meanwhile.
+// Change changes a hook, and returns the new one; a Conflict error if it was changed meanwhile.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
 	all, texts, damaged, err := s.list(ctx)
 	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })
@@ -112,8 +109,7 @@ func Replay(since time.Time) func(*Hook) {
 }
 
 // Remove removes a hook, even a damaged one. After the last one, hooks no longer ask the outbox for
-// events. A hook that is added meanwhile may have wanted them before, so Remove looks for one
-// again.
+// events. A hook that is added meanwhile may have wanted them before, so Remove looks again.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, new(Damaged)) {
 		return err
@@ -172,8 +168,7 @@ func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged [
 	return all, texts, damaged, nil
 }
 
-// Find returns a hook. Its error is of the kind NotFound if there is none, and a Damaged if it is
-// damaged.
+// Find returns a hook. Its error is of the kind NotFound if there is none, or a Damaged.
 func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
 	all, damaged, err := s.List(ctx)
 	for _, h := range all {
@@ -261,7 +256,6 @@ func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	return p, damaged
 }
 
-// addDeadLetter stores a dead letter.
 func (s *Store) addDeadLetter(ctx context.Context, h Hook, e outbox.Event, why error) error {
 	text, err := json.Marshal(DeadLetter{e, why.Error()})
 	if err != nil {

@@ -150,8 +150,7 @@ func Operation(ctx context.Context, kind, name string) (context.Context, Span) {
 	})
 }
 
-// Wave begins the span of a wave of parallel reads. reads is their number, and purpose is one of a
-// closed list.
+// Wave begins the span of a wave of parallel reads. The purpose is one of a closed list.
 func Wave(ctx context.Context, purpose string, reads int) (context.Context, Span) {
 	return child(ctx, "wave", trace.SpanKindInternal, func() []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("talkback.wave.purpose", purpose), attribute.Int("talkback.wave.reads", reads)}

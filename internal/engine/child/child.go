@@ -14,8 +14,7 @@
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
 // done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
 //
-// Child and watchdog get only a few variables of our environment (environment.go): secrets stay
-// with us.
+// Child and watchdog get few variables of our environment (environment.go): secrets stay with us.
 package child
 
 import (
@@ -32,7 +31,6 @@ import (
 	"time"
 )
 
-// probeEvery is the pause between two probes of Ready.
 const probeEvery = 10 * time.Millisecond
 
 // Command is the command to run.
@@ -54,8 +52,7 @@ type Child struct {
 	err      error // set before done is closed
 }
 
-// Start runs the command. The child runs until it ends by itself, Stop is called, or this process
-// ends.
+// Start runs the command, until it ends by itself, Stop is called, or this process ends.
 func Start(c Command) (*Child, error) {
 	if err := Shorten(c.Log); err != nil {
 		return nil, err
@@ -90,7 +87,6 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// wait reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()
@@ -131,12 +127,10 @@ func (c *Child) Stop(grace time.Duration) error {
 	if err := c.signal(ask); err != nil {
 		return err
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-c.done:
 		return nil
-	case <-timer.C:
+	case <-time.After(grace):
 	}
 	if err := c.signal((*os.Process).Kill); err != nil {
 		return err
@@ -157,8 +151,6 @@ func (c *Child) signal(send func(*os.Process) error) error {
 // once. If the context's deadline passes, the error quotes the child's output; if it was canceled,
 // the error is the context's.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
-	ticker := time.NewTicker(probeEvery)
-	defer ticker.Stop()
 	for {
 		if probe(ctx) {
 			return c.Err()
@@ -172,7 +164,7 @@ func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) err
 			}
 			return fmt.Errorf("%s was not ready in time: %w; the end of %s: %s",
 				c.cmd.Path, ctx.Err(), c.output.path, c.LastWords())
-		case <-ticker.C:
+		case <-time.After(probeEvery):
 		}
 	}
 }

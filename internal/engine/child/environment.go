@@ -8,8 +8,7 @@ import "os"
 // the memory and the crash reports of a third-party program.
 var passedVariables = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "SystemRoot", "TEMP", "TMP"}
 
-// environment returns the environment of children. It is never nil: os/exec would then pass all of
-// ours.
+// environment returns that of children. It is never nil: os/exec would then pass all of ours.
 func environment() []string {
 	variables := []string{}
 	for _, name := range passedVariables {

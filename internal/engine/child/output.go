@@ -34,7 +34,6 @@ func Shorten(path string) error {
 	return nil
 }
 
-// tail returns the last lines of the output, joined to one.
 func (o output) tail() string {
 	data, err := o.lastBytes()
 	if err != nil {
@@ -47,8 +46,7 @@ func (o output) tail() string {
 	return strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
 }
 
-// lastBytes reads the end of the output. If the file was emptied meanwhile, all of its content is
-// the child's.
+// lastBytes reads the end of the output. All of a file that was emptied meanwhile is the child's.
 func (o output) lastBytes() ([]byte, error) {
 	file, err := os.Open(o.path)
 	if err != nil {

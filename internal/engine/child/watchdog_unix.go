@@ -19,7 +19,6 @@ type watchdog struct {
 	hold *os.File // our end of the pipe
 }
 
-// startWatchdog starts a watchdog in its own process group.
 func startWatchdog() (*watchdog, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -53,5 +52,4 @@ func (w *watchdog) dismiss() {
 	_ = w.cmd.Wait() // it kills itself, so an error is expected
 }
 
-// ask asks a child to end.
 func ask(child *os.Process) error { return child.Signal(syscall.SIGTERM) }

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// watchdog is the job object that ties a child to us. Its processes end when its last handle is
-// closed, which is ours.
+// watchdog is the job object that ties a child to us. Its processes end when we close its handle.
 type watchdog struct{ job windows.Handle }
 
 // startWatchdog makes a job without processes.
@@ -30,13 +29,11 @@ func startWatchdog() (*watchdog, error) {
 	return &watchdog{job}, nil
 }
 
-// attributes returns the attributes that start a child in its own group, which Ctrl-C does not
-// reach.
+// attributes returns those that start a child in its own group, which Ctrl-C does not reach.
 func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// tie puts a child into the job.
 func (w *watchdog) tie(child *os.Process) error {
 	var assigned error
 	err := child.WithHandle(func(handle uintptr) {
