@@ -123,6 +123,10 @@ var faults = map[string]broken{
 		found.Counts = all.Counts
 		return found, err
 	}},
+	"helpful votes are ignored": {find: func(m *Model, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+		list.Filter.Helpful = nil
+		return m.Find(context.Background(), list, targets)
+	}},
 	"an answer of two states": {find: func(m *Model, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 		var sum pageindex.Found
 		for rating := 1; rating <= comment.MaxRating; rating++ {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -12,8 +13,11 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// products have names that a store may confuse.
-var products = []string{"p", "p/1", "p 2:{x}\"\n☕"}
+// products have names that a store may confuse, and the longest one.
+var products = []string{"p", "p/1", "p 2:{x}\"\n☕", strings.Repeat("p/", comment.MaxIDBytes/2)}
+
+// longest is a language with the longest tag.
+const longest comment.Language = "en-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd"
 
 // history generates entries of comments.
 type history struct {
@@ -58,6 +62,9 @@ func (h *history) cell() *comment.Cell {
 	cell := c.Cell()
 	if h.r.IntN(2) == 0 {
 		cell.Traits = comment.Traits(h.r.IntN(comment.TraitSets))
+	}
+	if h.r.IntN(8) == 0 {
+		cell.Language = longest
 	}
 	return &cell
 }
@@ -127,12 +134,13 @@ func (h *history) many(product string, n int) []pageindex.Entry {
 
 // list returns a random list of a product.
 func (h *history) list(product string) pageindex.List {
-	languages := append(slices.Clone(commenttest.Languages), "none")
+	languages := append(slices.Clone(commenttest.Languages), "none", longest)
 	filter := comment.Filter{
 		Languages:     someOf(h.r, languages),
 		Ratings:       someOf(h.r, []int{1, 2, 3, 4, 5}),
 		Verified:      h.truth(),
 		WithMedia:     h.truth(),
+		Helpful:       h.truth(),
 		CreatedAfter:  h.date(),
 		CreatedBefore: h.date(),
 	}
