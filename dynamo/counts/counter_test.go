@@ -45,32 +45,43 @@ type history struct {
 var historicProducts = []string{"globe", "a/b#c", "ü"}
 
 // newHistory makes a number of records: comments are added, edited and deleted, and some deleted
-// ones come back.
+// ones come back. Half of them have votes and any state: only approved ones count.
 func newHistory(r *rand.Rand, records int) *history {
 	h := &history{model: commenttest.NewModel()}
+	written := commenttest.NewModel() // comments of all states
 	var gone []comment.Comment
+	fresh := func(product string) comment.Comment {
+		if r.IntN(2) == 0 {
+			return commenttest.Moderated(r, commenttest.Random(r, product))
+		}
+		return commenttest.Random(r, product)
+	}
 	for sequence := range records {
 		var before, after *comment.Comment
-		there := h.model.All()
+		there := written.All()
 		switch choice := r.IntN(10); {
 		case choice < 2 && len(there) > 0:
 			before = &there[r.IntN(len(there))]
-			h.model.Delete(before.ID)
 			gone = append(gone, *before)
 		case choice < 5 && len(there) > 0:
 			before = &there[r.IntN(len(there))]
-			fresh := commenttest.Random(r, before.ProductID)
-			fresh.ID = before.ID
-			after = &fresh
-			h.model.Replace(fresh)
+			after = new(fresh(before.ProductID))
+			after.ID = before.ID
 		case choice < 6 && len(gone) > 0:
 			after = &gone[len(gone)-1]
 			gone = gone[:len(gone)-1]
-			h.model.Insert(*after)
 		default:
-			fresh := commenttest.Random(r, historicProducts[r.IntN(len(historicProducts))])
-			after = &fresh
-			h.model.Insert(fresh)
+			after = new(fresh(historicProducts[r.IntN(len(historicProducts))]))
+		}
+		if before != nil {
+			written.Delete(before.ID)
+			h.model.Delete(before.ID)
+		}
+		if after != nil {
+			written.Insert(*after)
+			if after.Status == comment.Approved {
+				h.model.Insert(*after)
+			}
 		}
 		h.add(sequence, before, after)
 	}
