@@ -33,7 +33,7 @@ func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, produ
 	index.OnUnsplit(func(string) { unsplit = true })
 	checkRuns(t, must.Get(index.Runs(t.Context(), product))(t), model.List(product, comment.Filter{}, comment.NewestFirst))
 	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
-		filter := []comment.Filter{{}, {Ratings: []int{1, 5}}, {Languages: []comment.Language{"en"}}}[r.IntN(3)]
+		filter := []comment.Filter{{}, {Ratings: []int{1, 5}}, {Languages: []comment.Language{"en"}}, {Helpful: new(false)}, {Languages: []comment.Language{"de", "en"}, Verified: new(true)}}[r.IntN(5)]
 		want := model.List(product, filter, order)
 		rank := r.IntN(len(want) + 1)
 		list, targets := pageindex.List{Product: product, Filter: filter, Order: order}, []pageindex.Target{{Rank: rank, Exact: true}}

@@ -62,11 +62,11 @@ func (l *life) comment(old bool) comment.Comment {
 	return l.rate(c)
 }
 
-// rate gives a comment a random language and rating.
+// rate gives a comment a random language, rating and votes, and makes a third of them verified.
 func (l *life) rate(c comment.Comment) comment.Comment {
 	c.Language = []comment.Language{"de", "en", "en", "en", "fr", "zh"}[l.r.IntN(6)]
-	c.Rating = 1 + l.r.IntN(comment.MaxRating)
-	return c
+	c.Rating, c.Verified = 1+l.r.IntN(comment.MaxRating), l.r.IntN(3) == 0
+	return commenttest.Voted(l.r, []comment.Comment{c})[0]
 }
 
 // add adds number new comments.
