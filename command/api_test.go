@@ -58,6 +58,7 @@ type api struct {
 func newAPI(tb testing.TB, endpoint string) *api {
 	tb.Helper()
 	a := &api{tb: tb, session: newSession(tb, endpoint)}
+	a.serve.MediaBase = "https://media.example/"
 	a.markCounted()
 	a.useClient(a.session.Client)
 	return a

@@ -89,8 +89,9 @@ func (p *person) checkList(a *api, l list, variables map[string]any, since func(
 	p.checkRatings(got.Stats, within, func(w words) bool { return w.product == l.product && w.passes(filter) })
 }
 
-// passes reports whether words pass a filter.
+// passes reports whether words pass a filter, whatever it says about traits.
 func (w words) passes(filter comment.Filter) bool {
+	filter.Verified, filter.WithMedia = nil, nil
 	return filter.Allows(comment.Comment{ID: comment.ID(w.id), ProductID: w.product, Rating: w.rating, Language: comment.Language(w.language)})
 }
 

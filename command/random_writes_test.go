@@ -3,6 +3,7 @@ package command_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,12 +40,32 @@ func (s *scribe) write() {
 	s.editOne(chosen)
 }
 
+// fresh returns a random comment that can be written: it is not verified, and its pictures have
+// nothing but addresses.
+func (s *scribe) fresh() comment.Comment {
+	c := commenttest.Random(s.random, s.product)
+	for i := range c.Media {
+		c.Media[i] = comment.Media{Path: strings.ToLower(c.Media[i].Path)}
+	}
+	c.Verified = false
+	return c
+}
+
+// addresses returns the pictures of a comment as an input.
+func (s *scribe) addresses(c comment.Comment) []any {
+	out := []any{}
+	for _, m := range c.Media {
+		out = append(out, map[string]any{"url": string(s.serve.MediaBase) + m.Path})
+	}
+	return out
+}
+
 func (s *scribe) addOne() {
 	s.tb.Helper()
-	c := commenttest.Random(s.random, s.product)
+	c := s.fresh()
 	input := map[string]any{
 		"productId": c.ProductID, "rating": c.Rating, "language": c.Language, "title": c.Title, "text": c.Text,
-		"author": map[string]any{"id": c.Author.ID, "name": c.Author.Name},
+		"author": map[string]any{"id": c.Author.ID, "name": c.Author.Name}, "media": s.addresses(c),
 	}
 	if s.random.IntN(2) == 0 {
 		input["idempotencyKey"] = c.ID
@@ -68,13 +89,14 @@ func (s *scribe) addOne() {
 // editOne changes some of the fields. Its version is usually the right one.
 func (s *scribe) editOne(c comment.Comment) {
 	s.tb.Helper()
-	before, fresh := c, commenttest.Random(s.random, s.product)
+	before, fresh := c, s.fresh()
 	input := map[string]any{"id": c.ID, "version": c.Version}
 	for name, change := range map[string]func() any{
 		"rating":   func() any { c.Rating = fresh.Rating; return c.Rating },
 		"language": func() any { c.Language = fresh.Language; return c.Language },
 		"title":    func() any { c.Title = fresh.Title; return c.Title },
 		"text":     func() any { c.Text = fresh.Text; return c.Text },
+		"media":    func() any { c.Media = fresh.Media; return s.addresses(c) },
 	} {
 		if s.random.IntN(2) == 0 {
 			input[name] = change()
@@ -129,6 +151,16 @@ func (s *scribe) question() list {
 	l.filter.Ratings = ratingSets()[s.random.IntN(32)]
 	sets := languageSets(s.random)
 	l.filter.Languages = sets[s.random.IntN(len(sets))]
+	l.filter.Verified, l.filter.WithMedia = anyTruth(s.random), anyTruth(s.random)
+	if s.model == nil || s.random.IntN(3) > 0 {
+		return l
+	}
+	if there := s.model.All(); len(there) > 0 { // a range that begins or ends at a comment
+		end := new(there[s.random.IntN(len(there))].CreatedAt())
+		if l.filter.CreatedAfter = end; s.random.IntN(2) == 0 {
+			l.filter.CreatedAfter, l.filter.CreatedBefore = nil, end
+		}
+	}
 	return l
 }
 
