@@ -200,7 +200,11 @@ func TestCanceledRunMakesNoCall(t *testing.T) {
 type cutTable struct {
 	comments []comment.Comment // newest first
 	random   *rand.Rand
-	mu       sync.Mutex
+	want     int // the number of comments that the page takes
+
+	mu     sync.Mutex
+	given  map[string]int // the number of comments returned of each partition
+	excess int            // how much higher than needed the limit of a later call was, at most
 }
 
 func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
@@ -216,7 +220,11 @@ func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.
 		last := after[layout.AttrPK].(*types.AttributeValueMemberS).Value
 		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return layout.SortKeyOf(c.ID.Position()) >= last })
 	}
+	if given := s.given[partitionKey(in)]; given > 0 {
+		s.excess = max(s.excess, int(*in.Limit)-max(1, s.want-given))
+	}
 	looked := min(int(*in.Limit), len(left), s.random.IntN(8))
+	s.given[partitionKey(in)] += looked
 	out := &dynamodb.QueryOutput{ScannedCount: int32(looked), Count: int32(looked)}
 	for _, c := range left[:looked] {
 		out.Items = append(out.Items, layout.Encode(c))
@@ -234,25 +242,26 @@ func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.
 }
 
 // A page is full and in order, wherever the table ends its answers and whatever limits the plan
-// chose.
+// chose, also if it reads ahead. No call scans more than what its partition still has to bring.
 func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		comments := commenttest.Many(r, "42", rapid.IntRange(0, 60).Draw(t, "comments"))
 		filter := comment.Filter{Ratings: []int{1, 4, 5}}
 		want := commenttest.NewModel(comments...).List("42", filter, comment.NewestFirst)
-		s := &cutTable{comments: commenttest.NewModel(comments...).List("42", comment.Filter{}, comment.NewestFirst), random: r}
+		s := &cutTable{comments: commenttest.NewModel(comments...).List("42", comment.Filter{}, comment.NewestFirst), random: r, given: map[string]int{}}
 
 		plan := planFor(filter.Ratings...)
-		plan.Want = rapid.IntRange(0, 40).Draw(t, "want")
+		plan.Want, plan.Likely = rapid.IntRange(0, 40).Draw(t, "want"), rapid.Bool().Draw(t, "ahead")
+		s.want = plan.Want
 		for i := range plan.Reads {
 			plan.Reads[i].Limit = rapid.IntRange(1, 40).Draw(t, "limit")
 		}
 		got, done, err := execute(t.Context(), &fakeQuerier{query: s.query}, plan)
 		must.Do(t, err)
 		want = want[:min(plan.Want, len(want))]
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("took %v\nwant %v", got, want)
+		if fmt.Sprint(got) != fmt.Sprint(want) || s.excess > 0 {
+			t.Fatalf("took %v\nwant %v; a limit was %d too high", got, want, s.excess)
 		}
 		if report := explain(execution{page: &reading{steps: [][]*run{{done}}}}, nil, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
