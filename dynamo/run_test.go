@@ -20,6 +20,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/merge"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -347,6 +348,26 @@ func TestReadsOfAWaveShareTheAttempt(t *testing.T) {
 				t.Errorf("%s is read up to %d items", next.Partition.Index, next.Limit)
 			}
 		}
+	}
+}
+
+// Once the rest of a list is found by ranks, no other read of the wave makes a call.
+func TestNothingIsReadBesideRanks(t *testing.T) {
+	f, end := &fakeQuerier{}, layout.Encode(commenttest.Many(commenttest.Rand(t), "42", 1)[0])
+	plan := planFor(4, 5)
+	plan.Filter, plan.Ranks, plan.Narrowed = comment.Filter{Helpful: new(false)}, &planner.RankPrice{}, false
+	for i := range plan.Reads {
+		plan.Reads[i].Conditions = plan.Filter.Conditions()
+	}
+	r := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(t.Context(), boundless(), plan)
+	r.merger = merge.New(len(r.reads), r.compare, r.wave)
+	for i := range r.reads {
+		one := &r.reads[i]
+		one.queries, one.scanned, one.returned, one.start = 1, 40, 40*i, end // nearly all of the first have votes
+	}
+	batches, err := r.wave(t.Context(), []int{0, 1}, 20)
+	if err != nil || len(batches) != 2 || !batches[0].Done || !batches[1].Done || !r.cut || len(f.calls) > 0 {
+		t.Errorf("%+v, %v; cut %t, after %d calls", batches, err, r.cut, len(f.calls))
 	}
 }
 
