@@ -138,12 +138,13 @@ func TestDebtIsNotForgotten(t *testing.T) {
 }
 
 // Where there is no room, the client is forgotten that has its whole burst again first. One that has it
-// now is forgotten at once.
+// now is forgotten at once, or never known: it takes the room of no other.
 func TestWhoIsForgotten(t *testing.T) {
 	l := newLedger(Policy{Rate: 1, Burst: 10}, 2, func() time.Duration { return 0 })
 	for i, name := range []string{"ada", "bob", "ada", "eve"} {
 		l.Take(t.Context(), Customer(name), float64(2+i))
 	}
+	l.Take(t.Context(), Customer("dan"), 0)
 	for name, want := range map[string]float64{"ada": 10 - 2 - 4, "bob": 10, "eve": 10 - 5} {
 		if got := l.Peek(Customer(name), 1); got.Units != want {
 			t.Errorf("%s has %v units, want %v", name, got.Units, want)
