@@ -78,6 +78,9 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	if got := take(10); got != 10 {
 		t.Fatalf("the store granted %d bursts of 10, want 10", got)
 	}
+	if got, want := shared.Take(ctx, ada, 10).Wait.Round(time.Second), 10_000*time.Second; got != want {
+		t.Errorf("a client that used its burst waits %v for 10 units, want %v", got, want)
+	}
 	if got := shared.Peek(ada, 1); got.Wait == 0 || shared.Clients() != 1 {
 		t.Errorf("of what the store said, a server knows %+v of %d clients", got, shared.Clients())
 	}
