@@ -217,6 +217,9 @@ func (h hostility) product(t *rapid.T) *Product {
 	}
 	if h.seed == 1 {
 		comments = commenttest.Voted(r, comments)
+		for i := range comments {
+			comments[i].Verified = r.IntN(2) == 0
+		}
 	}
 	return must.Get(NewProduct(t.Context(), comments))(t)
 }
@@ -245,13 +248,7 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 			q.Filter.Ratings = append(q.Filter.Ratings, rating)
 		}
 	}
-	if len(p.comments) > 0 && rapid.IntRange(0, 4).Draw(t, "since") == 0 {
-		q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "since when").CreatedAt())
-	}
-	var err error
-	if q.Filter, err = q.Filter.Normalize(); err != nil {
-		t.Fatal(err)
-	}
+	q.Filter = dated(t, p, q.Filter)
 	cursor := func(name string) *comment.Place {
 		if len(p.comments) == 0 || rapid.Bool().Draw(t, name) {
 			return nil
@@ -267,6 +264,23 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 		q.Slice.Before = nil
 	}
 	return q
+}
+
+// dated returns the normalized filter, sometimes with dates that begin or end at a comment.
+func dated(t *rapid.T, p *Product, filter comment.Filter) comment.Filter {
+	at := func(name string) *time.Time {
+		if rapid.IntRange(0, 4).Draw(t, name) > 0 {
+			return nil
+		}
+		return new(rapid.SampledFrom(p.comments).Draw(t, name+" when").CreatedAt())
+	}
+	filter.CreatedAfter, filter.CreatedBefore = at("since"), at("until")
+	out, err := filter.Normalize()
+	if err != nil { // the range is empty
+		filter.CreatedBefore = nil
+		out = must.Get(filter.Normalize())(t)
+	}
+	return out
 }
 
 // checkPage compares a page with the list.

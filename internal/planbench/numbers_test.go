@@ -75,11 +75,10 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		q.Slice = comment.Slice{Size: max(1, q.Slice.Size)}
 		if rapid.IntRange(0, 3).Draw(t, "hostile") > 0 { // otherwise hardly any comment matches
 			q.Filter = rapid.SampledFrom([]comment.Filter{
-				{}, {Ratings: []int{5}}, {Ratings: []int{1, 4, 5}}, {Languages: []comment.Language{"en"}}, {Languages: []comment.Language{"en", manyTongues[0]}, Ratings: []int{5}},
+				{}, {Ratings: []int{5}}, {Ratings: []int{1, 4, 5}}, {Verified: new(true)}, {Verified: new(false), Ratings: []int{2, 5}}, {Languages: []comment.Language{"en"}}, {Languages: []comment.Language{"en", manyTongues[0]}, Ratings: []int{5}},
 			}).Draw(t, "common")
 		}
-		if rapid.IntRange(0, 3).Draw(t, "dated") == 0 {
-			q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "created after").CreatedAt())
+		if q.Filter = dated(t, p, q.Filter); q.Filter.Dated() {
 			q.Count = rapid.SampledFrom([]comment.Counting{comment.CountNothing, comment.CountTotal, comment.CountByRating}).Draw(t, "counting")
 		}
 		q.Numbering = comment.Numbering{

@@ -96,9 +96,7 @@ func TestPagesOfTraits(t *testing.T) {
 		if !q.Filter.OfTraits() {
 			q.Filter.WithMedia = new(true)
 		}
-		if rapid.IntRange(0, 3).Draw(t, "dated") == 0 {
-			q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "created after").CreatedAt())
-		}
+		q.Filter = dated(t, p, q.Filter)
 		if rapid.IntRange(0, 2).Draw(t, "by number") == 0 {
 			q.Slice = comment.Slice{Size: max(1, q.Slice.Size)}
 			q.Slice.Page = 1 + rapid.SampledFrom([]int{0, 20, 240, 600}).Draw(t, "skipped")/q.Slice.Size
