@@ -70,6 +70,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	return &measured{metrics, listener}, nil
 }
 
+// close sends the last metrics, and frees the port.
 func (m *measured) close(log *slog.Logger) {
 	if m == nil {
 		return
@@ -214,6 +215,7 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 	return o
 }
 
+// ofSubscriptions exports the state of subscriptions, if there are any.
 func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	if m == nil || s == nil {
 		return

@@ -77,6 +77,7 @@ func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	return output.English.Sprintf(": about %s, %.0f read units", output.Count(items, "item", "items"), units), nil
 }
 
+// authorCopy counts the contents of an author's export.
 type authorCopy struct{ comments, decisions, reports, votes, keys int }
 
 // write writes all lines and keeps the file. It returns a report of their numbers.

@@ -54,6 +54,7 @@ func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writ
 		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
 }
 
+// orDefault returns the value of a flag, or unset if it is not given.
 func orDefault(flag *uint32, unset uint32) uint32 {
 	if flag == nil {
 		return unset

@@ -153,6 +153,7 @@ func finish(err error, term Terminal) int {
 	return exitFailed
 }
 
+// report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what

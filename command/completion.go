@@ -33,6 +33,7 @@ func (c *Completion) Run(term Terminal) error {
 	return err
 }
 
+// candidate is a word that fits at the cursor.
 type candidate struct{ word, help string }
 
 // anyFile represents all file names, which the shell completes.
@@ -69,6 +70,7 @@ type cursor struct {
 	positional int         // number of arguments so far
 }
 
+// advance moves over a word.
 func (c *cursor) advance(word string) {
 	name, isFlag := strings.CutPrefix(word, "--")
 	name, _, hasValue := strings.Cut(name, "=")
@@ -108,6 +110,7 @@ func (c *cursor) find(name string) *kong.Flag {
 	return nil
 }
 
+// next returns the candidates for an incomplete word.
 func (c *cursor) next(word string) (found []candidate) {
 	name, _, hasValue := strings.Cut(word, "=")
 	switch flag := c.find(strings.TrimPrefix(name, "--")); {

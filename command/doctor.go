@@ -152,6 +152,7 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 
 const lateCounts = time.Minute
 
+// findings returns the findings that follow from a status.
 func (s status) findings() []doctor.Finding {
 	all := []doctor.Finding{s.ofCounts()}
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
@@ -184,6 +185,7 @@ func (s status) findings() []doctor.Finding {
 	return all
 }
 
+// ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() doctor.Finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
@@ -294,6 +296,7 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	return all
 }
 
+// ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
 	scheduled := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate

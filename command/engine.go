@@ -34,6 +34,7 @@ type EngineFlags struct {
 	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
 }
 
+// local reports whether the local engine is used.
 func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
 
 func (f *EngineFlags) check() error {
@@ -105,6 +106,7 @@ func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Se
 	return session, nil
 }
 
+// with opens the engine, calls use, and closes it.
 func (f *EngineFlags) with(ctx context.Context, how Opening, term Terminal, use func(*Session) error) (err error) {
 	session, err := f.Open(ctx, how, term)
 	if err != nil {
@@ -151,6 +153,7 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 	return session, nil
 }
 
+// unreached explains why a table cannot be reached.
 func unreached(err error, session *Session) error {
 	var call *smithy.OperationError
 	var answer *smithyhttp.ResponseError // with a status, of a server that may be no engine
@@ -192,6 +195,7 @@ type Session struct {
 	run   string         // identifies the run of a local engine's process; empty for other engines
 }
 
+// region returns the region of AWS, empty for another engine.
 func (s *Session) region() string {
 	if !s.AWS {
 		return ""

@@ -27,6 +27,7 @@ type destination struct {
 	force bool   // whether to replace an existing file
 }
 
+// exporting is an export under way.
 type exporting struct {
 	session  *Session
 	out      *output.File

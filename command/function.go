@@ -79,6 +79,7 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	return l.Serve.function(ctx, &l.Engine, term)
 }
 
+// refuseUnfit returns an error if a variable is set whose flag does not fit a function.
 func refuseUnfit(chosen *kong.Context) error {
 	given := map[string]string{}
 	for _, flag := range chosen.Flags() {

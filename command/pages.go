@@ -102,6 +102,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	return p, nil
 }
 
+// withPages opens the table and its page numbers for a command, and passes both to use.
 func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) error {
 	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) (err error) {
 		pages, err := openPages(ctx, target, session, command, term.Logger)
@@ -142,6 +143,7 @@ func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.C
 	return counter
 }
 
+// rebuilding returns the options to rebuild the statistics and page numbers of a session's table.
 func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
 	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Lost: session.outbox().Lost, Logger: p.log}
 	if p.table != nil {

@@ -84,6 +84,7 @@ func inVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) st
 	})
 }
 
+// isGiven reports whether a flag stands on the command line.
 func isGiven(line *kong.Context, flag *kong.Flag) bool {
 	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag == flag })
 }
@@ -132,6 +133,7 @@ var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
 // closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
 
+// noCommand returns the error for an unknown command, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
 	distance := closeEnough
@@ -188,6 +190,7 @@ func resembled(app *kong.Application, name string) (near string) {
 	return near
 }
 
+// variables returns the names of the environment variables of all commands.
 func variables(node *kong.Node) []string {
 	var names []string
 	for _, flag := range node.Flags {
@@ -257,6 +260,7 @@ func isBlank(value reflect.Value) bool {
 	return false
 }
 
+// refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
 func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
 		text, set := os.LookupEnv(name)
@@ -382,6 +386,7 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
+// example returns a hint at a valid value, "" if the flag has none.
 func example(value *kong.Value) string {
 	switch {
 	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, are no example

@@ -275,6 +275,7 @@ func (c *Serve) DocumentCheck() func(text string) error {
 	})
 }
 
+// answer opens the API and serves until the context ends.
 func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)
 	defer c.hub.Close()
@@ -315,6 +316,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	})
 }
 
+// newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
 	certificate, err := task.Await(ctx, func() (getCertificate, error) { // a pipe may never deliver; likewise below
 		return c.openCertificate(term.Logger)

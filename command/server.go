@@ -96,6 +96,7 @@ func (s *server) wait(ctx context.Context) error {
 	return s.running.Wait()
 }
 
+// close stops the server and closes the port.
 func (s *server) close() {
 	if s.stop != nil {
 		s.stop(nil)
@@ -158,6 +159,7 @@ type ListenFlags struct {
 	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers must use HTTPS for this host, on any port, after a visit by HTTPS (Strict-Transport-Security); 0 sends no header (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
+// listenOn listens on the address in a flag. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
@@ -229,6 +231,7 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	return hosts
 }
 
+// scheme returns the URL scheme of the server.
 func (f ListenFlags) scheme() string {
 	if f.TLSCert != "" {
 		return "https"

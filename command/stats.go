@@ -40,6 +40,7 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 	})
 }
 
+// ratings is how the comments of a product are rated.
 type ratings struct {
 	product string
 	filter  comment.Filter
@@ -50,6 +51,7 @@ type ratings struct {
 	upTo      *time.Time // up to when changes are counted, nil if unknown
 }
 
+// languageRatings is how comments in a language are rated.
 type languageRatings struct {
 	name   string
 	counts comment.Counts

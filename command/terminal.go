@@ -177,6 +177,7 @@ func plainly(err error, log *slog.Logger) string {
 	return text
 }
 
+// failedCalls returns the SDK calls in an error's tree.
 func failedCalls(err error) []*smithy.OperationError {
 	if call, ok := err.(*smithy.OperationError); ok {
 		return []*smithy.OperationError{call}

@@ -292,6 +292,7 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 	return nil, nil, true
 }
 
+// follows reports whether a product has such a subscription.
 func (h *Hub) follows(product string, such func(*Subscription) bool) bool {
 	for s := range h.products[product] {
 		if such(s) {
@@ -328,6 +329,7 @@ func later(a, b outbox.Position) outbox.Position {
 	return a
 }
 
+// read reads comments and statistics, and adds them to what was found.
 func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, found findings) error {
 	comments, err := h.readComments(ctx, ids)
 	if err != nil {

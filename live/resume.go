@@ -47,6 +47,7 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	return nil
 }
 
+// laneChange is a change with its lane.
 type laneChange struct {
 	change
 	lane int

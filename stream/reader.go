@@ -111,6 +111,7 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 	}
 }
 
+// note counts failures in a row, and reports them.
 func (r *reader) note(ctx context.Context, failures *int, err error, what string) {
 	if *failures++; err == nil {
 		*failures = 0
@@ -277,6 +278,7 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
+// unprocessed returns the indexes of pending records that are not processed.
 func (r *reader) unprocessed() (at []int) {
 	for i, record := range r.pending {
 		if !record.processed {

@@ -22,6 +22,7 @@ type sighted struct {
 	complete bool
 }
 
+// see stores the leases that were just read.
 func (rs *readers) see(now sighted) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -37,6 +38,7 @@ func (rs *readers) add(shard string, r *reader) {
 	rs.byShard[shard] = r
 }
 
+// reap removes readers that are done.
 func (rs *readers) reap() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -57,6 +59,7 @@ func (rs *readers) leave() {
 	}
 }
 
+// of returns the reader of a shard; nil if there is none.
 func (rs *readers) of(shard string) *reader {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -55,6 +55,7 @@ func (s *shared) tell(gap Gap) {
 	}
 }
 
+// backoff returns the wait after some failures in a row.
 func (s *shared) backoff(failures int) time.Duration {
 	longest := min(firstBackoff<<min(failures-1, 16), longestBackoff)
 	return longest/2 + s.random(longest/2)

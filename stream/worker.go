@@ -145,6 +145,7 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	return err == nil, err
 }
 
+// stop ends all readers and waits for them.
 func (w *worker) stop() {
 	w.readers.leave()
 	w.running.Wait()

@@ -120,6 +120,7 @@ func here(fromHere func(*http.Request) bool, next http.Handler) http.Handler {
 	})
 }
 
+// plain sets the headers of every answer.
 func plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

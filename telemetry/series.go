@@ -75,6 +75,7 @@ func (s *series) set(v values) attribute.Set {
 	return attribute.NewSet(pairs...)
 }
 
+// counter counts whole things.
 type counter struct {
 	*series
 	to metric.Int64Counter
@@ -82,6 +83,7 @@ type counter struct {
 
 func (c counter) add(ctx context.Context, n int, v values) { c.to.Add(ctx, int64(n), c.of(v).add...) }
 
+// sum adds up amounts.
 type sum struct {
 	*series
 	to metric.Float64Counter
@@ -91,6 +93,7 @@ func (s sum) add(ctx context.Context, amount float64, v values) {
 	s.to.Add(ctx, amount, s.of(v).add...)
 }
 
+// level rises and falls.
 type level struct {
 	*series
 	to metric.Int64UpDownCounter
@@ -98,6 +101,7 @@ type level struct {
 
 func (l level) add(ctx context.Context, n int, v values) { l.to.Add(ctx, int64(n), l.of(v).add...) }
 
+// histogram counts values by their size.
 type histogram struct {
 	*series
 	to metric.Float64Histogram

@@ -114,6 +114,7 @@ func checkSampler(environment func(string) (string, bool)) error {
 	return nil
 }
 
+// loggedSpans is an exporter whose failures go to the log.
 type loggedSpans struct {
 	trace.SpanExporter
 	failures *failures

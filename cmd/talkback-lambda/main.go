@@ -121,6 +121,8 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 	return err
 }
 
+// tableName returns the table that the variable names, or the default one if the variable is not
+// set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:

@@ -86,6 +86,7 @@ func (r *release) sameVersion(b build) error {
 	return nil
 }
 
+// file is a file of archives and packages.
 type file struct {
 	name    string // in an archive
 	content []byte

@@ -184,6 +184,7 @@ func (m *merging) await(ctx context.Context) {
 	}
 }
 
+// await waits until the merge is over.
 func (g *mergeGoing) await(ctx context.Context) {
 	select {
 	case <-g.done:

@@ -215,6 +215,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 	return r.end(ctx)
 }
 
+// begin resumes an interrupted rebuild, or starts a new one.
 func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	state, err := call.Retried(ctx, func() (stream.State, error) { return r.journal().State(ctx) })
@@ -231,10 +232,12 @@ func (r *rebuilding) begin(ctx context.Context) error {
 	return r.lease.Save(ctx)
 }
 
+// segments returns the number of segments into which a new rebuild divides the table.
 func (r *rebuilding) segments() int { return min(r.Calls*call.SegmentsPerCall, mostSegments) }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
 
+// scan corrects the statistics of each product.
 func (r *rebuilding) scan(ctx context.Context) error {
 	segments := r.lease.snapshot().segments
 	return call.ParallelUpTo(ctx, r.Calls, len(segments), func(ctx context.Context, i int) error {

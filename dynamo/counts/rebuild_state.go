@@ -32,6 +32,7 @@ func newRebuildLease(client leases.WorkClient, table, who, engine string, heartb
 	return l
 }
 
+// acquire starts a rebuild, or takes over an interrupted one.
 func (l *rebuildLease) acquire(ctx context.Context) error {
 	it, err := l.Acquire(ctx)
 	if err != nil {
@@ -138,6 +139,7 @@ func (p rebuildProgress) attributes() layout.Item {
 	return out
 }
 
+// decodeRebuild decodes the progress of a rebuild. An empty item means no rebuild.
 func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	if len(in) == 0 {
 		return rebuildProgress{}, nil

@@ -119,6 +119,7 @@ type suspect struct {
 	all     int
 }
 
+// scan looks at each product once.
 func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	segments := v.Calls * call.SegmentsPerCall
 	return call.ParallelUpTo(ctx, v.Calls, segments, func(ctx context.Context, segment int) error {

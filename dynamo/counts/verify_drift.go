@@ -57,6 +57,7 @@ type Drift struct {
 // String returns the product, the kind and the detail on one line.
 func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
 
+// compare orders drifts by product, kind and detail.
 func (d Drift) compare(other Drift) int {
 	return cmp.Or(strings.Compare(d.Product, other.Product), strings.Compare(string(d.Kind), string(other.Kind)), strings.Compare(d.Detail, other.Detail))
 }

@@ -157,6 +157,7 @@ func (r *erasing) partition(ctx context.Context, id comment.ID) ([]layout.Item, 
 	return items, err
 }
 
+// read counts read units.
 func (r *erasing) read(units float64) {
 	r.update(func(p *progress) { p.report.ReadUnits += units })
 }

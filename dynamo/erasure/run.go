@@ -66,6 +66,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	return run.snapshot().report, err
 }
 
+// all does the whole erasure.
 func (r *erasing) all(ctx context.Context) error {
 	if err := r.mark(ctx); err != nil {
 		return err
@@ -94,6 +95,7 @@ func (r *erasing) all(ctx context.Context) error {
 	return r.work.Finish(ctx)
 }
 
+// mark writes the mark with the current report.
 func (r *erasing) mark(ctx context.Context) error {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))

@@ -213,6 +213,7 @@ func CommentOfKey(key Item) (comment.ID, error) {
 	return id, nil
 }
 
+// id reads the ID of a comment from the key of its item.
 func (r *Reader) id() (id comment.ID, ok bool) {
 	ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
 	id, err := comment.ParseID(comment.IDPrefix + ulid)

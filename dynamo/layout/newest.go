@@ -276,6 +276,7 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	return b, nil
 }
 
+// cellsOf returns the number of cells with comments.
 func cellsOf(stats comment.Stats) int {
 	cells := 0
 	for _, row := range stats {

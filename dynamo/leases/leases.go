@@ -134,6 +134,7 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition string,
 	return nil, err
 }
 
+// partition reads a partition consistently, and decodes its items.
 func partition[T any](ctx context.Context, l *Leases, key string, decode func(layout.Item) T) ([]T, error) {
 	input := call.PartitionInput(l.table, layout.Text(key), "")
 	for all := []T{}; ; {

@@ -80,6 +80,7 @@ func fit(entries []entry) int {
 	return len(entries)
 }
 
+// itemOf makes an item of entries that fit.
 func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
 	out := layout.Outbox{Number: number, Expires: now.Add(Keep)}
 	for _, e := range entries {
@@ -108,6 +109,7 @@ const (
 
 func numberOf(item uint64, index int) uint64 { return item<<indexBits | uint64(index) }
 
+// eventsIn returns the events of an item, with their numbers.
 func eventsIn(o layout.Outbox) (out []Event) {
 	for _, e := range entriesIn(o) {
 		for _, event := range e.events() {

@@ -166,6 +166,7 @@ func entryOf(record stream.Record) (entry, bool) {
 	return e, e.kinds != ""
 }
 
+// kindsOf returns the letters of the events of a change of an item.
 func kindsOf(old, now layout.Item) string {
 	before, after := layout.StageOf(old), layout.StageOf(now)
 	var kinds []byte

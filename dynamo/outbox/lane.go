@@ -34,6 +34,7 @@ const (
 	rememberedComments = 5000
 )
 
+// lane appends to one lane.
 type lane struct {
 	store  *store
 	number int
@@ -58,6 +59,7 @@ func (l *lane) append(ctx context.Context, entries []entry) error {
 	})
 }
 
+// mark appends an item without events.
 func (l *lane) mark(ctx context.Context, missing bool) error {
 	return l.use(ctx, func() error {
 		item := itemOf(l.end+1, nil, l.store.now())
@@ -113,6 +115,7 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 	return call.Wrap(err, "PutItem of lane %d of the outbox", l.number)
 }
 
+// begin reads the end of the lane.
 func (l *lane) begin(ctx context.Context) error {
 	items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
 	if err != nil {
@@ -170,12 +173,14 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
+// store reads and writes the items of a table's outbox.
 type store struct {
 	client Client
 	table  string
 	now    func() time.Time
 }
 
+// query is a read of items of a lane.
 type query struct {
 	from       uint64 // the first number
 	limit      int

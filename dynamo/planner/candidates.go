@@ -99,6 +99,7 @@ func (e *estimator) needless(name string) bool {
 
 var enough = []string{"cells", "languages", "media", "helpful"}
 
+// mixes reports whether a mixture is one of the candidates.
 func (e *estimator) mixes() bool {
 	n := len(e.filter.Languages)
 	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 && !ofHelpful(e.filter)

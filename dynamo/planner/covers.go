@@ -262,6 +262,7 @@ func (t tally) plus(other tally) tally {
 	return tally{held: t.held.Plus(other.held), listed: t.listed.Plus(other.listed)}
 }
 
+// held returns how many comments the partition holds.
 func (g *grid) held(p *layout.Partition) int {
 	switch p.Index {
 	case layout.ByMedia:

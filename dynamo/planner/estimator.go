@@ -229,6 +229,7 @@ func (e *estimator) share(part *Part) (s share, none bool) {
 	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}, none
 }
 
+// holding returns the distribution of how many comments a part holds.
 func (e *estimator) holding(s share, size ItemSize) holding {
 	h := holding{size: size, numbers: certainSize, times: float64(s.held), of: 1, sums: e.sums[:0]}
 	if e.belief != nil {

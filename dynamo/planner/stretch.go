@@ -39,6 +39,7 @@ func StretchOf(q comment.Query) Stretch {
 	return s.linked()
 }
 
+// linked returns the stretch with its Links set.
 func (s Stretch) linked() Stretch {
 	s.Links = s.order.Links(s.filter)
 	if s.backwards {

@@ -45,6 +45,7 @@ const (
 	hourUnit            = "hours"
 )
 
+// sheet is a bill under construction.
 type sheet struct {
 	bill          Bill
 	prices        Prices
@@ -169,6 +170,7 @@ func (s *sheet) addMachines(w Workload, records float64) {
 	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
 }
 
+// close sums up the bill, and compares provisioned capacity.
 func (s *sheet) close(utilisation float64) Bill {
 	onDemand := 0.0
 	for _, l := range s.bill.Lines {

@@ -40,6 +40,7 @@ func harmonic(n float64) float64 {
 	return sum
 }
 
+// hottest returns the share of the most popular product.
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
 // statsOf returns the counts of a product with about so many comments, spread over likely languages

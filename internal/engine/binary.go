@@ -14,6 +14,7 @@ const binaryName = "dynoxide"
 // packaged is the GOOS/GOARCH for which the engine's makers publish a program.
 const packaged = "linux/amd64"
 
+// missing returns the error of a system without the engine's program, with the cure.
 func missing(system string) error {
 	if system != packaged {
 		return errors.New("the local engine " + binaryName + " is published for Linux on x64 only: start DynamoDB Local, " +

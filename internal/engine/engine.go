@@ -117,6 +117,7 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	return e, nil
 }
 
+// run starts the engine's process on a free address and waits until it answers.
 func run(ctx context.Context, binary, folder string, freeAddress func() (netip.AddrPort, error)) (*child.Child, netip.AddrPort, error) {
 	for attempt := 1; ; attempt++ {
 		address, err := freeAddress()

@@ -76,6 +76,7 @@ func inUse(folder string, r record) *InUseError {
 	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
 }
 
+// claim is the lock on a data folder.
 type claim struct {
 	folder string
 	lock   *flock.Flock
@@ -177,6 +178,7 @@ func (c *claim) release() error {
 	return errors.Join(err, c.lock.Close())
 }
 
+// readRecord returns the folder's record, or an empty one if it cannot be read.
 func readRecord(folder string) record {
 	var r record
 	text, err := os.ReadFile(filepath.Join(folder, recordFile))
@@ -242,6 +244,7 @@ func withCure(folder string, err error) error {
 	return err
 }
 
+// full reports whether an error is due to a full disk of a folder.
 func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true

@@ -122,6 +122,7 @@ func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Durati
 	}
 }
 
+// trim removes the records written before a time.
 func (s *streamRecords) trim(ctx context.Context, before time.Time) error {
 	if s.unknown {
 		return nil

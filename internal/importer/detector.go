@@ -74,6 +74,7 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 	return comment.ParseLanguage(strings.TrimSpace(answer))
 }
 
+// failed returns why the program ended.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
 	_ = d.process.Wait() // its output says more than its status

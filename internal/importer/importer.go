@@ -151,6 +151,7 @@ func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynam
 	return d.loader.Rehearse(comments), nil
 }
 
+// result is the outcome of the rows so far.
 type result struct {
 	dynamo.LoadCounts
 	rejected int

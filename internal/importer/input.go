@@ -46,6 +46,7 @@ func (in *Input) Close() error { return in.source.Close() }
 // chunkBytes ends a chunk early, before its comments take much memory.
 const chunkBytes = 8 << 20
 
+// chunk is a number of consecutive rows.
 type chunk struct {
 	comments []comment.Comment
 	bad      []*reviewfile.RowError
@@ -90,6 +91,7 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	return p, nil
 }
 
+// chunk reads the next chunk.
 func (in *Input) chunk(rows int) (next chunk) {
 	if in.first != nil {
 		next, in.first = *in.first, nil

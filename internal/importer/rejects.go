@@ -74,6 +74,7 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	return r, nil
 }
 
+// rehearsal returns a copy for a rehearsal, which writes no file.
 func (r *Rejects) rehearsal() *Rejects {
 	again := &Rejects{path: r.path, force: r.force, dry: true}
 	if r.same != nil {

@@ -55,6 +55,7 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	return "", fmt.Errorf("%s: %w\n%s\n%s", m.stopped(), err, summary, again)
 }
 
+// stopped says how far an import came that stopped.
 func (m *Import) stopped() string {
 	switch {
 	case m.done.line > 0:

@@ -42,6 +42,7 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
+// layout maps fields to the columns of a row.
 type layout struct {
 	columns []string // the columns that the layout is for
 	index   map[Field]int
@@ -54,6 +55,7 @@ func (l layout) has(field Field) bool {
 	return found
 }
 
+// layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}
 	h := headerOf(columns)
@@ -74,6 +76,7 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	return l
 }
 
+// find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
 	if field == Media && options.MediaBase == "" {
@@ -147,6 +150,7 @@ func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	return m
 }
 
+// headlineIsText reports whether a file has headlines but no texts.
 func (h header) headlineIsText(options Options) bool {
 	_, mapped := options.Columns[Text]
 	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0

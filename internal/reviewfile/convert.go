@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// converter converts records to comments.
 type converter struct {
 	options        Options
 	languageOf     map[string]comment.Language // with keys in lower case

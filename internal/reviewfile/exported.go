@@ -79,8 +79,10 @@ var errExported = errors.New("written by talkback export: --restore takes it as 
 // errPartial is the reason for rejecting a line of a partial export when a whole one is needed.
 var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
 
+// isPartial reports whether a row is from a partial export.
 func isPartial(rec record) bool { return rec.exported["partial"] == true }
 
+// restorer converts exported rows to comments.
 type restorer struct {
 	dates dateParser
 	whole bool // Options.Whole
@@ -208,6 +210,7 @@ type extras struct {
 	Media       []comment.Media      `json:"media,omitempty"`
 }
 
+// exportedEdit is an edit that waits for a moderator.
 type exportedEdit struct {
 	Rating   int             `json:"rating"`
 	Language string          `json:"language"`
@@ -218,6 +221,7 @@ type exportedEdit struct {
 	Version  int             `json:"version"`
 }
 
+// exportedReply is a reply of the shop.
 type exportedReply struct {
 	Text      string  `json:"text"`
 	Name      string  `json:"name"`

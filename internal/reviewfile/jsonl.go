@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// jsonRecords reads one JSON object per line.
 type jsonRecords struct{ lines *lineReader }
 
 // newJSONRecords rejects a JSON list at once: all of its lines would be bad.

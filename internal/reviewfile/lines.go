@@ -26,6 +26,7 @@ const (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
+// line is one line of a file.
 type line struct {
 	number  int
 	text    []byte // without its line end; only the beginning if tooLong
@@ -214,6 +215,7 @@ var (
 	sheetPart     = "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 )
 
+// checkKind returns an error for a file of a kind that cannot contain reviews.
 func checkKind(in *bufio.Reader) error {
 	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
 	has := func(name string) bool { return bytes.Contains(head, []byte(name)) }

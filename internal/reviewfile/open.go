@@ -113,6 +113,7 @@ func (s *Source) Close() error {
 	return s.file.Close()
 }
 
+// storedReader reads the stored bytes of a file.
 type storedReader struct {
 	io.Reader
 	of *Source

@@ -36,6 +36,7 @@ type Reader struct {
 	mapping Mapping
 }
 
+// pending is a row that was read ahead.
 type pending struct {
 	record record
 	err    error

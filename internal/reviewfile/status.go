@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// statusWord is a status and the words for it.
 type statusWord struct {
 	status comment.Status
 	words  []string

@@ -134,6 +134,7 @@ func plainText(text string) string {
 	}
 }
 
+// textOfHTML collects the text of HTML.
 type textOfHTML struct {
 	strings.Builder
 	ends   int  // line breaks at the end of the text

@@ -40,6 +40,7 @@ func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 	return h, text, damaged
 }
 
+// letterIn reads a dead letter of a hook.
 func letterIn(it layout.Item, hook string) (letter DeadLetter, damaged *Damaged) {
 	_, wrong := describe(it, &letter)
 	if wrong == "" && layout.DeadEventPrefix+letter.ID != layout.NewReader(it).Text(layout.AttrSK) {

@@ -114,6 +114,7 @@ func (h Hook) wants(e outbox.Event) bool {
 	return h.selects(e.Kind) && !e.At.Before(h.Since)
 }
 
+// selects reports whether events of a kind are delivered to a hook.
 func (h Hook) selects(kind outbox.Kind) bool {
 	return len(h.Kinds) == 0 || slices.Contains(h.Kinds, kind)
 }

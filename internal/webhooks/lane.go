@@ -19,6 +19,7 @@ type Pace struct{ First, Longest time.Duration }
 // DefaultPace is the pace of deliveries.
 var DefaultPace = Pace{time.Second, time.Hour}
 
+// after returns the wait after a number of failed attempts.
 func (p Pace) after(attempts int) time.Duration {
 	wait := p.Longest
 	if shift := attempts - 1; shift < 20 {
@@ -39,6 +40,7 @@ const (
 	DeadLettered Outcome = "dead_lettered"
 )
 
+// delivery is a hook that this process delivers.
 type delivery struct {
 	hook Hook
 	send func(context.Context, Hook, ...outbox.Event) error
@@ -51,6 +53,7 @@ type delivery struct {
 	progress Progress
 }
 
+// change changes the progress of a lane.
 func (d *delivery) change(lane int, do func(*LaneProgress)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,6 +66,7 @@ func (d *delivery) snapshot() Progress {
 	return d.progress
 }
 
+// take delivers a batch of a lane, request by request.
 func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error {
 	for _, events := range d.hook.requests(batch.Events) {
 		if err := d.deliver(ctx, lane, events); err != nil {

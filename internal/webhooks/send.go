@@ -177,6 +177,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
+// token returns the API token of a hook's CDN.
 func (s *Sender) token(h Hook) (string, error) {
 	token, _ := s.secret(h.SecretEnv)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -185,6 +186,7 @@ func (s *Sender) token(h Hook) (string, error) {
 	return token, nil
 }
 
+// post returns the signed request for an event.
 func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Request, error) {
 	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
 	if err != nil {

@@ -60,6 +60,7 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
 
+// expandBlock expands a block that was written with a preset code.
 func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
 	for r := (bitReader{}); ; x.out = append(x.out, make([]byte, len(x.out))...) {

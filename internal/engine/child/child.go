@@ -87,6 +87,7 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
+// wait reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()

@@ -34,6 +34,7 @@ func Shorten(path string) error {
 	return nil
 }
 
+// tail returns the last lines of the output, joined to one.
 func (o output) tail() string {
 	data, err := o.lastBytes()
 	if err != nil {

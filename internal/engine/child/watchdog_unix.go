@@ -19,6 +19,7 @@ type watchdog struct {
 	hold *os.File // our end of the pipe
 }
 
+// startWatchdog starts a watchdog in its own process group.
 func startWatchdog() (*watchdog, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {

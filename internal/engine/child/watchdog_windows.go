@@ -34,6 +34,7 @@ func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+// tie does nothing: attributes already tie the child.
 func (w *watchdog) tie(child *os.Process) error {
 	var assigned error
 	err := child.WithHandle(func(handle uintptr) {
