@@ -24,7 +24,8 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if err != nil {
 		return nil, err
 	}
-	return new(counts.Total()), nil
+	total := counts.Total()
+	return &total, nil
 }
 
 // Stats returns how many comments the whole list has, by rating.

@@ -109,7 +109,8 @@ func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *
 	if err != nil {
 		return nil, err
 	}
-	return new(stats[comment.OtherLanguages].Total()), nil
+	total := stats[comment.OtherLanguages].Total()
+	return &total, nil
 }
 
 // LastCommentedAt returns when the newest comment of the product was written.

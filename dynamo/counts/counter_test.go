@@ -65,13 +65,15 @@ func newHistory(r *rand.Rand, records int) *history {
 			gone = append(gone, *before)
 		case choice < 5 && len(there) > 0:
 			before = &there[r.IntN(len(there))]
-			after = new(fresh(before.ProductID))
-			after.ID = before.ID
+			again := fresh(before.ProductID)
+			again.ID = before.ID
+			after = &again
 		case choice < 6 && len(gone) > 0:
 			after = &gone[len(gone)-1]
 			gone = gone[:len(gone)-1]
 		default:
-			after = new(fresh(historicProducts[r.IntN(len(historicProducts))]))
+			added := fresh(historicProducts[r.IntN(len(historicProducts))])
+			after = &added
 		}
 		if before != nil {
 			written.Delete(before.ID)

@@ -98,7 +98,8 @@ func (f *finder) place() {
 		if !f.order.Descends() {
 			n = from + rank - 1
 		}
-		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: new(f.line.at(n))}
+		at := f.line.at(n)
+		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &at}
 	}
 }
 
