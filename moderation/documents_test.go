@@ -15,8 +15,8 @@ const manual = "docs/operate/moderation.md"
 func exampleFiles(t *testing.T) (rules, message, words string) {
 	t.Helper()
 	blocks := doctest.Read(t, manual).Blocks()
-	if len(blocks) != 3 {
-		t.Fatalf("%s has %d blocks, want the rules, an error and the words", manual, len(blocks))
+	if len(blocks) < 3 {
+		t.Fatalf("%s has %d blocks, want first the rules, an error and the words", manual, len(blocks))
 	}
 	return blocks[0].Text, blocks[1].Text, blocks[2].Text
 }

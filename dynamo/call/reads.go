@@ -204,19 +204,19 @@ const MaxAtOnce = 16
 
 // Parallel calls do for every i below number, at most MaxAtOnce at a time. The first error cancels
 // the other calls and is returned. A panic of do becomes an error.
-func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
-	return ParallelUpTo(ctx, MaxAtOnce, number, do)
-}
-
-// ParallelUpTo does the same as Parallel with another maximum at a time.
 //
 // A single call runs on the caller's goroutine: calls of the SDK are so deep that the stack of a new
 // one would have to grow several times.
-func ParallelUpTo(ctx context.Context, atOnce, number int, do func(ctx context.Context, i int) error) (err error) {
+func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) (err error) {
 	if number == 1 {
 		defer task.Recover(&err)
 		return do(ctx, 0)
 	}
+	return ParallelUpTo(ctx, MaxAtOnce, number, do)
+}
+
+// ParallelUpTo does the same as Parallel with another maximum at a time, on other goroutines.
+func ParallelUpTo(ctx context.Context, atOnce, number int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i := range number {

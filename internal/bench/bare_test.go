@@ -127,7 +127,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 				"SK": &types.AttributeValueMemberS{Value: "C"},
 			}},
 			ConsistentRead:       aws.Bool(true),
-			ProjectionExpression: aws.String("PK,SK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place"), // the fields that the API shows
+			ProjectionExpression: aws.String("PK,SK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place,m"), // the fields that the API shows
 		}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
