@@ -12,12 +12,16 @@ const maxHeldBytes = MaxTextBytes + 128<<10
 
 // Check returns a BadInput error that names the first field which cannot be stored, and why.
 func (c Comment) Check() error {
+	var title error
+	if c.Title != nil {
+		title = checkText("title", *c.Title, 1, MaxTitleBytes)
+	}
 	return cmp.Or(
 		CheckProductID(c.ProductID),
 		CheckRating(c.Rating),
 		refuse(c.Language == "", `the language is missing; "und" stands for an unknown one`),
 		checkText("text", c.Text, 0, MaxTextBytes),
-		checkText("title", *cmp.Or(c.Title, new("none")), 1, MaxTitleBytes), // nil is valid, and empty is not
+		title,
 		refuse(!IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt), "a time of the comment is not within the years 0 to 9999"),
 		refuse(c.Version < 1 || c.Version > MaxVersion, "the version %d is not 1 to %d", c.Version, MaxVersion),
 		c.Author.CheckID(),

@@ -50,30 +50,30 @@ type Kind struct {
 
 // Networked returns the kinds of stores that processes on several machines can share.
 func Networked() []Kind {
-	redis := func(ctx context.Context, target, table string) (Outside, error) {
+	openRedis := func(ctx context.Context, target, table string) (Outside, error) {
 		return redis.Open(ctx, target, table)
 	}
-	postgres := func(ctx context.Context, target, table string) (Outside, error) {
+	openPostgres := func(ctx context.Context, target, table string) (Outside, error) {
 		return relational.OpenPostgres(ctx, target, table)
 	}
-	s3 := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenBucket(ctx, target) }
+	openS3 := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenBucket(ctx, target) }
 	return []Kind{
-		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: redis},
-		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: redis},
-		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: postgres},
-		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: s3},
+		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: openRedis},
+		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: openRedis},
+		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: openPostgres},
+		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: openS3},
 	}
 }
 
 // Kinds returns all kinds of stores.
 func Kinds() []Kind {
-	sqlite := func(ctx context.Context, target, _ string) (Outside, error) {
+	openSQLite := func(ctx context.Context, target, _ string) (Outside, error) {
 		return relational.OpenSQLite(ctx, target)
 	}
-	files := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenFolder(ctx, target) }
+	openFiles := func(ctx context.Context, target, _ string) (Outside, error) { return objects.OpenFolder(ctx, target) }
 	return append(Networked(),
-		Kind{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: sqlite},
-		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: files})
+		Kind{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: openSQLite},
+		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: openFiles})
 }
 
 // Target is the parsed value of --pages. It may hold a password, so print only its Name.
