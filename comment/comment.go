@@ -91,7 +91,8 @@ type Comment struct {
 	// Title is the headline, nil if there is none.
 	Title *string
 	// Text is plain text, empty if the customer gave stars only.
-	Text   string
+	Text string
+	// Author is who wrote it.
 	Author Author
 	// UpdatedAt is the time of the last edit, to the millisecond; nil if there was none.
 	UpdatedAt *time.Time

@@ -24,7 +24,8 @@ type Query struct {
 	Product string // its id
 	// Filter selects comments. It must be normalized.
 	Filter Filter
-	Order  Order
+	// Order is the order of the whole list.
+	Order Order
 	// Slice is the requested part of the list.
 	Slice Slice
 	// Count says what of the whole list to count as well.
@@ -263,6 +264,7 @@ type PlanCandidate struct {
 
 // PagePosition says how the first comment of a page was found.
 type PagePosition struct {
+	// By is the way it was found.
 	By PositionSource
 	// Rank is how many comments of the list come before the page, nil if that is not known.
 	Rank *int

@@ -31,6 +31,7 @@ const ScheduleLate = 15 * time.Minute
 
 // Gap means that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {
+	// Found is when the gap was noticed.
 	Found time.Time
 	// Shard is where the gap is; empty for the whole stream.
 	Shard string
@@ -54,7 +55,8 @@ type DeadLetter struct {
 	Key      string
 	// Reason is the type of its error, without the text.
 	Reason string
-	Found  time.Time
+	// Found is when it was dead-lettered.
+	Found time.Time
 }
 
 // Journal stores the state and the dead letters for all processes.

@@ -48,7 +48,8 @@ type Record struct {
 	Sequence string
 	// Created is when the change was made, to the second. Records are not ordered by it.
 	Created time.Time
-	Keys    map[string]types.AttributeValue
+	// Keys is the key of the item.
+	Keys map[string]types.AttributeValue
 	// Old and New are the item before and after the change; nil if it did not exist.
 	Old, New map[string]types.AttributeValue
 }

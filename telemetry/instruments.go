@@ -31,8 +31,10 @@ type Instrument struct {
 	// Name, Unit and Description are those of OpenTelemetry. Units are UCUM's.
 	Name, Unit, Description string
 	Kind                    Kind
-	Buckets                 []float64
-	Attributes              []Attribute
+	// Buckets are the bounds of a histogram.
+	Buckets []float64
+	// Attributes tell its series apart.
+	Attributes []Attribute
 }
 
 // Buckets; those of HTTP and of databases, in seconds, are as the semantic conventions advise.

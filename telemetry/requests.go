@@ -50,7 +50,8 @@ type Operation struct {
 	Refused string
 	// EstimatedUnits is the charge beforehand, Units what its reads consumed.
 	EstimatedUnits, Units float64
-	Took                  time.Duration
+	// Took is how long it took until the answer was sent.
+	Took time.Duration
 }
 
 // Answered measures a request to the API.

@@ -87,7 +87,8 @@ type CounterOptions struct {
 	// product starts the index anew.
 	Pages merger
 	// Logger logs merges that fail. The next merge does their work. It may be nil without Pages.
-	Logger   *slog.Logger
+	Logger *slog.Logger
+	// Follower receives the changes.
 	Follower Follower
 	// Patience is how long Handle waits for contended or throttled products. Then it returns their
 	// records as failed, to be handled again. 0 is longestPatience.

@@ -60,6 +60,7 @@ func (l *rebuildLease) snapshot() rebuildProgress {
 
 // RebuildStatus describes a rebuild to other processes. The zero value means no rebuild.
 type RebuildStatus struct {
+	// Who describes the process that rebuilds.
 	Who string
 	// Items is how many items of the table were scanned.
 	Items int64

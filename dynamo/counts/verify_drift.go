@@ -43,6 +43,7 @@ const (
 
 // Drift is one thing that is wrong with the statistics of a product.
 type Drift struct {
+	// Product is the id of the product.
 	Product string
 	Kind    DriftKind
 	// Detail says where it is, what is stored, and what should be.

@@ -52,8 +52,10 @@ var errAhead = comment.Errorf(comment.BadInput, "this position is later than all
 type Batch struct {
 	// Events are in order.
 	Events []Event
-	Last   uint64
-	More   bool
+	// Last is the position after the batch.
+	Last uint64
+	// More is whether the batch ended at the limit.
+	More bool
 	// Missing is whether events may be missing before one of the events or before Last: because
 	// nobody wanted events for a while, or because they are unreadable.
 	Missing bool

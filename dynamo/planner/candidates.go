@@ -192,6 +192,7 @@ type LookupPrice struct {
 
 // RankPrice is the expected cost of finding comments of a list by rank.
 type RankPrice struct {
+	// Lookup is the price of one lookup.
 	Lookup LookupPrice
 	// Place is the cost of each place in the answer on top, in read units.
 	Place float64

@@ -191,6 +191,7 @@ var unknownSize = ItemSize{Mean: 512, Deviation: 256}
 
 // Sizes has the item sizes of a product. Zero values are unknown.
 type Sizes struct {
+	// Any is the size of an item of any rating.
 	Any ItemSize
 	// ByRating has the sizes by rating, beginning with rating 1. Texts of bad ratings tend to be
 	// longer.

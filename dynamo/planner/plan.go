@@ -58,6 +58,7 @@ type Plan struct {
 	// Empty has partitions of the cover that are not read, because they are known to hold no
 	// comment of the list.
 	Empty []layout.Partition
+	// Known is the knowledge of the product that the plan is based on.
 	Known Knowledge
 	// ByRank is whether comments are found by the index of page numbers and fetched by id; Reads is
 	// then empty. Ranks is the price of that; nil if it is not possible.

@@ -15,10 +15,12 @@ type Bill struct {
 	Month    int    `json:"month"`
 	Lines    []Line `json:"lines"`
 	// Dollars is the sum of all lines, on demand.
-	Dollars     float64     `json:"dollars"`
+	Dollars float64 `json:"dollars"`
+	// Provisioned is the comparison with provisioned capacity.
 	Provisioned Provisioned `json:"provisioned"`
 	// GrowthGB is how much the storage grows each month.
-	GrowthGB   float64 `json:"growthGB"`
+	GrowthGB float64 `json:"growthGB"`
+	// IndexShare is the share of indexes in the total write units.
 	IndexShare float64 `json:"indexShare"`
 	// Limits are the limits of one product and one partition; none if the bill is based on metrics.
 	Limits []Limit `json:"limits,omitempty"`

@@ -22,8 +22,9 @@ type Line struct {
 	Number float64 `json:"number"`
 	Each   float64 `json:"each"`
 	// Units is the billed quantity of the given unit.
-	Units   float64 `json:"units"`
-	Unit    string  `json:"unit"`
+	Units float64 `json:"units"`
+	Unit  string  `json:"unit"`
+	// Price is the price of one unit, in dollars.
 	Price   float64 `json:"price"`
 	Dollars float64 `json:"dollars"`
 }

@@ -11,10 +11,12 @@ import (
 
 // Measured is the consumption of servers in some time, by purpose of the calls.
 type Measured struct {
+	// Seconds is the length of the measurement.
 	Seconds float64
 	// Reads and Writes are units of the table and its indexes by purpose.
 	Reads, Writes map[string]layout.Units
-	StreamReads   float64
+	// StreamReads is how often the stream was read.
+	StreamReads float64
 }
 
 // purposes are the names of purposes in a bill.

@@ -69,13 +69,15 @@ type Workload struct {
 	FilterLanguages float64 `json:"filterLanguages"`
 	FilterRatings   float64 `json:"filterRatings"`
 
+	// Backups is whether the table has point-in-time recovery.
 	Backups bool `json:"backups"`
 	// Shards is the number of shards of the stream, 0 for one per partition of the table.
 	Shards float64 `json:"shards"`
 	// Servers answer the API, at ServerHour dollars an hour. Without servers, a function does.
-	Servers          float64 `json:"servers"`
-	ServerHour       float64 `json:"serverHour"`
-	CountingFunction bool    `json:"countingFunction"`
+	Servers    float64 `json:"servers"`
+	ServerHour float64 `json:"serverHour"`
+	// CountingFunction is whether a function counts instead of the servers.
+	CountingFunction bool `json:"countingFunction"`
 	// FunctionMB and FunctionMS are the memory of a function and the duration of an invocation.
 	FunctionMB float64 `json:"functionMB"`
 	FunctionMS float64 `json:"functionMS"`

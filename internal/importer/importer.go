@@ -38,7 +38,8 @@ type Import struct {
 	Loader Loader
 	// Rejects receives the rows that cannot be imported. Required.
 	Rejects *Rejects
-	Limit   Limit
+	// Limit stops the import when it is exceeded. The zero Limit allows any number.
+	Limit Limit
 	// Progress shows the number of rows done. Required.
 	Progress *output.Progress
 	// ChunkRows is the number of rows to write in one call of Loader: see ChunkRows.

@@ -30,7 +30,8 @@ type Preview struct {
 	Rejected int
 	// Languages, Products and Reasons count the most frequent ones.
 	Languages, Products, Reasons Tally
-	Samples                      []comment.Comment
+	// Samples are random rows from the whole file.
+	Samples []comment.Comment
 
 	// Rows is how many rows can be imported.
 	Rows int

@@ -106,7 +106,8 @@ type MappedField struct {
 
 // Mapping describes the use of a file's columns.
 type Mapping struct {
-	Fields  []MappedField
+	Fields []MappedField
+	// Ignored are the columns that are not read.
 	Ignored []string
 	// Media is the column of pictures that is not read without Options.MediaBase; empty for none.
 	Media string

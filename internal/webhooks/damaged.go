@@ -12,6 +12,7 @@ import (
 // Damaged is an error about an item that Talkback would not write this way, for example one edited
 // by hand. It shows no value except the keys.
 type Damaged struct {
+	// Hook is the id of the hook.
 	Hook string
 	// Item names the item and says what is wrong with it.
 	Item layout.Improper

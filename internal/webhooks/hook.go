@@ -36,7 +36,8 @@ type Hook struct {
 	GiveUp time.Duration
 	// Purge names the CDN to purge at the URL, of answers about changed products. It is empty if
 	// the URL receives the events themselves.
-	Purge  string `json:",omitempty"`
+	Purge string `json:",omitempty"`
+	// Paused stops deliveries for now.
 	Paused bool
 	// Begin is the position in the log after which deliveries begin.
 	Begin outbox.Position
@@ -163,12 +164,14 @@ type LaneProgress struct {
 	Failing     string    `json:",omitempty"`
 	Attempts    int       `json:",omitempty"`
 	Next, Since time.Time `json:",omitzero"`
-	LastError   string    `json:",omitempty"`
+	// LastError is the reason of the last failed delivery.
+	LastError string `json:",omitempty"`
 }
 
 // DeadLetter is an event that a hook refused for too long.
 type DeadLetter struct {
 	outbox.Event
+	// Reason is why the last try failed.
 	Reason string
 }
 

@@ -150,7 +150,8 @@ type Product struct {
 	First int
 	// Records is how many records it has, and Last the position of the last one.
 	Records int
-	Last    comment.Position
+	// Last is the position of the last record.
+	Last comment.Position
 	// Cells are the cells of its comments; a record refers to one by number. Guards have none.
 	Cells []comment.Cell
 	// Blocks divide its records, blockRecords each; the last one may have fewer.

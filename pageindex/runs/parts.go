@@ -92,6 +92,7 @@ type Chunk struct{ Runs []Run }
 
 // Reference is the directory's entry for a chunk.
 type Reference struct {
+	// Key is the chunk's key.
 	Key Key
 	// Run has the chunk's bounds, and the sum of its runs' counts. With very many languages, some share
 	// the row comment.OtherLanguages, in all references.
