@@ -41,14 +41,19 @@ func aloneWith(t *testing.T, change func(*process, *Consumer), during func(t *te
 	})
 }
 
-func (w *world) tally(what func()) (swaps, reads int) {
-	w.mu.Lock()
-	swaps, reads = w.swaps, w.reads
-	w.mu.Unlock()
-	what()
+// do does something while no process does.
+func (w *world) do(what func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.swaps - swaps, w.reads - reads
+	what()
+}
+
+// tally returns how many writes of leases and reads of the stream were made meanwhile.
+func (w *world) tally(what func()) (swaps, reads int) {
+	w.do(func() { swaps, reads = w.swaps, w.reads })
+	what()
+	w.do(func() { swaps, reads = w.swaps-swaps, w.reads-reads })
+	return swaps, reads
 }
 
 // longestLag is the greatest age of the latest heartbeat at rest: the wait until the next one is
@@ -70,16 +75,12 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 		if _, known, current := c.ProcessedUpTo(); known || !current {
 			t.Errorf("never counted: known %v, current %v", known, current)
 		}
-		w.mu.Lock()
-		w.state.Complete = true
-		w.mu.Unlock()
+		w.do(func() { w.state.Complete = true })
 		time.Sleep(2 * DefaultHeartbeat)
 		if before, known, current := c.ProcessedUpTo(); !known || !current || time.Since(before) > longestLag {
 			t.Errorf("the watermark is %s ago (known: %v, current: %v)", time.Since(before), known, current)
 		}
-		w.mu.Lock()
-		w.state.Label = "before"
-		w.mu.Unlock()
+		w.do(func() { w.state.Label = "before" })
 		time.Sleep(2 * DefaultHeartbeat)
 		if _, known, _ := c.ProcessedUpTo(); known {
 			t.Error("the state is of another stream, so shards of this one may lack leases, and yet the watermark is known")
@@ -99,11 +100,11 @@ func TestAChangeEndsTheRest(t *testing.T) {
 			w.mu.Unlock()
 			// A heartbeat puts a read off by half a poll. A read and a delivery take up to 20 ms each.
 			time.Sleep(restPolls*DefaultPoll + DefaultPoll/2 + 50*time.Millisecond)
-			w.mu.Lock()
-			if !changed.settled {
-				t.Error("a change waits for longer than a rest")
-			}
-			w.mu.Unlock()
+			w.do(func() {
+				if !changed.settled {
+					t.Error("a change waits for longer than a rest")
+				}
+			})
 			if _, reads := w.tally(func() { time.Sleep(restAfter - 2*time.Second) }); reads < 26 {
 				t.Errorf("in 8 seconds after a change, the shard was read %d times", reads)
 			}
@@ -116,9 +117,7 @@ func TestAChangeEndsTheRest(t *testing.T) {
 func TestRestWithALateStream(t *testing.T) {
 	for ahead, most := range map[time.Duration]int{0: 1100, -10 * time.Minute: 1600} {
 		alone(t, func(t *testing.T, w *world, c *Consumer) {
-			w.mu.Lock()
-			w.late, w.ahead, w.state.Complete = 400*time.Millisecond, ahead, true
-			w.mu.Unlock()
+			w.do(func() { w.late, w.ahead, w.state.Complete = 400*time.Millisecond, ahead, true })
 			time.Sleep(time.Minute)
 			_, reads := w.tally(func() {
 				for range 6000 {
@@ -140,9 +139,7 @@ func TestRestWithALateStream(t *testing.T) {
 func TestClockOfTheTable(t *testing.T) {
 	for _, ahead := range []time.Duration{-10 * time.Minute, -2 * time.Second, 2 * time.Second, 10 * time.Minute} {
 		alone(t, func(t *testing.T, w *world, c *Consumer) {
-			w.mu.Lock()
-			w.late, w.ahead, w.state.Complete = 5*time.Second, ahead, true
-			w.mu.Unlock()
+			w.do(func() { w.late, w.ahead, w.state.Complete = 5*time.Second, ahead, true })
 			time.Sleep(time.Minute)
 			for i := range 1000 {
 				time.Sleep(100 * time.Millisecond)
@@ -166,9 +163,7 @@ func TestClockOfTheTable(t *testing.T) {
 func TestReadsPerSecond(t *testing.T) {
 	for _, changes := range []float64{0, 0.02, 0.1, 1} {
 		alone(t, func(t *testing.T, w *world, _ *Consumer) {
-			w.mu.Lock()
-			w.late = 500 * time.Millisecond
-			w.mu.Unlock()
+			w.do(func() { w.late = 500 * time.Millisecond })
 			r := rand.New(rand.NewPCG(1, 1))
 			time.Sleep(time.Minute)
 			_, reads := w.tally(func() {
@@ -176,9 +171,7 @@ func TestReadsPerSecond(t *testing.T) {
 					pause := time.Minute
 					if changes > 0 {
 						pause = time.Duration(r.ExpFloat64() / changes * float64(time.Second))
-						w.mu.Lock()
-						w.change(0, false)
-						w.mu.Unlock()
+						w.do(func() { w.change(0, false) })
 					}
 					time.Sleep(min(pause, time.Until(until)))
 				}
@@ -233,9 +226,7 @@ func TestCheckpointsAreRare(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, _ *Consumer) {
 		swaps, _ := w.tally(func() {
 			for range 600 {
-				w.mu.Lock()
-				w.change(0, false)
-				w.mu.Unlock()
+				w.do(func() { w.change(0, false) })
 				time.Sleep(100 * time.Millisecond)
 			}
 		})
@@ -261,11 +252,11 @@ func TestDrain(t *testing.T) {
 			if err := Drain(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
-			w.mu.Lock()
-			if !last.settled {
-				t.Error("drained before the last change was processed")
-			}
-			w.mu.Unlock()
+			w.do(func() {
+				if !last.settled {
+					t.Error("drained before the last change was processed")
+				}
+			})
 		}
 	})
 }

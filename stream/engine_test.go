@@ -37,6 +37,9 @@ type recorder struct {
 func (s *recorder) Handle(_ context.Context, records []stream.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.values == nil {
+		s.values = map[string][]string{}
+	}
 	for _, r := range records {
 		if strings.HasPrefix(keyIn(r), "STREAM") || keyIn(r) == "SETTINGS" {
 			continue
@@ -134,7 +137,7 @@ func (s *recorder) wantAll(t *testing.T, n int) {
 
 func TestStartAndRestart(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
+		b, h := newBench(t, endpoint), &recorder{}
 		b.write(0, 20)
 		c := b.consumer(h)
 		stop := b.run(c)
@@ -144,9 +147,12 @@ func TestStartAndRestart(t *testing.T) {
 		b.drain(c)
 		stop()
 		h.wantAll(t, 30)
+		if status := c.Status(); len(status) > 0 {
+			t.Errorf("it has stopped, and still reads %v", status)
+		}
 
 		b.write(30, 40)
-		again := &recorder{values: map[string][]string{}}
+		again := &recorder{}
 		c = b.consumer(again)
 		stop = b.run(c)
 		b.drain(c)
@@ -158,32 +164,6 @@ func TestStartAndRestart(t *testing.T) {
 		}
 		if len(again.values) != 3 {
 			t.Errorf("%d items after the restart, want 3", len(again.values))
-		}
-	})
-}
-
-// Two processes share the shards. When one leaves a shard, the other continues it. No record is
-// missed, and each item's changes are handed over in order.
-func TestTwoConsumers(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
-		first, second := b.consumer(h), b.consumer(h)
-		stopFirst, stopSecond := b.run(first), b.run(second)
-		b.write(0, 30)
-		b.drain(first)
-		stopFirst()
-		b.write(30, 40)
-		b.drain(second)
-		stopSecond()
-		h.wantAll(t, 40)
-		leases := b.list()
-		for _, lease := range leases {
-			if lease.Owner != "" {
-				t.Errorf("not released: %+v", lease)
-			}
-		}
-		if len(first.Status())+len(second.Status()) > 0 {
-			t.Error("both have stopped, and still read")
 		}
 	})
 }
@@ -201,45 +181,10 @@ func (b *bench) list() []stream.Lease {
 	return leases
 }
 
-// A lease that another process has taken and does not renew is taken back once it has expired.
-func TestSteal(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}}
-		c := b.consumer(h)
-		stop := b.run(c)
-		b.write(0, 10)
-		b.drain(c)
-		b.steal()
-		b.write(10, 20)
-		b.drain(c)
-		stop()
-		h.wantAll(t, 20)
-	})
-}
-
-// steal takes a lease as another process would.
-func (b *bench) steal() {
-	b.t.Helper()
-	state, err := b.leases.State(b.t.Context())
-	for err == nil || comment.KindOf(err) == comment.Conflict {
-		for _, lease := range b.list() {
-			if lease.Ended {
-				continue
-			}
-			stolen := lease
-			stolen.Owner, stolen.Counter = "thief", lease.Counter+1
-			if err = b.leases.Swap(b.t.Context(), state.Label, lease, stolen); err == nil {
-				return
-			}
-		}
-	}
-	b.t.Fatal(err)
-}
-
 // A record that cannot be processed is dead-lettered, and all others are processed.
 func TestPoison(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		b, h := newBench(t, endpoint), &recorder{values: map[string][]string{}, poison: "0007"}
+		b, h := newBench(t, endpoint), &recorder{poison: "0007"}
 		c := b.consumer(h)
 		b.write(0, 20)
 		stop := b.run(c)
@@ -273,7 +218,7 @@ func TestMarkComplete(t *testing.T) {
 			t.Fatalf("never counted: %+v, %v", before, err)
 		}
 		since := time.Now()
-		c := b.consumer(&recorder{values: map[string][]string{}})
+		c := b.consumer(&recorder{})
 		stop := b.run(c)
 		b.drain(c)
 		stop()
@@ -300,7 +245,7 @@ func TestMarkComplete(t *testing.T) {
 // Over a bad network, which spoils calls to the table and to the stream alike, everything is still
 // processed.
 func TestBadNetwork(t *testing.T) {
-	b, h := newBench(t, dynamotest.Dynoxide(t)), &recorder{values: map[string][]string{}}
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &recorder{}
 	b.write(0, 50)
 	r, direct := commenttest.Rand(t), b.client
 	var network *faulttest.Network
@@ -329,7 +274,7 @@ func TestDamagedLeases(t *testing.T) {
 		for _, damage := range []layout.Item{nil, {"n": layout.Text("x")}, {"o": layout.Number(1)}, {"k": layout.Text("x")}} {
 			b.damage(damage)
 			b.write(n, n+5)
-			h := &recorder{values: map[string][]string{}}
+			h := &recorder{}
 			c := b.consumer(h)
 			stop := b.run(c)
 			b.drain(c)

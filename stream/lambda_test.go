@@ -43,14 +43,6 @@ func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error 
 	return f(ctx, records)
 }
 
-// invoke invokes a function with an event. It returns the identifiers that the function reports,
-// and its log.
-func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc) (failed []string, log string) {
-	t.Helper()
-	failed, _, log = invokeWith(t, ctx, event, handler, nil)
-	return failed, log
-}
-
 // fakeJournal keeps dead letters and the state in memory, unless it is broken.
 type fakeJournal struct {
 	broken error
@@ -76,11 +68,19 @@ func (s *fakeJournal) PutDeadLetter(_ context.Context, label string, letter stre
 	return nil
 }
 
-func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, deadLettered []stream.DeadLetter, log string) {
+// function returns a function of a table, and its log.
+func function(table string, handler handlerFunc, journal stream.Journal) (*stream.Function, *bytes.Buffer) {
+	var log bytes.Buffer
+	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil))), &log
+}
+
+// invoke invokes a function with an event. It returns the identifiers that the function reports,
+// its dead letters and its log. broken is the error of writing a dead letter.
+func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, deadLettered []stream.DeadLetter, log string) {
 	t.Helper()
-	var said bytes.Buffer
 	kept := &fakeJournal{broken: broken}
-	response := must.Get(stream.NewFunction("comments", handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event))(t)
+	f, said := function("comments", handler, kept)
+	response := must.Get(f.Invoke(ctx, event))(t)
 	raw, err := json.Marshal(response)
 	if err != nil || !strings.HasPrefix(string(raw), `{"batchItemFailures":[`) {
 		t.Fatalf("the report is %s, %v", raw, err)
@@ -113,7 +113,7 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	invoke(t, t.Context(), recorded(t, "others.json"), func(_ context.Context, records []stream.Record) error {
 		got = append(got, records...)
 		return nil
-	})
+	}, nil)
 	if len(got) != 4 {
 		t.Fatalf("%d records", len(got))
 	}
@@ -175,7 +175,7 @@ func TestWhatIsReported(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
 				places := map[stream.Position]int{}
 				handled := map[int]bool{}
-				failed, deadLettered, log := invokeWith(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+				failed, deadLettered, log := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
 					if len(places) == 0 {
 						for i, r := range records {
 							places[r.Position] = i
@@ -239,7 +239,7 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 		event.Records = append(event.Records, one)
 	}
 	first, handled := event.Records[waits].Change.SequenceNumber, map[string]bool{} // handled has the keys of handled records
-	failed, _ := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+	failed, _, _ := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
 		for i, r := range records {
 			if r.Sequence == first {
 				return stream.RecordErrors{i: comment.Errorf(comment.Throttled, "slow down")}
@@ -247,7 +247,7 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 			handled[r.Key()] = true
 		}
 		return nil
-	})
+	}, nil)
 	if diff := cmp.Diff([]string{first}, failed); diff != "" || len(handled) < items/2 {
 		t.Errorf("%d items were handed over; reported: %s", len(handled), diff)
 	}
@@ -300,7 +300,8 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 			return failed
 		})
 		journal := &tiredJournal{takes: row.takes}
-		response, err := stream.NewFunction("comments", handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		f, _ := function("comments", handler, journal)
+		response, err := f.Invoke(t.Context(), event)
 		if err != nil || len(response.BatchItemFailures) != 1 || len(journal.kept) != row.takes {
 			t.Fatalf("%s: %v, %v, with %d dead letters", row.why, response, err, len(journal.kept))
 		}
@@ -310,50 +311,33 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 	}
 }
 
-// A record of the schedule's item is noted once all records of its event are processed.
+// A record of the schedule's item is noted once all records of its event are processed. Events are
+// repeated, and their records may be out of order: the latest item counts.
 func TestScheduleIsNoted(t *testing.T) {
-	for broken, want := range map[bool]time.Time{false: time.Unix(1700000000, 0), true: {}} {
-		event := recorded(t, "comments.json")
-		last := &event.Records[len(event.Records)-1].Change
-		last.Keys["SK"] = events.NewStringAttribute("SCHEDULE")
-		last.ApproximateCreationDateTime.Time = time.Unix(1700000000, 0)
-		journal := &fakeJournal{}
-		handler := handlerFunc(func(context.Context, []stream.Record) error {
-			if broken {
-				return comment.Errorf(comment.Throttled, "slow down")
-			}
-			return nil
-		})
-		must.Get(stream.NewFunction("comments", handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event))(t)
-		if !journal.state.Scheduled.Equal(want) {
-			t.Errorf("broken: %v: %v is noted, want %v", broken, journal.state.Scheduled, want)
-		}
-	}
-}
-
-// Events are repeated, and their records may be out of order: the latest item counts.
-func TestScheduleOfRepeatedEvents(t *testing.T) {
 	at := func(minutes int64) time.Time { return time.Unix(1700000000+60*minutes, 0) }
-	journal := &fakeJournal{}
-	function := stream.NewFunction("comments", handlerFunc(func(context.Context, []stream.Record) error { return nil }), journal, slog.New(slog.DiscardHandler))
+	journal, busy := &fakeJournal{}, error(nil)
+	f, _ := function("comments", func(context.Context, []stream.Record) error { return busy }, journal)
 	for _, row := range []struct {
 		written []time.Time
+		busy    error
 		want    time.Time
 	}{
-		{[]time.Time{at(5)}, at(5)},
-		{[]time.Time{at(15), at(10)}, at(15)},
-		{[]time.Time{at(5)}, at(15)},
-		{[]time.Time{{}}, at(15)},
-		{[]time.Time{at(20), at(20)}, at(20)},
+		{[]time.Time{at(5)}, comment.Errorf(comment.Throttled, "slow down"), time.Time{}},
+		{[]time.Time{at(5)}, nil, at(5)},
+		{[]time.Time{at(15), at(10)}, nil, at(15)},
+		{[]time.Time{at(5)}, nil, at(15)},
+		{[]time.Time{{}}, nil, at(15)},
+		{[]time.Time{at(20), at(20)}, nil, at(20)},
 	} {
 		event := recorded(t, "comments.json")
 		for i, written := range row.written {
 			r := &event.Records[i].Change
 			r.Keys["SK"], r.ApproximateCreationDateTime.Time = events.NewStringAttribute("SCHEDULE"), written
 		}
-		must.Get(function.Invoke(t.Context(), event))(t)
+		busy = row.busy
+		must.Get(f.Invoke(t.Context(), event))(t)
 		if !journal.state.Scheduled.Equal(row.want) {
-			t.Errorf("after items of %v: %v is noted, want %v", row.written, journal.state.Scheduled, row.want)
+			t.Errorf("after items of %v, %v: %v is noted, want %v", row.written, row.busy, journal.state.Scheduled, row.want)
 		}
 	}
 }
@@ -377,8 +361,8 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 	} {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
-		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
-		_, err := stream.NewFunction("comments", handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		f, _ := function("comments", func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil }, &fakeJournal{})
+		_, err := f.Invoke(t.Context(), event)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.why, err)
 		}
@@ -399,8 +383,8 @@ func TestStreamsOfTheTable(t *testing.T) {
 			for i := range event.Records {
 				event.Records[i].EventSourceArn = arn + "/stream/2026-11-02T07:41:09.318"
 			}
-			handler := handlerFunc(func(_ context.Context, records []stream.Record) error { handled += len(records); return nil })
-			response, err := stream.NewFunction(table, handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+			f, _ := function(table, func(_ context.Context, records []stream.Record) error { handled += len(records); return nil }, &fakeJournal{})
+			response, err := f.Invoke(t.Context(), event)
 			if err != nil || len(response.BatchItemFailures) > 0 || handled != len(event.Records) {
 				t.Errorf("%s, for table %s: %v, %v, %d handled", arn, table, response, err, handled)
 			}
@@ -413,12 +397,12 @@ func TestReportBeforeTheEnd(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), end)
 	defer cancel()
-	failed, _ := invoke(t, ctx, recorded(t, "comments.json"), func(ctx context.Context, _ []stream.Record) error {
+	failed, _, _ := invoke(t, ctx, recorded(t, "comments.json"), func(ctx context.Context, _ []stream.Record) error {
 		if own, bounded := ctx.Deadline(); !bounded || !own.Before(end) {
 			t.Errorf("the handler may work until %v, when all is cut off at %v", own, end)
 		}
 		return fmt.Errorf("asked too late: %w", context.DeadlineExceeded)
-	})
+	}, nil)
 	if len(failed) != 1 {
 		t.Errorf("reported: %v", failed)
 	}
@@ -433,9 +417,8 @@ func TestEmptyEvent(t *testing.T) {
 	} {
 		var parsed events.DynamoDBEvent
 		must.Do(t, json.Unmarshal([]byte(event), &parsed))
-		var said bytes.Buffer
-		handler := handlerFunc(func(context.Context, []stream.Record) error { return nil })
-		response, err := stream.NewFunction("comments", handler, &fakeJournal{}, slog.New(slog.NewTextHandler(&said, nil))).Invoke(t.Context(), parsed)
+		f, said := function("comments", func(context.Context, []stream.Record) error { return nil }, &fakeJournal{})
+		response, err := f.Invoke(t.Context(), parsed)
 		if (err == nil) != empty || len(response.BatchItemFailures) > 0 || strings.Contains(said.String(), "TALKBACK_FUNCTION=api") == empty || strings.Contains(said.String(), "secret") {
 			t.Errorf("%s: %v, %v, and the log has: %s", event, response, err, said.String())
 		}

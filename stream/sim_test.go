@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -522,7 +523,7 @@ func (p *process) Handle(ctx context.Context, records []Record) error {
 func (w *world) place(record Record) (history []*simRecord, at int) {
 	history = w.history[keyOf(record)]
 	at, _ = slices.BinarySearchFunc(history, record.Position, func(r *simRecord, position Position) int {
-		return compareText(r.Position, position)
+		return cmp.Compare(r.Position, position)
 	})
 	return history, at
 }
@@ -547,14 +548,4 @@ func (p *process) settle(record Record, alone bool) error {
 	}
 	history[at].settled = true
 	return nil
-}
-
-func compareText(a, b Position) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -184,16 +184,19 @@ type holding struct {
 
 // Handle implements Handler.
 func (h *holding) Handle(ctx context.Context, records []Record) error {
-	waiting := RecordErrors{}
+	waiting, others := RecordErrors{}, []Record(nil)
 	for i, record := range records {
-		if !h.Own(record) && !h.released.Load() {
-			waiting[i] = errContended
+		if h.Own(record) || h.released.Load() {
+			others = append(others, record)
+			continue
 		}
+		waiting[i] = errContended
+		h.do(func() { history, at := h.place(record); history[at].waited = true })
 	}
-	if len(waiting) > 0 {
-		return waiting
+	if err := h.process.Handle(ctx, others); err != nil || len(waiting) == 0 {
+		return err
 	}
-	return h.process.Handle(ctx, records)
+	return waiting
 }
 
 // received counts heartbeats that were sent and that came through.
@@ -209,24 +212,16 @@ func (*received) Processed(int)        {}
 // While a record waits for an hour, what follows it takes no memory, and each heartbeat that comes
 // through is counted once.
 func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(0)
-		w.faulty = false
-		p := w.process("alone")
-		h, observed, c := &holding{process: p}, &received{}, p.consumer()
+	h, observed := &holding{}, &received{}
+	aloneWith(t, func(p *process, c *Consumer) {
+		h.process = p
 		c.Handler, c.Observer = h, observed
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- c.Run(ctx) }()
-		time.Sleep(10 * time.Second)
-		w.mu.Lock()
-		w.change(0, false)
-		w.mu.Unlock()
+	}, func(t *testing.T, w *world, c *Consumer) {
+		w.do(func() { w.change(0, false) })
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		w.mu.Lock() // the reader that changes what is read here takes it first
-		n := len(c.readers.of("s0").pending)
-		w.mu.Unlock()
+		var n int
+		w.do(func() { n = len(c.readers.of("s0").pending) }) // the reader that changes it takes the lock first
 		if n > 10 {
 			t.Errorf("%d records are in memory, and one waits", n)
 		}
@@ -237,10 +232,6 @@ func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if lag, known := c.Status()[0].Lag(time.Now()); !known || lag > longestLag {
 			t.Errorf("it lags by %s (known: %v)", lag, known)
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -54,9 +54,7 @@ func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			var before time.Time
 			before, known, _ = second.ProcessedUpTo()
-			w.mu.Lock()
-			w.checkBefore(before)
-			w.mu.Unlock()
+			w.do(func() { w.checkBefore(before) })
 		}
 		if !known {
 			t.Error("the watermark is still unknown")
@@ -97,9 +95,8 @@ func TestKilledReaderIsTakenOver(t *testing.T) {
 			last := w.history[1][len(w.history[1])-1]
 			w.mu.Unlock()
 			for killed := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-				w.mu.Lock()
-				settled := last.settled
-				w.mu.Unlock()
+				var settled bool
+				w.do(func() { settled = last.settled })
 				took := time.Since(killed)
 				worst = max(worst, took)
 				if settled {

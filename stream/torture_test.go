@@ -19,7 +19,7 @@ import (
 // Settings from the environment: TALKBACK_TORTURE for many more seeds, TALKBACK_TEST_SEED for a
 // single one.
 const (
-	seedsAlways    = 500
+	seedsAlways    = 200
 	seedsOfTorture = 5000
 )
 
@@ -111,19 +111,17 @@ func (s *simulation) stop(i int) {
 func (s *simulation) checkKnown() {
 	for _, p := range s.places {
 		before, known, current := p.consumer.ProcessedUpTo()
-		s.mu.Lock()
-		if known && current && s.state.Complete {
-			s.checkBefore(before)
-		}
-		s.mu.Unlock()
+		s.do(func() {
+			if known && current && s.state.Complete {
+				s.checkBefore(before)
+			}
+		})
 	}
 }
 
 // kill stops a process before it can release anything.
 func (s *simulation) kill(i int) {
-	s.mu.Lock()
-	s.places[i].process.dead = true
-	s.mu.Unlock()
+	s.do(func() { s.places[i].process.dead = true })
 	s.stop(i)
 }
 
@@ -232,9 +230,7 @@ func (s *simulation) downtime(d time.Duration) {
 	time.Sleep(s.upTo(d + 1))
 	s.changes(s.r.IntN(5))
 	time.Sleep(s.upTo(d + 1))
-	s.mu.Lock()
-	s.trim(time.Now().Add(-retention), func(*simShard) bool { return true })
-	s.mu.Unlock()
+	s.do(func() { s.trim(time.Now().Add(-retention), func(*simShard) bool { return true }) })
 	for i := range s.places {
 		s.start(i)
 	}
@@ -243,26 +239,16 @@ func (s *simulation) downtime(d time.Duration) {
 // calm ends all faults. It waits until everything is processed, shards are shared evenly, and the
 // watermark is known.
 func (s *simulation) calm() {
-	s.mu.Lock()
-	s.faulty = false
-	s.mu.Unlock()
-	over := time.Now()
+	s.do(func() { s.faulty = false })
+	over, why := time.Now(), ""
 	for range 240 {
 		time.Sleep(500 * time.Millisecond)
 		s.checkProcessedUpTo()
-		if s.settledDown(over) == "" {
+		if s.do(func() { why = s.why(over) }); why == "" {
 			return
 		}
 	}
-	s.mu.Lock()
-	s.violate("after two minutes of calm: %s", s.why(over))
-	s.mu.Unlock()
-}
-
-func (s *simulation) settledDown(over time.Time) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.why(over)
+	s.do(func() { s.violate("after two minutes of calm: %s", why) })
 }
 
 // why describes what is not yet as it should be, empty when all is.
