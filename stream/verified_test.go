@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -32,21 +32,14 @@ func (a *answering) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: request}, nil
 }
 
-// silent observes calls and keeps nothing.
-type silent struct{}
-
-func (silent) Tried(string, int, string, time.Duration) {}
-func (silent) Throttled(string)                         {}
-func (silent) Read(string, string, float64)             {}
-func (silent) Wrote(string, string, float64)            {}
-func (silent) Hedged(bool)                              {}
-
 // clients are the ways in which a process may wrap the client of its table.
 var clients = map[string]func(*dynamodb.Client) *dynamodb.Client{
-	"as it is":            func(c *dynamodb.Client) *dynamodb.Client { return c },
-	"traced":              func(c *dynamodb.Client) *dynamodb.Client { return call.Traced(c, "table") },
-	"observed":            func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(c, silent{}) },
-	"traced and observed": func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(call.Traced(c, "table"), silent{}) },
+	"as it is": func(c *dynamodb.Client) *dynamodb.Client { return c },
+	"traced":   func(c *dynamodb.Client) *dynamodb.Client { return call.Traced(c, "table") },
+	"observed": func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(c, new(dynamotest.Meter)) },
+	"traced and observed": func(c *dynamodb.Client) *dynamodb.Client {
+		return call.Observed(call.Traced(c, "table"), new(dynamotest.Meter))
+	},
 }
 
 // Records that were damaged on their way are never counted: they are read again.

@@ -50,8 +50,7 @@ func (s scenario) run(t *testing.T, operation string) (got outcome) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		got = ask(ctx, p.client(), operation)
-		calls, _, _ := p.seen()
-		got.requests = len(calls)
+		got.requests, _, _ = p.seen()
 	})
 	return got
 }

@@ -17,15 +17,16 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
-// throttles counts the throttled attempts that an observer hears of, by operation.
-type throttles map[string]int
+// heard adds up what an observer hears of: throttled attempts by operation, and units by index and
+// purpose.
+type heard map[string]float64
 
-func (n throttles) Throttled(operation string) { n[operation]++ }
+func (h heard) Throttled(operation string)                 { h["throttled "+operation]++ }
+func (h heard) Read(index, purpose string, units float64)  { h["read "+index+" "+purpose] += units }
+func (h heard) Wrote(index, purpose string, units float64) { h["wrote "+index+" "+purpose] += units }
 
-func (throttles) Tried(string, int, string, time.Duration) {}
-func (throttles) Read(string, string, float64)             {}
-func (throttles) Wrote(string, string, float64)            {}
-func (throttles) Hedged(bool)                              {}
+func (heard) Tried(string, int, string, time.Duration) {}
+func (heard) Hedged(bool)                              {}
 
 // Each attempt that DynamoDB throttles is counted once, however the answer shows it: a batch that
 // leaves a part unprocessed looks like a success.
@@ -63,31 +64,21 @@ func TestThrottlesAreCounted(t *testing.T) {
 		{"the engine fails", writes, 500, errorOf + `InternalServerError"}`, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			table, got, want := &claiming{status: row.status, body: row.body}, throttles{}, throttles{}
+			table, got, want := &claiming{status: row.status, body: row.body}, heard{}, heard{}
 			row.call(t.Context(), Observed(Over(NewLocalClient("http://table"), table), got))
 			if row.want != "" {
-				want[row.want] = table.calls
+				want["throttled "+row.want] = float64(table.calls)
 			}
 			check.Equal(t, want, got, row.why)
 		})
 	}
 }
 
-// consumed adds up the units that an observer hears of, by index and purpose.
-type consumed map[string]float64
-
-func (c consumed) Read(index, purpose string, units float64)  { c["read "+index+" "+purpose] += units }
-func (c consumed) Wrote(index, purpose string, units float64) { c["wrote "+index+" "+purpose] += units }
-
-func (consumed) Tried(string, int, string, time.Duration) {}
-func (consumed) Throttled(string)                         {}
-func (consumed) Hedged(bool)                              {}
-
 // Units are reported by index and purpose. The purpose is that of the call's context, else that of
 // its client, else maintenance. The last purpose set on a client counts.
 func TestUnitsAreTold(t *testing.T) {
 	table := &keeping{claiming: claiming{status: 200, body: `{"ConsumedCapacity":{"CapacityUnits":1.5}}`}}
-	got := consumed{}
+	got := heard{}
 	client := Observed(Over(NewLocalClient("http://table"), table), got)
 	comments := For(For(client, ForStatistics), ForComments)
 	ctx := t.Context()
@@ -98,7 +89,7 @@ func TestUnitsAreTold(t *testing.T) {
 	table.body = `{"ConsumedCapacity":{"CapacityUnits":5,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"all":{"CapacityUnits":3},"byLang":{"CapacityUnits":1}}}}`
 	put := &dynamodb.PutItemInput{TableName: aws.String("t"), Item: layout.CommentKey("c")}
 	_, _ = comments.PutItem(ctx, put)
-	want := consumed{
+	want := heard{
 		"read ALL MAINTENANCE": 1.5, "read ALL COMMENT": 1.5, "read ALL PAGE": 1.5, "read table COMMENT": 1.5,
 		"wrote table COMMENT": 1, "wrote all COMMENT": 3, "wrote byLang COMMENT": 1,
 	}

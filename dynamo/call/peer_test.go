@@ -35,16 +35,16 @@ type peer struct {
 
 	room   *answers // of its client
 	mu     sync.Mutex
-	calls  []*received
+	calls  int
 	dialed []string // addresses
 	open   int      // connections
 	writes int      // of clients
+	broken bool     // the next write fails
 }
 
 // received is a request that arrived.
 type received struct {
 	*http.Request
-	body   []byte
 	number int // from 1
 	conn   net.Conn
 }
@@ -77,8 +77,12 @@ type counting struct {
 // Write implements [net.Conn].
 func (c *counting) Write(b []byte) (int, error) {
 	c.peer.mu.Lock()
-	c.peer.writes++
+	broken := c.peer.broken
+	c.peer.writes, c.peer.broken = c.peer.writes+1, false
 	c.peer.mu.Unlock()
+	if broken {
+		return 0, io.ErrClosedPipe
+	}
 	return c.Conn.Write(b)
 }
 
@@ -105,28 +109,21 @@ func (p *peer) serve(conn net.Conn, closed <-chan struct{}) {
 		if err != nil {
 			return // closed by the client
 		}
-		body, err := io.ReadAll(request.Body)
-		if err != nil {
+		if _, err := io.Copy(io.Discard, request.Body); err != nil {
 			return
 		}
-		r := p.note(request, body, conn)
+		p.mu.Lock()
+		p.calls++
+		r := &received{Request: request, number: p.calls, conn: conn}
+		p.mu.Unlock()
 		if !p.answer(r) {
 			return
 		}
 	}
 }
 
-// note records a request.
-func (p *peer) note(request *http.Request, body []byte, conn net.Conn) *received {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := &received{Request: request, body: body, number: len(p.calls) + 1, conn: conn}
-	p.calls = append(p.calls, r)
-	return r
-}
-
-// seen returns the requests so far, and the numbers of open connections and of writes.
-func (p *peer) seen() (calls []*received, open, writes int) {
+// seen returns the numbers of requests so far, of open connections, and of writes so far.
+func (p *peer) seen() (requests, open, writes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.calls, p.open, p.writes

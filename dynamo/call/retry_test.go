@@ -161,41 +161,9 @@ func TestRetryerWaits(t *testing.T) {
 	}
 }
 
-// All calls of a client, and of its copies, take retries from one budget.
+// All calls of a client, and of its copies, take retries from one budget. Each success returns a
+// token to it.
 func TestRetriesShareABudget(t *testing.T) {
-	withPeer(t, func(t *testing.T, p *peer) {
-		p.answer = func(r *received) bool { return fails(400, "ThrottlingException")(p, r) }
-		client := p.client()
-		scan := func() {
-			_, _ = For(client, ForRebuild).Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(testTable)})
-		}
-		query := func() { ask(t.Context(), client, "Query") }
-		if n := p.requests(scan); n != maxAttempts {
-			t.Errorf("%d requests before the budget is used up", n)
-		}
-		calls := 0
-		for p.requests(query) == maxAttempts {
-			calls++
-		}
-		if calls < 48 || calls > 50 { // 500 tokens, 5 for each retry
-			t.Errorf("%d calls use up the budget", calls)
-		}
-		if n := p.requests(scan); n != 1 {
-			t.Errorf("%d requests after the budget was used up by others, want 1", n)
-		}
-	})
-}
-
-// requests returns the number of requests that a call makes.
-func (p *peer) requests(call func()) int {
-	before, _, _ := p.seen()
-	call()
-	after, _, _ := p.seen()
-	return len(after) - len(before)
-}
-
-// Each success returns a token to the retry budget.
-func TestSuccessesFillTheBudget(t *testing.T) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		throttled := true
 		p.answer = func(r *received) bool {
@@ -205,14 +173,25 @@ func TestSuccessesFillTheBudget(t *testing.T) {
 			return p.ok(r, "{}")
 		}
 		client := p.client()
+		scan := func() {
+			_, _ = For(client, ForRebuild).Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(testTable)})
+		}
 		query := func() { ask(t.Context(), client, "Query") }
-		retried := func() (calls int) {
+		retried := func() (calls int) { // until the budget is used up
 			for p.requests(query) == maxAttempts {
 				calls++
 			}
 			return calls
 		}
-		retried()
+		if n := p.requests(scan); n != maxAttempts {
+			t.Errorf("%d requests before the budget is used up", n)
+		}
+		if n := retried(); n < 48 || n > 50 { // 500 tokens, 5 for each retry
+			t.Errorf("%d calls use up the budget", n)
+		}
+		if n := p.requests(scan); n != 1 {
+			t.Errorf("%d requests after the budget was used up by others, want 1", n)
+		}
 		throttled = false
 		for range 50 {
 			query()
@@ -222,4 +201,12 @@ func TestSuccessesFillTheBudget(t *testing.T) {
 			t.Errorf("%d calls are retried after 50 successes, want 5", n)
 		}
 	})
+}
+
+// requests returns the number of requests that a call makes.
+func (p *peer) requests(call func()) int {
+	before, _, _ := p.seen()
+	call()
+	after, _, _ := p.seen()
+	return after - before
 }
