@@ -20,6 +20,24 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
+// cast changes the vote of a customer.
+func (h *history) cast(c comment.Comment, name string, from, to comment.Vote) {
+	h.Helper()
+	before := comment.CastVote{}
+	if from != comment.NoVote {
+		before = comment.CastVote{By: name, Vote: from, At: c.CreatedAt()}
+	}
+	must.Do(h, h.store.SetVote(h.Context(), c.ID, before, comment.CastVote{By: name, Vote: to, At: c.CreatedAt()}))
+}
+
+// handOver hands records over to a process that keeps the counts of slices from few votes on, and
+// reads no more at once. It returns those that wait or fail.
+func (h *history) handOver(client votes.Writer, few int, records ...stream.Record) stream.RecordErrors {
+	failed := stream.RecordErrors{}
+	votes.Few(votes.NewRecounter(client, h.table, 0), few).Handle(h.Context(), records, failed)
+	return failed
+}
+
 // voted adds a comment with a number of helpful votes that nobody has counted.
 func (h *history) voted(n int) comment.Comment {
 	h.Helper()
@@ -27,8 +45,7 @@ func (h *history) voted(n int) comment.Comment {
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
 	must.Get(h.store.Add(h.Context(), c, ""))(h)
 	for i := range n {
-		vote := comment.CastVote{By: fmt.Sprint("customer ", i), Vote: comment.Helpful, At: c.CreatedAt()}
-		must.Do(h, h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote))
+		h.cast(c, fmt.Sprint("customer ", i), comment.NoVote, comment.Helpful)
 	}
 	return c
 }
@@ -58,10 +75,7 @@ func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
 // withdraw takes back the vote of customer 0, and counts.
 func (h *history) withdraw(c comment.Comment) {
 	h.Helper()
-	cast := comment.CastVote{By: "customer 0", Vote: comment.Helpful, At: c.CreatedAt()}
-	if err := h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: cast.By, Vote: comment.NoVote, At: cast.At}); err != nil {
-		h.Error(err)
-	}
+	h.cast(c, "customer 0", comment.Helpful, comment.NoVote)
 	h.recount(h.client, c, 1000)
 }
 
@@ -132,10 +146,8 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 	old := must.Get(h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)}))(t)
 	records := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item}, {Keys: voteKeyOf(t, h, c.ID, "customer 0")}}
 	must.Do(t, h.store.Delete(t.Context(), c))
-	recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), 32)
 	for _, want := range []int{1 + 3, 1 + 1, 1} {
-		failed := stream.RecordErrors{}
-		recounter.Handle(t.Context(), records, failed)
+		failed := h.handOver(h.client, 32, records...)
 		if got := h.items(c); got != want || (len(failed) > 0) != (want > 1) {
 			t.Errorf("%d items are left, want %d; %v", got, want, failed)
 		}
@@ -143,8 +155,7 @@ func TestVotesAreDeletedInParts(t *testing.T) {
 			t.Errorf("the record waits because of %v", why)
 		}
 	}
-	failed := stream.RecordErrors{}
-	if votes.NewRecounter(unwritten{h.client}, h.table, 0).Handle(t.Context(), records, failed); len(failed) > 0 {
+	if failed := h.handOver(unwritten{h.client}, 1000, records...); len(failed) > 0 {
 		t.Errorf("without votes: %v", failed)
 	}
 }
@@ -164,8 +175,7 @@ func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Reco
 	var slices []int
 	for n := 0; len(names) < 2; n++ {
 		name := fmt.Sprint("voter ", n)
-		vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-		must.Do(h, h.store.SetVote(h.Context(), c.ID, comment.CastVote{}, vote))
+		h.cast(c, name, comment.NoVote, comment.Helpful)
 		want.Helpful++
 		key := voteKeyOf(h.T, h, c.ID, name)
 		if slice, _ := layout.VoteSlice(key); len(slices) == 0 || slice != slices[0] {
@@ -174,8 +184,7 @@ func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Reco
 	}
 	h.recount(h.client, c, few)
 	for _, name := range names {
-		cast := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-		must.Do(h, h.store.SetVote(h.Context(), c.ID, cast, comment.CastVote{By: name, Vote: comment.NotHelpful, At: cast.At}))
+		h.cast(c, name, comment.Helpful, comment.NotHelpful)
 	}
 	return records, comment.VoteCounts{Helpful: want.Helpful - 2, NotHelpful: 2}
 }
@@ -186,8 +195,7 @@ func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
 	c := h.voted(0)
 	records, want := h.inTwoSlices(c, 1)
 	handle := func(client votes.Writer, record stream.Record) {
-		failed := stream.RecordErrors{}
-		if votes.Few(votes.NewRecounter(client, h.table, 0), 1).Handle(t.Context(), []stream.Record{record}, failed); len(failed) > 0 {
+		if failed := h.handOver(client, 1, record); len(failed) > 0 {
 			t.Error(failed)
 		}
 	}
@@ -201,20 +209,15 @@ func TestFurtherSlicesWait(t *testing.T) {
 	h := newHistory(t, 1)
 	c := h.voted(0)
 	records, want := h.inTwoSlices(c, 1)
-	handle := func(atOnce int, records ...stream.Record) stream.RecordErrors {
-		failed := stream.RecordErrors{}
-		votes.Few(votes.NewRecounter(h.client, h.table, 0), atOnce).Handle(t.Context(), records, failed)
-		return failed
-	}
-	if failed := handle(1, records...); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
+	if failed := h.handOver(h.client, 1, records...); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
 		t.Errorf("%v", failed)
 	}
-	if failed := handle(1, records[1], records[1]); len(failed) > 0 {
+	if failed := h.handOver(h.client, 1, records[1], records[1]); len(failed) > 0 {
 		t.Error(failed)
 	}
 	h.check(c.ID, want)
 	before := h.changes(c)
-	if failed := handle(want.Helpful+want.NotHelpful, records...); len(failed) > 0 || h.changes(c) != before+1 {
+	if failed := h.handOver(h.client, want.Helpful+want.NotHelpful, records...); len(failed) > 0 || h.changes(c) != before+1 {
 		t.Errorf("votes that may just be read at once take %d writes: %v", h.changes(c)-before, failed)
 	}
 }
@@ -234,12 +237,10 @@ func (h *history) changes(c comment.Comment) int64 {
 // comment.
 func TestRecordsOfNoVotes(t *testing.T) {
 	h := newHistory(t, 1)
-	c, failed := h.voted(0), stream.RecordErrors{}
-	records := []stream.Record{
-		{Keys: layout.CommentKey(c.ID), Old: layout.Encode(c), New: layout.Tombstone(c.ID, "m", c.CreatedAt())},
-		{Keys: layout.VoteKey("c_none", "0")},
-	}
-	votes.NewRecounter(&troubled{Client: h.client, fails: errors.New("it reads")}, h.table, 0).Handle(t.Context(), records, failed)
+	c := h.voted(0)
+	failed := h.handOver(&troubled{Client: h.client, fails: errors.New("it reads")}, 1,
+		stream.Record{Keys: layout.CommentKey(c.ID), Old: layout.Encode(c), New: layout.Tombstone(c.ID, "m", c.CreatedAt())},
+		stream.Record{Keys: layout.VoteKey("c_none", "0")})
 	if len(failed) > 0 {
 		t.Error(failed)
 	}

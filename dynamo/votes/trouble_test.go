@@ -71,13 +71,10 @@ func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 	return c.Client.UpdateItem(ctx, in, options...)
 }
 
-// handOver hands over the record of the vote of customer 0 about a comment, and returns its error.
-func (h *history) handOver(client votes.Writer, c comment.Comment, few int) error {
+// handFirst hands over the record of the vote of customer 0 about a comment, and returns its error.
+func (h *history) handFirst(client votes.Writer, c comment.Comment, few int) error {
 	h.Helper()
-	failed := stream.RecordErrors{}
-	records := []stream.Record{{Keys: voteKeyOf(h.T, h, c.ID, "customer 0")}}
-	votes.Few(votes.NewRecounter(client, h.table, 0), few).Handle(h.Context(), records, failed)
-	return failed[0]
+	return h.handOver(client, few, stream.Record{Keys: voteKeyOf(h.T, h, c.ID, "customer 0")})[0]
 }
 
 // A busy table may answer a part of a read only. What is left out is unknown, and not gone: the
@@ -90,7 +87,7 @@ func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 			h.recount(h.client, c, 2)
 			before := h.items(c)
 			client := &troubled{Client: h.client, leavesOut: layout.NewReader(of(c.ID)).Text(layout.AttrSK)}
-			if err := h.handOver(client, c, 2); comment.KindOf(err) != comment.Throttled || !errors.Is(err, call.ErrBusy) {
+			if err := h.handFirst(client, c, 2); comment.KindOf(err) != comment.Throttled || !errors.Is(err, call.ErrBusy) {
 				t.Errorf("the record fails with %v", err)
 			}
 			if found, err := votes.Compare(t.Context(), client, h.table, c.ID); !errors.Is(err, call.ErrBusy) {
@@ -108,10 +105,10 @@ func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 func TestTotalIsOvertakenEachTime(t *testing.T) {
 	h := newHistory(t, 1000)
 	c := h.voted(1)
-	if err := h.handOver(&troubled{Client: h.client, overtaken: true}, c, 1000); comment.KindOf(err) != comment.Throttled {
+	if err := h.handFirst(&troubled{Client: h.client, overtaken: true}, c, 1000); comment.KindOf(err) != comment.Throttled {
 		t.Errorf("the record fails with %v", err)
 	}
-	if err := h.handOver(h.client, c, 1000); err != nil {
+	if err := h.handFirst(h.client, c, 1000); err != nil {
 		t.Error(err)
 	}
 	h.check(c.ID, comment.VoteCounts{Helpful: 1})
@@ -121,7 +118,7 @@ func TestTotalIsOvertakenEachTime(t *testing.T) {
 func TestRecordTellsWhatFailed(t *testing.T) {
 	h := newHistory(t, 1000)
 	c, why := h.voted(1), errors.New("the disk is on fire")
-	if err := h.handOver(&troubled{Client: h.client, fails: why}, c, 1000); !errors.Is(err, why) {
+	if err := h.handFirst(&troubled{Client: h.client, fails: why}, c, 1000); !errors.Is(err, why) {
 		t.Errorf("the record fails with %v", err)
 	}
 }

@@ -234,13 +234,11 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 	for _, few := range []int{1000, 2} {
 		h := newHistory(t, few)
 		c := h.voted(0)
-		recounter := votes.Few(votes.NewRecounter(h.client, h.table, 0), few)
 		cast := func(names ...string) {
 			for _, name := range names {
-				vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
-				must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
+				h.cast(c, name, comment.NoVote, comment.Helpful)
 			}
-			must.Do(t, recounter.Recount(t.Context(), c.ID))
+			h.recount(h.client, c, few)
 		}
 		cast("b", "c", "d")
 		h.check(c.ID, comment.VoteCounts{Helpful: 3})
@@ -258,11 +256,10 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		h.check(c.ID, comment.VoteCounts{Helpful: 4})
 		old := must.Get(h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)}))(t)
 		must.Do(t, h.store.Delete(t.Context(), edited))
-		deletion := []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item, New: layout.Tombstone(c.ID, "m", c.CreatedAt())}}
-		failed := stream.RecordErrors{0: nil}
-		for handed := 0; len(failed) > 0 && handed < 5; handed++ { // waiting records are handed over again
-			clear(failed)
-			recounter.Handle(t.Context(), deletion, failed)
+		deletion := stream.Record{Keys: layout.CommentKey(c.ID), Old: old.Item, New: layout.Tombstone(c.ID, "m", c.CreatedAt())}
+		failed := h.handOver(h.client, few, deletion)
+		for handed := 1; len(failed) > 0 && handed < 5; handed++ { // waiting records are handed over again
+			failed = h.handOver(h.client, few, deletion)
 		}
 		cast("f")
 		left, _, err := call.Partition(t.Context(), h.client, h.table, layout.CommentKey(c.ID)["PK"], "what is left")
@@ -283,11 +280,7 @@ func TestFirstCountsOfSlices(t *testing.T) {
 	}
 	stale, _, _ := sums.Item(c.ID)
 	must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: stale}))(t)
-	failed := stream.RecordErrors{}
-	votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Handle(t.Context(), []stream.Record{{Keys: voteKeyOf(t, h, c.ID, "customer 0")}}, failed)
-	if len(failed) > 0 {
-		t.Error(failed)
-	}
+	must.Do(t, h.handFirst(h.client, c, 2))
 	h.check(c.ID, comment.VoteCounts{Helpful: 9})
 }
 
@@ -303,16 +296,16 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 			must.Get(h.store.Add(t.Context(), c, ""))(t)
 		}
 		for _, name := range []string{"b", "c"} {
-			vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
+			vote := comment.Helpful
 			if i == last && name == "c" {
-				vote.Vote = comment.NotHelpful
+				vote = comment.NotHelpful
 			}
-			must.Do(t, h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote))
+			h.cast(c, name, comment.NoVote, vote)
 		}
 		if i == 0 || i == last {
 			continue
 		}
-		must.Do(t, votes.Few(votes.NewRecounter(h.client, h.table, 0), 2).Recount(t.Context(), c.ID))
+		h.recount(h.client, c, 2)
 		switch i {
 		case 1:
 			h.setByHand(c.ID, "y", "9,0")
@@ -363,8 +356,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	h := newHistory(t, 2)
 	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-	vote := comment.CastVote{By: "b", Vote: comment.NoVote, At: gone.CreatedAt()}
-	must.Do(t, h.store.SetVote(t.Context(), gone.ID, comment.CastVote{}, vote))
+	h.cast(gone, "b", comment.NoVote, comment.NoVote)
 	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
 	if err != nil || len(found.Drifts) > 0 {
 		t.Errorf("the drifts are %+v, %v", found.Drifts, err)
@@ -395,7 +387,7 @@ func TestDamagedVote(t *testing.T) {
 		must.Get(h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: it}))(t)
 		vote(comment.Helpful)
 		vote(comment.NotHelpful)
-		must.Do(t, votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID))
+		h.recount(h.client, c, 1000)
 		h.check(c.ID, comment.VoteCounts{NotHelpful: 1})
 	}
 }
