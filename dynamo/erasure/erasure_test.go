@@ -294,7 +294,7 @@ func TestErasureKilledAtEachCall(t *testing.T) {
 
 // An erasure over a bad network ends complete.
 func TestErasureThroughFaults(t *testing.T) {
-	for range 5 {
+	for range commenttest.Times(2, 20) {
 		x := newTable(t)
 		x.fill(ada)
 		client, network := faulttest.Under(x.client, faulttest.OneIn(x.r, 4))

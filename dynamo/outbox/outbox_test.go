@@ -42,6 +42,19 @@ func newTable(t *testing.T) (*dynamodb.Client, string) {
 	return client, table
 }
 
+// eventsOf returns the events in all lanes of an outbox, lane by lane.
+func eventsOf(t *testing.T, out *outbox.Outbox) (all []outbox.Event) {
+	t.Helper()
+	for lane := range outbox.Lanes {
+		for after, more := uint64(0), true; more; {
+			batch := must.Get(out.Read(t.Context(), lane, after, 7))(t)
+			all = append(all, batch.Events...)
+			after, more = batch.Last, batch.More
+		}
+	}
+	return all
+}
+
 // The events of a record follow from its two images.
 func TestOf(t *testing.T) {
 	approved := commenttest.Random(rand.New(rand.NewPCG(1, 1)), "a product")
@@ -128,6 +141,9 @@ func newHistory(r *rand.Rand, shards, comments, changes int) history {
 	return h
 }
 
+// lane returns the lane of the only comment.
+func (h history) lane() int { return outbox.LaneOf(layout.IDOfKey(h.shards[0][0].Keys)) }
+
 // counter is a handler that notes what it counts, if it has a map for that. With a source of random
 // numbers, it sometimes fails as counting does.
 type counter struct {
@@ -195,11 +211,8 @@ func TestFailedRecords(t *testing.T) {
 			t.Errorf("%v: %v", row.kind, err)
 		}
 		changes := map[time.Time]bool{}
-		for lane := range outbox.Lanes {
-			batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
-			for _, e := range batch.Events {
-				changes[e.At] = true
-			}
+		for _, e := range eventsOf(t, out) {
+			changes[e.At] = true
 		}
 		if len(changes) != row.events {
 			t.Errorf("%v: events of %d changes, want %d", row.kind, len(changes), row.events)
@@ -226,16 +239,9 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	running.Wait()
 	got := map[comment.ID][]outbox.Event{}
-	out := outbox.New(client, table)
-	for lane := range outbox.Lanes {
-		for after, more := uint64(0), true; more; {
-			batch := must.Get(out.Read(t.Context(), lane, after, 7))(t)
-			for _, e := range batch.Events {
-				e.Number = 0
-				got[e.Comment] = append(got[e.Comment], e)
-			}
-			after, more = batch.Last, batch.More
-		}
+	for _, e := range eventsOf(t, outbox.New(client, table)) {
+		e.Number = 0
+		got[e.Comment] = append(got[e.Comment], e)
 	}
 	check.Equal(t, h.want, got)
 }
@@ -250,7 +256,7 @@ func TestPositions(t *testing.T) {
 	h := newHistory(r, 1, 1, 35)
 	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0]))
 	var all []outbox.Event
-	lane := outbox.LaneOf(slices.Collect(maps.Keys(h.want))[0]) // of the only comment
+	lane := h.lane()
 	batch, err := out.Read(t.Context(), lane, began[lane], 100)
 	if all = batch.Events; err != nil || batch.Missing || len(all) != 36 {
 		t.Fatal(len(all), batch, err)
@@ -367,12 +373,14 @@ func TestCost(t *testing.T) {
 	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
 		t.Errorf("%v write units of a process that begins, want 1; %v", counted.units, err)
 	}
-	many := stream.Record{Created: time.Now()}
-	var records []stream.Record
-	for i, c := range commenttest.Many(commenttest.Rand(t), strings.Repeat("p", comment.MaxIDBytes), 30_000) { // of a product with a long name
-		if outbox.LaneOf(c.ID) == 0 {
-			many.Position, many.Keys, many.New = stream.PositionOf("2026-11-28T00:00:00.000", fmt.Sprint(i+1)), layout.CommentKey(c.ID), layout.Encode(c)
-			records = append(records, many)
+	c := commenttest.Random(commenttest.Rand(t), strings.Repeat("p", comment.MaxIDBytes)) // of a product with a long name
+	encoded, records := layout.Encode(c), []stream.Record(nil)
+	for n := 0; len(records) < 5600; n++ { // more than one of its maps remembers
+		key := layout.CommentKey(comment.IDOf(comment.PositionAt(c.CreatedAt(), [10]byte{byte(n >> 8), byte(n)})))
+		if outbox.LaneOf(layout.IDOfKey(key)) == 0 {
+			now := maps.Clone(encoded)
+			maps.Copy(now, key)
+			records = append(records, stream.Record{Position: stream.PositionOf("2026-11-28T00:00:00.000", fmt.Sprint(n+1)), Created: time.Now(), Keys: key, New: now})
 		}
 	}
 	counted.units, counted.writes = 0, 0
@@ -566,13 +574,10 @@ func TestImports(t *testing.T) {
 	}
 	must.Do(t, out.After(counter{}).Handle(t.Context(), records))
 	got := map[string][]outbox.Kind{}
-	for lane := range outbox.Lanes {
-		batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
-		for _, e := range batch.Events {
-			got[e.Product] = append(got[e.Product], e.Kind)
-			if (e.Shown || e.WasShown) == (e.Product == "hidden") {
-				t.Errorf("%+v is of a comment that is in lists: %v", e, e.Shown)
-			}
+	for _, e := range eventsOf(t, out) {
+		got[e.Product] = append(got[e.Product], e.Kind)
+		if (e.Shown || e.WasShown) == (e.Product == "hidden") {
+			t.Errorf("%+v is of a comment that is in lists: %v", e, e.Shown)
 		}
 	}
 	for product := range got {
@@ -589,7 +594,7 @@ func TestDamagedItems(t *testing.T) {
 	must.Do(t, out.Want(t.Context(), "test", 0))
 	began := must.Get(out.Ends(t.Context()))(t)
 	h := newHistory(commenttest.Rand(t), 1, 1, 60)
-	lane := outbox.LaneOf(slices.Collect(maps.Keys(h.want))[0]) // of the only comment
+	lane := h.lane()
 	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][:40]))
 	batch := must.Get(out.Read(t.Context(), lane, began[lane], 100))(t)
 	damages := []layout.Item{{}, {"e": layout.Text("ada@shop.example")}, {"l": layout.Number(1)}, {"e": &types.AttributeValueMemberL{Value: []types.AttributeValue{layout.Text("ada@shop.example")}}}}
@@ -647,7 +652,7 @@ func TestAppendAfterAllHasExpired(t *testing.T) {
 		must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][change:change+1]))
 	}
 	appends(old, 0)
-	lane := outbox.LaneOf(slices.Collect(maps.Keys(h.want))[0]) // of the only comment
+	lane := h.lane()
 	ends, want := must.Get(old.Ends(t.Context()))(t), outbox.Of(h.shards[0][2])
 	for number := ends[lane] >> 7; number > ends[lane]>>7-2; number-- { // the change, and the mark before it
 		key := layout.Item{"PK": layout.OutboxLanePK(lane), "SK": layout.Text(layout.OutboxSK(number))}

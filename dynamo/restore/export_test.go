@@ -103,7 +103,7 @@ func (m *measuring) Load(_ context.Context, items []layout.Item) (Counts, error)
 
 // However large its items are, a restore holds few megabytes of them. It loads no fewer at once than that.
 func TestRestoreOfLargeItems(t *testing.T) {
-	const items, large = 100, 300_000
+	const items, large = 40, 300_000
 	var all []layout.Item
 	for _, c := range commenttest.Many(commenttest.Rand(t), "cup", items) {
 		it := layout.Encode(c)
