@@ -9,8 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -39,8 +37,7 @@ func spoil(t *testing.T, client *dynamodb.Client, table string, key layout.Item,
 // A lease that was damaged by hand can be taken, once, in the form in which it is read. It
 // continues from its checkpoint. Otherwise no process would read the shard.
 func TestDamagedLease(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	l := leases.NewLeases(client, table)
 	for _, attr := range []string{"o", "n"} {
 		for _, value := range damages() {
@@ -81,8 +78,7 @@ func leaseOf(t *testing.T, l *leases.Leases, shard string) stream.Lease {
 // Work whose item was damaged by hand is taken over by one process. Otherwise all would wait for it
 // forever.
 func TestDamagedWork(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, attr := range []string{"ow", "bt"} {

@@ -25,6 +25,13 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
+func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
+	t.Helper()
+	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	return client, table
+}
+
 const leaseLabel = "2026-01-01T00:00:00.000"
 
 // leaseStory is a sequence of writes of a lease and of the state, and the result of both.
@@ -100,14 +107,12 @@ func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 
 // Whichever call is spoiled, everything is written once, and no write reports a conflict.
 func TestLeasesUnderFaults(t *testing.T) {
-	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	calls := len(newLeaseStory("s").steps)
 	for _, fault := range faulttest.Kinds {
 		for n := 1; n <= calls; n++ {
 			t.Run(fmt.Sprint(fault, " ", n), func(t *testing.T) {
 				t.Parallel()
-				table := dynamotest.TableName(t)
-				must.Do(t, dynamo.CreateTable(t.Context(), direct, table))
+				direct, table := newTable(t, dynamotest.Dynoxide(t))
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				story := newLeaseStory("s")
 				story.tell(t, leases.NewLeases(client, table))
@@ -123,8 +128,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 // The later of two competing writes returns a Conflict and changes nothing.
 func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+		client, table := newTable(t, endpoint)
 		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
 		if before, known, state, err := leases.ProcessedUpTo(t.Context()); known || state.Version != 0 || err != nil {
 			t.Errorf("before anything was read: %s, %v, %+v, %v", before, known, state, err)
@@ -157,8 +161,7 @@ func TestLeasesOfOthers(t *testing.T) {
 // A state that was damaged by hand counts as never written, and is written anew. Otherwise a
 // process that waits to change it would wait forever.
 func TestDamagedState(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t, dynamotest.Dynoxide(t))
 	l := leases.NewLeases(client, table)
 	for why, version := range map[string]types.AttributeValue{"no version": nil, "a version that is none": layout.Text("x"), "a flag": layout.Flag(true)} {
 		damaged := layout.Key("STREAM", "STATE")
