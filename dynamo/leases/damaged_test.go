@@ -42,10 +42,13 @@ func TestDamagedLease(t *testing.T) {
 	for _, attr := range []string{"o", "n"} {
 		for _, value := range damages() {
 			shard := time.Now().String()
-			begun := stream.Lease{Shard: shard, Owner: "me", Counter: 1, Checkpoint: "17"}
+			begun := stream.Lease{Shard: shard, Owner: "me", Counter: 9, Checkpoint: "17"}
 			must.Do(t, l.Swap(t.Context(), leaseLabel, stream.Lease{}, begun))
 			spoil(t, client, table, layout.Key("STREAM#"+leaseLabel, shard), attr, value)
 			old := leaseOf(t, l, shard)
+			if attr == "n" && old.Counter <= begun.Counter {
+				t.Errorf("with %v, write %d of it would count as proven by heartbeats that were sent before", value, old.Counter+1)
+			}
 			mine := old
 			mine.Owner, mine.Counter = "you", old.Counter+1
 			if err := l.Swap(t.Context(), leaseLabel, old, mine); err != nil {
