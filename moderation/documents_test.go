@@ -33,48 +33,34 @@ func TestFilesOfTheManual(t *testing.T) {
 	}
 }
 
-// Each row of the manual's words finds what it says, and nothing else.
-func TestWordsOfTheManual(t *testing.T) {
-	rows := doctest.Read(t, manual).Table("line")
-	if len(rows) == 0 {
-		t.Fatal("no table of words")
-	}
-	for _, row := range rows {
-		policy := open(t, `{"wordsFile": "words.txt"}`, strings.Trim(row["line"], "`"))
-		for column, held := range map[string]bool{"finds": true, "does not find": false} {
-			for i, text := range strings.Split(row[column], `"`) {
-				if i%2 == 0 {
-					continue // between the quoted texts
-				}
-				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
-					t.Errorf("the word %s in %q: held for %v", row["line"], text, reasons)
-				}
+// checkExamples checks the examples in the cells of a row, between quotes, and returns their number.
+func checkExamples(t *testing.T, policy moderation.Policy, row map[string]string, quote string) (examples int) {
+	t.Helper()
+	for column, held := range map[string]bool{"finds": true, "does not find": false} {
+		for i, text := range strings.Split(row[column], quote) {
+			if i%2 == 0 {
+				continue // between the examples
+			}
+			examples++
+			if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
+				t.Errorf("%s: %q is held for %v", row["line"], text, reasons)
 			}
 		}
 	}
+	return examples
 }
 
-// So does each code in the manual's table of links.
-func TestLinksOfTheManual(t *testing.T) {
-	policy := open(t, `{"link": true}`, "")
-	checked := 0
+// Each row of the manual's words finds what it says, and nothing else. So does its table of links.
+func TestExamplesOfTheManual(t *testing.T) {
+	words, links, ofLinks := 0, 0, open(t, `{"link": true}`, "")
 	for _, row := range doctest.Read(t, manual).Table("finds") {
-		if row["line"] != "" {
-			continue
-		}
-		for column, held := range map[string]bool{"finds": true, "does not find": false} {
-			for i, text := range strings.Split(row[column], "`") {
-				if i%2 == 0 {
-					continue
-				}
-				checked++
-				if reasons := policy.Hold(comment.Comment{Rating: 5, Text: text}, false); (reasons != nil) != held {
-					t.Errorf("%q is held for %v", text, reasons)
-				}
-			}
+		if line := strings.Trim(row["line"], "`"); line != "" {
+			words += checkExamples(t, open(t, `{"wordsFile": "words.txt"}`, line), row, `"`)
+		} else {
+			links += checkExamples(t, ofLinks, row, "`")
 		}
 	}
-	if checked < 10 {
-		t.Errorf("only %d examples were found", checked)
+	if words < 10 || links < 10 {
+		t.Errorf("only %d examples of words and %d of links were found", words, links)
 	}
 }
