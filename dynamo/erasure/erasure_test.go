@@ -390,31 +390,29 @@ func TestErasureBesideWriters(t *testing.T) {
 	}
 }
 
-// From any file, an import leaves out the comments that an erased author wrote before the end of
-// the erasure, and imports later ones. An erased customer is also left out as an imported author.
+// From any file, an import leaves out the comments that an erased author wrote up to the millisecond
+// in which the erasure ended, and imports later ones. An erased customer is also left out as an
+// imported author.
 func TestMarks(t *testing.T) {
 	x := newTable(t)
-	for _, author := range []comment.Author{ada, ida} {
-		must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t)
-	}
-	later := comment.IDOf(comment.PositionAt(time.Now().Add(time.Hour), [10]byte{}))
-	for _, row := range []struct {
-		why    string
-		author comment.Author
-		id     comment.ID
-		erased int
+	must.Get(x.eraser(x.client).Run(t.Context(), ida, none))(x.t)
+	ended := *must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t).FinishedAt
+	for i, row := range []struct {
+		why     string
+		author  comment.Author
+		written time.Duration // after the end
+		erased  int
 	}{
-		{"the customer, from a restored file", ada, "", 1},
-		{"an imported author with the customer's id", comment.Author{ID: ada.ID, Name: "A", Imported: true}, "", 1},
-		{"the imported author", ida, "", 1},
-		{"a customer with the imported author's id, who is somebody else", comment.Author{ID: ida.ID, Name: "I"}, "", 0},
-		{"the customer, who wrote anew", ada, later, 0},
-		{"somebody else", comment.Author{ID: "bo", Name: "Bo"}, "", 0},
+		{"the customer, from a restored file", ada, -time.Hour, 1},
+		{"an imported author with the customer's id", comment.Author{ID: ada.ID, Name: "A", Imported: true}, -time.Hour, 1},
+		{"the imported author", ida, -time.Hour, 1},
+		{"a customer with the imported author's id, who is somebody else", comment.Author{ID: ida.ID, Name: "I"}, -time.Hour, 0},
+		{"the customer, at the end", ada, 0, 1},
+		{"the customer, who wrote anew", ada, time.Millisecond, 0},
+		{"somebody else", comment.Author{ID: "bo", Name: "Bo"}, -time.Hour, 0},
 	} {
 		c := x.comment(row.author)
-		if c.ID = comment.IDOf(comment.PositionAt(time.Now().Add(-time.Hour), [10]byte{byte(len(row.why))})); row.id != "" {
-			c.ID = row.id
-		}
+		c.ID = comment.IDOf(comment.PositionAt(ended.Add(row.written), [10]byte{byte(i)}))
 		loader := dynamo.NewLoader(x.client, x.name, 1)
 		loader.Marks = erasure.NewMarks(x.client, x.name)
 		counts, err := loader.Load(t.Context(), []comment.Comment{c})
@@ -422,6 +420,31 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s: %+v, %v", row.why, counts, err)
 		}
 	}
+}
+
+// serve runs a server until its log and the state of an author's erasure are as they should be, and
+// returns the log.
+func (x *table) serve(server *erasure.Eraser, author comment.Author, enough func(state comment.ErasureState, log string) bool) string {
+	x.t.Helper()
+	var log commenttest.Transcript
+	ctx, stop := context.WithCancel(x.t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })
+	for {
+		now, found, err := server.Status(x.t.Context(), author)
+		if x.must(err); !found {
+			x.t.Fatal("the erasure is unknown")
+		}
+		if enough(now.State, log.String()) {
+			break
+		}
+		if strings.Count(log.String(), "stopped") > 20 {
+			x.t.Fatal(log.String())
+		}
+	}
+	stop()
+	serving.Wait()
+	return log.String()
 }
 
 // A server carries out requested erasures, including those that a killed process left, and its log
@@ -436,30 +459,16 @@ func TestServe(t *testing.T) {
 	if again, err := x.eraser(x.client).Start(t.Context(), ada); err != nil || !again.RequestedAt.Equal(asked.RequestedAt) {
 		t.Errorf("asked for again, it is %+v, %v", again, err)
 	}
-	var log commenttest.Transcript
-	ctx, stop := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	server := x.eraser(x.client)
-	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })
-	for {
-		now, found, err := server.Status(t.Context(), ada)
-		x.must(err)
-		if !found {
-			t.Fatal("the erasure is unknown")
+	text := x.serve(x.eraser(x.client), ada, func(state comment.ErasureState, log string) bool {
+		if strings.Contains(log, "stopped") {
+			t.Fatal(log)
 		}
-		if now.State == comment.ErasureDone && strings.Contains(log.String(), "erased") {
-			break
-		}
-		if ctx.Err() != nil || strings.Contains(log.String(), "stopped") {
-			t.Fatal(log.String())
-		}
-	}
-	stop()
-	serving.Wait()
+		return state == comment.ErasureDone && strings.Contains(log, "erased")
+	})
 	if keys := x.traces(ada); len(keys) > 0 {
 		t.Errorf("left: %v", keys)
 	}
-	if text := log.String(); strings.Contains(text, ada.ID) || !strings.Contains(text, "an author is erased") {
+	if strings.Contains(text, ada.ID) || !strings.Contains(text, "an author is erased") {
 		t.Errorf("the log says %s", text)
 	}
 }
@@ -485,28 +494,14 @@ func TestServeBesideADamagedItem(t *testing.T) {
 			x.put(it)
 		}
 	}
-	var log commenttest.Transcript
-	ctx, stop := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })
-	for {
-		now, _, err := server.Status(t.Context(), ada)
-		x.must(err)
-		stops := strings.Count(log.String(), "stopped")
-		if now.State == comment.ErasureDone && stops > 0 {
-			break
-		}
-		if stops > 20 {
-			t.Fatalf("%+v after %d rounds", now, stops)
-		}
-	}
-	stop()
-	serving.Wait()
+	text := x.serve(server, ada, func(state comment.ErasureState, log string) bool {
+		return state == comment.ErasureDone && strings.Contains(log, "stopped")
+	})
 	if left := x.traces(bob); !slices.Equal(left, held) {
 		t.Errorf("of another author, %q are left of %q", left, held)
 	}
 	for _, key := range []string{"0", "1"} {
-		if text := log.String(); !strings.Contains(text, "ERASING / "+key+" names no author, or another one: delete the item") || strings.Contains(text, bob.ID) {
+		if !strings.Contains(text, "ERASING / "+key+" names no author, or another one: delete the item") || strings.Contains(text, bob.ID) {
 			t.Error(text)
 		}
 	}

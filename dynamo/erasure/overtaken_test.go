@@ -112,20 +112,6 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// An import leaves out what an erased author wrote up to the millisecond in which the erasure ended.
-func TestMarkAtTheEndOfAnErasure(t *testing.T) {
-	x := newTable(t)
-	done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
-	marks := erasure.NewMarks(x.client, x.name)
-	for after, want := range map[time.Duration]bool{-time.Millisecond: true, 0: true, time.Millisecond: false} {
-		c := x.comment(ada)
-		c.ID = comment.IDOf(comment.PositionAt(done.FinishedAt.Add(after), [10]byte{}))
-		if got, err := marks.Erased(t.Context(), c); got != want || err != nil {
-			t.Errorf("written %v after the end: %v, %v", after, got, err)
-		}
-	}
-}
-
 // A copy of the table replaces a mark unless the erasure ended later than that in the copy, or is under way.
 func TestWhatOutlastsACopy(t *testing.T) {
 	mark := func(ended int64) layout.Item {
