@@ -101,46 +101,36 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	}
 }
 
-// namer processes all records except the bad ones, which its error names.
-type namer struct {
-	bad   map[string]int // number of times that each fails
-	calls int
-	fine  []string
-}
-
-func (n *namer) Handle(_ context.Context, records []stream.Record) error {
-	n.calls++
-	failed := stream.RecordErrors{}
-	for i, r := range records {
-		if n.bad[r.Sequence] > 0 {
-			n.bad[r.Sequence]--
-			failed[i] = errors.New("the words of a customer")
-			continue
-		}
-		n.fine = append(n.fine, r.Sequence)
-	}
-	if len(failed) > 0 {
-		return failed
-	}
-	return nil
-}
-
 // Records that the handler's error names become failures together, after as many tries as a single
 // record gets.
 func TestDeliverNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &namer{bad: map[string]int{"7": 1}}
 		var records []stream.Record
+		bad := map[string]int{"7": 1} // number of times that each fails
 		for i := range 1000 {
 			records = append(records, stream.Record{Sequence: fmt.Sprint(i)})
 			if i%10 == 1 {
-				n.bad[fmt.Sprint(i)] = 9
+				bad[fmt.Sprint(i)] = 9
 			}
 		}
+		calls, fine := 0, 0
+		handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+			calls++
+			failed := stream.RecordErrors{}
+			for i, r := range records {
+				if bad[r.Sequence]--; bad[r.Sequence] >= 0 {
+					failed[i] = errors.New("the words of a customer")
+				}
+			}
+			if fine += len(records) - len(failed); len(failed) == 0 {
+				return nil
+			}
+			return failed
+		})
 		began := time.Now()
-		failures, done, err := stream.Deliver(t.Context(), n, records)
-		if len(failures) != 100 || done != 1000 || err != nil || len(n.fine) != 900 || n.calls != 3 || time.Since(began) > time.Second {
-			t.Errorf("%d failures, %d done, %v, %d fine in %d calls, %v", len(failures), done, err, len(n.fine), n.calls, time.Since(began))
+		failures, done, err := stream.Deliver(t.Context(), handler, records)
+		if len(failures) != 100 || done != 1000 || err != nil || fine != 900 || calls != 3 || time.Since(began) > time.Second {
+			t.Errorf("%d failures, %d done, %v, %d fine in %d calls, %v", len(failures), done, err, fine, calls, time.Since(began))
 		}
 		if failures[1].Record.Sequence != "11" || strings.Contains(failures[1].Reason, "customer") {
 			t.Errorf("the second is %s: %s", failures[1].Record.Sequence, failures[1].Reason)

@@ -98,7 +98,7 @@ func with(it layout.Item, attr string, value types.AttributeValue) layout.Item {
 	return it
 }
 
-// With Replace, an item ends up as it is in the copy, whatever the table holds, even if another
+// Without Replace, existing items stay. With it, an item ends up as it is in the copy, whatever the table holds, even if another
 // client changes it meanwhile. Votes that were counted here stay. With Lines, so does everything
 // that lines do not contain.
 func TestReplace(t *testing.T) {
@@ -115,20 +115,22 @@ func TestReplace(t *testing.T) {
 		lines               bool
 		before              func(layout.Item)
 		counts              Counts
+		keeps               bool // without Replace
 	}{
-		"nothing was there":           {nil, copied, copied, false, nil, Counts{Written: 1}},
-		"the same":                    {copied, copied, copied, false, nil, Counts{Existing: 1}},
-		"another comment":             {other, copied, copied, false, nil, Counts{Replaced: 1}},
-		"another item beside":         {with(key, "x", layout.Text("another")), with(key, "z", layout.Text("copied")), with(key, "z", layout.Text("copied")), false, nil, Counts{Replaced: 1}},
-		"one that somebody edits":     {other, copied, copied, false, func(it layout.Item) { it["x"] = layout.Text("edited") }, Counts{Replaced: 1}},
-		"one that somebody adds to":   {other, copied, with(copied, "z", layout.Text("added")), false, func(it layout.Item) { it["z"] = layout.Text("added") }, Counts{Replaced: 1}},
-		"one that somebody deletes":   {other, copied, copied, false, func(it layout.Item) { clear(it) }, Counts{Replaced: 1}},
-		"one that somebody restores":  {other, copied, copied, false, func(it layout.Item) { clear(it); maps.Copy(it, copied) }, Counts{Existing: 1}},
-		"a tombstone":                 {tombstone, copied, copied, false, nil, Counts{Replaced: 1}},
-		"one that the copy deleted":   {copied, tombstone, tombstone, false, nil, Counts{Replaced: 1}},
-		"one with votes":              {voted, copied, voted, false, nil, Counts{Existing: 1}},
-		"one of an import":            {marked, copied, copied, false, nil, Counts{Replaced: 1}},
-		"one of an import, by a line": {marked, copied, marked, true, nil, Counts{Existing: 1}},
+		"nothing was there":           {nil, copied, copied, false, nil, Counts{Written: 1}, false},
+		"the same":                    {copied, copied, copied, false, nil, Counts{Existing: 1}, false},
+		"another comment":             {other, copied, copied, false, nil, Counts{Replaced: 1}, false},
+		"another item beside":         {with(key, "x", layout.Text("another")), with(key, "z", layout.Text("copied")), with(key, "z", layout.Text("copied")), false, nil, Counts{Replaced: 1}, false},
+		"one that somebody edits":     {other, copied, copied, false, func(it layout.Item) { it["x"] = layout.Text("edited") }, Counts{Replaced: 1}, false},
+		"one that somebody adds to":   {other, copied, with(copied, "z", layout.Text("added")), false, func(it layout.Item) { it["z"] = layout.Text("added") }, Counts{Replaced: 1}, false},
+		"one that somebody deletes":   {other, copied, copied, false, func(it layout.Item) { clear(it) }, Counts{Replaced: 1}, false},
+		"one that somebody restores":  {other, copied, copied, false, func(it layout.Item) { clear(it); maps.Copy(it, copied) }, Counts{Existing: 1}, false},
+		"a tombstone":                 {tombstone, copied, copied, false, nil, Counts{Replaced: 1}, false},
+		"one that the copy deleted":   {copied, tombstone, tombstone, false, nil, Counts{Replaced: 1}, false},
+		"one with votes":              {voted, copied, voted, false, nil, Counts{Existing: 1}, false},
+		"one of an import":            {marked, copied, copied, false, nil, Counts{Replaced: 1}, false},
+		"one of an import, by a line": {marked, copied, marked, true, nil, Counts{Existing: 1}, false},
+		"another that is kept":        {other, copied, other, false, nil, Counts{Existing: 1}, true},
 	} {
 		x := newTable(t)
 		if row.there != nil {
@@ -136,7 +138,7 @@ func TestReplace(t *testing.T) {
 		}
 		x.before = row.before
 		loader := NewLoader(x, x.name, 1)
-		loader.Replace, loader.Lines = true, row.lines
+		loader.Replace, loader.Lines = !row.keeps, row.lines
 		counts, err := loader.Load(t.Context(), []layout.Item{maps.Clone(row.copied)})
 		if err != nil || counts != row.counts {
 			t.Errorf("%s: %+v, %v; want %+v", name, counts, err, row.counts)
@@ -144,16 +146,6 @@ func TestReplace(t *testing.T) {
 		if got := x.get(row.copied); !reflect.DeepEqual(got, row.want) {
 			t.Errorf("%s: it is %v, want %v", name, got, row.want)
 		}
-	}
-}
-
-// Without Replace, existing items stay.
-func TestLoadKeepsWhatIsThere(t *testing.T) {
-	copied := layout.Encode(commenttest.Random(commenttest.Rand(t), "cup"))
-	x := newTable(t, with(copied, "x", layout.Text("another")))
-	counts, err := NewLoader(x, x.name, 1).Load(t.Context(), []layout.Item{copied})
-	if err != nil || counts != (Counts{Existing: 1}) || x.get(copied)["x"] == nil {
-		t.Errorf("%+v, %v; the table has %v", counts, err, x.items())
 	}
 }
 
