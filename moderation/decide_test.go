@@ -1,7 +1,6 @@
 package moderation_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +138,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 
 // An edit or a decision leaves exactly what still has to be known of a comment: why and since when it waits, its
 // reports, and the version of a rejected edit. Reports are settled by a decision about the comment, and not by one
-// about an edit beside it.
+// about an edit beside it. They outlive a withdrawal, since who reported a comment cannot report it again.
 func TestWhatIsLeftOfModeration(t *testing.T) {
 	type moderated = comment.Moderation
 	type reasons = []comment.HoldReason
@@ -215,31 +214,18 @@ func TestWhatIsLeftOfModeration(t *testing.T) {
 		{"for another reason", comment.Rejected, moderated{Reason: &spam}, reject(1, offTopic), comment.Rejected, &moderated{Reason: &offTopic}},
 		{"a comment is taken back", comment.Approved, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
 		{"the same again", comment.Withdrawn, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
+		{"reports outlive that, and do not hold the comment any more", comment.Approved, reported, withdraw(1), comment.Withdrawn, &moderated{Reports: 3}},
+		{"so they do when it is submitted again", comment.Withdrawn, moderated{Reports: 3}, edit(false), comment.Approved, &moderated{Reports: 3}},
+		{
+			"and is held", comment.Withdrawn, moderated{Reports: 3}, edit(false, comment.HeldLink),
+			comment.Pending, &moderated{Held: reasons{comment.HeldLink}, Reports: 3, Since: now},
+		},
 		{"a version that neither the comment nor its edit has", comment.Approved, both, withdraw(3), comment.Approved, &both},
 	} {
 		before := row.before
 		after, err := row.do(comment.Comment{Rating: 5, Version: 1, Status: row.status, Moderation: &before})
 		if diff := cmp.Diff(row.want, after.Moderation); diff != "" || after.Status != row.after || (err != nil) != (row.want == &both) {
 			t.Errorf("%s: %s, %v, %s", row.why, after.Status, err, diff)
-		}
-	}
-}
-
-// Who reported a comment cannot report it again, so its author does not lose the reports by taking the
-// comment back and submitting it again.
-func TestReportsOutliveWithdrawal(t *testing.T) {
-	now := time.Unix(1, 0)
-	for _, reasons := range [][]comment.HoldReason{nil, {comment.HeldLink}} {
-		c := comment.Comment{Version: 1, Moderation: &comment.Moderation{Held: []comment.HoldReason{comment.HeldReported}, Reports: 3, Since: now}}
-		c, err := moderation.Withdraw(c, 1)
-		if err != nil || len(c.Moderation.Held) > 0 {
-			t.Fatalf("%+v, %v", c.Moderation, err)
-		}
-		edited := c
-		edited.Version, edited.UpdatedAt = 2, &now
-		c = moderation.Edit(c, edited, reasons, false, now)
-		if c.Moderation == nil || c.Moderation.Reports != 3 || !slices.Equal(c.Moderation.Held, reasons) {
-			t.Errorf("held for %v: %+v", reasons, c.Moderation)
 		}
 	}
 }

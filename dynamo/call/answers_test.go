@@ -83,6 +83,7 @@ func TestErrorCodes(t *testing.T) {
 
 // Answers that do not come from DynamoDB, or that have no error code.
 func TestErrorForms(t *testing.T) {
+	const followed = "since the signature and the session token are for one host only"
 	for _, row := range []scenario{
 		{name: "no code", answer: always(400, `{"message":"It failed."}`), want: "Internal, UnknownError, 1 requests"},
 		{name: "an empty object", answer: always(500, `{}`), want: "Unavailable, UnknownError, 3 requests"},
@@ -93,7 +94,8 @@ func TestErrorForms(t *testing.T) {
 		{name: "JSON of something else", answer: always(400, `[]`), want: "Unavailable, damaged, 3 requests"},
 		{name: "half an error", answer: always(400, `{"__type":"Throttling`), want: "Unavailable, damaged, 3 requests"},
 		{name: "a wrong checksum", answer: always(400, `{"__type":"ThrottlingException"}`, "x-amz-crc32: 1"), want: damaged},
-		{name: "moved for good", answer: always(301, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
+		{name: "moved for good", answer: always(301, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests", why: followed},
+		{name: "moved for now", answer: always(307, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests", why: followed},
 		{name: "no content", answer: func(p *peer, r *received) bool { return r.write(p.head(http.StatusNoContent, -1)) }, want: damaged},
 		{name: "a part of something", answer: always(http.StatusPartialContent, ``), want: damaged},
 		{name: "another protocol", answer: func(_ *peer, r *received) bool { return r.write("SSH-2.0-OpenSSH_9.2\r\n") && false }, want: "Unavailable, 3 requests"},

@@ -1,8 +1,6 @@
 package call
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,22 +28,6 @@ func TestRequestIsOneWrite(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A redirect is not followed: the signature and the session token are sent only to the host that
-// they are for.
-func TestRedirectIsNotFollowed(t *testing.T) {
-	followed := false
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
-	defer other.Close()
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		server := httptest.NewServer(http.RedirectHandler(other.URL, status))
-		_, err := NewLocalClient(server.URL).Query(t.Context(), queryOf("42"), NoRetries)
-		if err == nil || followed {
-			t.Errorf("status %d: %v, followed: %v", status, err, followed)
-		}
-		server.Close()
-	}
 }
 
 // A connection that broke while it was idle uses up no attempt of the call.
