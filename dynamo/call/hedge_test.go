@@ -181,17 +181,3 @@ func TestSlowReadIsAskedTwice(t *testing.T) {
 func isReadName(operation string) bool {
 	return isRead(&http.Request{Header: http.Header{"X-Amz-Target": {"DynamoDB_20120810." + operation}}})
 }
-
-// A client that does not know yet how slow the table is makes no second call.
-func TestNothingIsHedgedUntaught(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		table := &slowTable{latency: func(int) time.Duration { return time.Minute }}
-		h := &hedger{under: table}
-		for range hedgeLearning - 1 {
-			must.Get(call(t, h, "Query", "x"))(t)
-		}
-		if len(table.calls) != hedgeLearning-1 {
-			t.Errorf("%d calls for %d reads", len(table.calls), hedgeLearning-1)
-		}
-	})
-}
