@@ -100,18 +100,19 @@ type Sets [TraitSets]Counts
 
 // RowOf returns the row that holds the counts.
 func RowOf(sets Sets) (r Row) {
-	out, traited := make([]byte, 0, splitBytes), false
+	if sets == (Sets{sets[0]}) {
+		return Row{Counts: sets[0]}
+	}
+	out := make([]byte, 0, splitBytes)
 	for i := range sets {
 		for rating, n := range sets[i] {
 			r.Counts[rating] += n
 			if i > 0 {
-				out, traited = binary.AppendVarint(out, int64(n)), traited || n != 0
+				out = binary.AppendVarint(out, int64(n))
 			}
 		}
 	}
-	if traited {
-		r.Split = Split(out)
-	}
+	r.Split = Split(out)
 	return r
 }
 
