@@ -27,7 +27,7 @@ import (
 	"github.com/talkback/talkback/httpapi/gateway"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
 // newFunction makes the API of a function over a table, from variables written as NAME=value.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/gateway"
-	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
 // newHandler makes the API with options that a test changes. In a process for function tests, the

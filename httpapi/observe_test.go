@@ -16,7 +16,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
-	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
 // observer records its calls.

@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/lambdatest"
 	"github.com/talkback/talkback/internal/otlptest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
 // The program answers requests that come by Lambda's runtime API, and survives other events. What an

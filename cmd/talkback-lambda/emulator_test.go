@@ -25,9 +25,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
-	"github.com/talkback/talkback/internal/lambdatest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 	"github.com/talkback/talkback/stream"
 )
 

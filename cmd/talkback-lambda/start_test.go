@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
 var program = flag.String("program", "", "measure how long this program, as `make lambda` builds it for this machine, takes to start")

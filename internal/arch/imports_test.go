@@ -106,7 +106,6 @@ var own = map[string]struct {
 	"httpapi/streams":        {nil, "a protocol does not depend on who makes the answers that it sends"},
 	"live":                   {[]string{"comment", "dynamo/outbox", "internal/task"}, "who is told what does not depend on how it is sent"},
 	"httpapi/gateway":        {nil, "events become requests, whatever answers them"},
-	"internal/lambdatest":    {nil, "a model that shared code with what it checks would share its errors"},
 	"httpapi/coercion":       {nil, "values are read by their types, whatever the schema is about"},
 	"quota":                  {[]string{"internal/redisdial", "internal/task"}, "what a client may use is decided without knowing of what, or of whom"},
 	"internal/redisdial":     {[]string{"comment"}, "a server is reached the same way, whatever is kept in it"},
@@ -172,6 +171,7 @@ var own = map[string]struct {
 	"internal/commenttest/goldentest": {nil, "a file is compared as it is"},
 	"internal/commenttest/check":      {nil, "values are compared, whatever they are"},
 	"internal/commenttest/must":       {nil, "a test of any package may have a step that fails"},
+	"internal/servertest/lambdatest":  {nil, "a model that shared code with what it checks would share its errors"},
 	"internal/servertest/programtest": {[]string{"command", "internal/commenttest"}, "it runs the program as its command line does"},
 	"":                                {[]string{"command"}, "main hands over to the commands"},
 }

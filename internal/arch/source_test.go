@@ -42,7 +42,7 @@ var environment = map[string]string{
 	"cmd/talkback-lambda/main.go":             "a function has no command line",
 	"internal/browsertest/browsertest.go":     "tests only",
 	"internal/commenttest/seed.go":            "tests only",
-	"internal/lambdatest/suite.go":            "tests only",
+	"internal/servertest/lambdatest/suite.go": "tests only",
 }
 
 func TestEnvironmentIsReadInOnePlace(t *testing.T) {
