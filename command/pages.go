@@ -22,7 +22,6 @@ import (
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
-	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
@@ -74,30 +73,21 @@ const firstTry = 2 * time.Second
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
-	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, session.Table), Who: processName(name), Engine: session.run, Logger: log}
+	opening, cancel := context.WithTimeout(ctx, firstTry)
+	defer cancel()
+	kept, err := keeper.Open(opening, target, numbers, session.Table, keeper.Options{
+		Progress: shared, Entries: counts.NewEntries(numbers, session.Table), Who: processName(name), Engine: session.run, Logger: log,
+	})
+	if err != nil {
+		return nil, usage(err)
+	}
+	p.keeper, p.store = kept, kept.Store
 	switch {
-	case target.Name == keeper.InMarkers:
-		p.store = markers.Open(numbers, session.Table)
-	case target.Outside():
-		lazy := keeper.NewLazy(target, session.Table)
-		ctx, cancel := context.WithTimeout(ctx, firstTry)
-		defer cancel()
-		if _, err := lazy.Opened(ctx); comment.KindOf(err) == comment.BadInput {
-			return nil, usage(err)
-		}
-		p.store = lazy
+	case p.store != nil:
+		p.found = p.keeper
 	case target.Name == keeper.InTable:
 		p.table = table.New(numbers, session.Table)
 		p.found = keeper.NewTimely(p.table, shared)
-	}
-	if p.store != nil {
-		options.Name, options.Store = target.Name, p.store
-		options.Progress = shared
-		options.Entries = counts.NewEntries(numbers, session.Table)
-	}
-	p.keeper = keeper.New(options)
-	if p.store != nil {
-		p.found = p.keeper
 	}
 	return p, nil
 }

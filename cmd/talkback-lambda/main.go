@@ -28,7 +28,6 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi/gateway"
 	"github.com/talkback/talkback/pageindex/keeper"
-	"github.com/talkback/talkback/pageindex/markers"
 	pagetable "github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -83,18 +82,11 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		client = call.Observed(client, tell.metrics.Table)
 	}
 	numbers := call.For(client, call.ForPageNumbers)
-	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, table), Who: "talkback-lambda", Logger: logger}
-	switch {
-	case pages.Name == keeper.InMarkers:
-		options.Name, options.Store = pages.Name, markers.Open(numbers, table)
-	case pages.Outside():
-		store := keeper.NewLazy(pages, table)
-		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
-			return nil, err
-		}
-		options.Name, options.Store = pages.Name, store
+	feed, err := keeper.Open(ctx, pages, numbers, table, keeper.Options{Who: "talkback-lambda", Logger: logger})
+	if err != nil {
+		return nil, err
 	}
-	counting := counts.CounterOptions{Feed: keeper.New(options), Logger: logger, Patience: counts.Patience}
+	counting := counts.CounterOptions{Feed: feed, Logger: logger, Patience: counts.Patience}
 	if pages.Name == keeper.InTable {
 		counting.Pages = pagetable.New(numbers, table)
 	}
