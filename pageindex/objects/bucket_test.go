@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -21,11 +22,13 @@ import (
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
-// client returns a client of the server that uses a transport.
+// client returns a client of the server that uses a transport, and retries without a pause.
 func client(server *s3test.Server, transport http.RoundTripper, attempts int) *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(server.URL()), Credentials: credentials.NewStaticCredentialsProvider(s3test.AccessKey, s3test.SecretKey, ""),
-		HTTPClient: &http.Client{Transport: transport}, RetryMaxAttempts: attempts,
+		HTTPClient: &http.Client{Transport: transport}, Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts, o.Backoff = attempts, retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		}),
 	}, clientOptions)
 }
 
