@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
@@ -142,7 +143,7 @@ func place(n int) comment.Position {
 
 // When the last comment of a product is deleted, its index is gone, and another can start.
 func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		c := newCounted(t, endpoint)
 		next := 0
 		for range 2 {
