@@ -37,6 +37,23 @@ type world struct {
 	past []moment
 }
 
+// markers are the cells that comments are counted in, with which all else must agree.
+type markers map[comment.Position]comment.Cell
+
+// counts returns the counts of all comments.
+func (m markers) counts() comment.Stats {
+	counts := comment.Stats{}
+	for _, cell := range m {
+		counts.Add(cell, 1)
+	}
+	return counts
+}
+
+// all returns the positions in ascending order.
+func (m markers) all() []comment.Position {
+	return slices.SortedFunc(maps.Keys(m), comment.Position.Compare)
+}
+
 // moment is the readable state at some moment.
 type moment struct {
 	head      Head
@@ -65,7 +82,7 @@ func newWorld(r *rand.Rand) *world {
 	if w.sorted = w.markers.all(); len(w.sorted) > 0 {
 		highest = w.sorted[len(w.sorted)-1]
 	}
-	w.head = Start(w.markers.between(comment.Position{}, comment.MaxPosition), highest, begun)
+	w.head = Start(w.markers.counts(), highest, begun)
 	return w
 }
 
