@@ -88,8 +88,8 @@ func checkDamaged(t *testing.T, folder string, want map[comment.Position]int) bo
 		}
 		return false
 	}
-	if comment.KindOf(err) != comment.Unavailable {
-		t.Fatalf("%v, want it to be unavailable", err)
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "a server builds it anew") {
+		t.Fatalf("%v, want it to be unavailable, and the cure", err)
 	}
 	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
 		t.Fatalf("a damaged store covers %q (%v)", covers, err)

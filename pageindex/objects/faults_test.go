@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -269,56 +268,6 @@ func TestDownSlowEmptied(t *testing.T) {
 	check(t, s, 1)
 	build(30, "second")
 	check(t, s, 30)
-}
-
-// Bytes of objects are changed. No answer is wrong, and a build repairs the store.
-func TestDamagedObjects(t *testing.T) {
-	server := s3test.Start(t)
-	prefix := newPrefix()
-	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
-	for n := range 20 {
-		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(n)}))
-		if n == 15 {
-			must.Do(t, s.merger.merge(t.Context()))
-		}
-	}
-	for _, pattern := range []string{rootObject, logFolder + "*", chunkFolder + "*.records"} {
-		found, err := filepath.Glob(server.Path(prefix + pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		for _, path := range found {
-			data := must.Get(os.ReadFile(path))(t)
-			data[len(data)-5] ^= 4
-			must.Do(t, overwrite(path, data))
-		}
-		fresh := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
-		_, err = fresh.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 1}, {Rank: 10}, {Rank: 20}})
-		if comment.KindOf(err) != comment.Unavailable {
-			t.Errorf("%s: %v, want it to be unavailable", pattern, err)
-		}
-		if covers, err := fresh.Covers(t.Context()); covers != "" || err != nil {
-			t.Errorf("%s: a damaged store covers %q (%v)", pattern, covers, err)
-		}
-		b := must.Get(fresh.Build(t.Context()))(t)
-		must.Do(t, b.Add(t.Context(), entriesTo(19)))
-		must.Do(t, fresh.Apply(t.Context(), []pageindex.Entry{nth(19)}))
-		must.Do(t, b.Finish(t.Context(), "whole"))
-		check(t, fresh, 20)
-		for n := range 20 { // new logs
-			must.Do(t, fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}))
-		}
-	}
-}
-
-// overwrite changes a file in place, which keeps its attributes.
-func overwrite(path string, data []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteAt(data, 0)
-	return errors.Join(err, file.Close())
 }
 
 // The bucket and prefix that a value of --pages names.
