@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// build builds a store of some entries.
-func build(t *testing.T, store pageindex.Store, entries []pageindex.Entry, covers string) {
+// Build builds a store of some entries, which is then complete for covers.
+func Build(t *testing.T, store pageindex.Store, entries []pageindex.Entry, covers string) {
 	t.Helper()
 	b := begin(t, store)
 	add(t, b, entries)
@@ -35,7 +35,8 @@ func finish(t *testing.T, b pageindex.Build, covers string) {
 	must.Do(t, b.Finish(t.Context(), covers))
 }
 
-func checkCovers(t *testing.T, store pageindex.Store, want string) {
+// CheckCovers reports a store that is complete for something else.
+func CheckCovers(t *testing.T, store pageindex.Store, want string) {
 	t.Helper()
 	if covers, err := store.Covers(t.Context()); err != nil || covers != want {
 		t.Errorf("the store covers %q (%v), want %q", covers, err, want)
@@ -45,17 +46,17 @@ func checkCovers(t *testing.T, store pageindex.Store, want string) {
 // testBuild rebuilds a store whose old content is partly wrong.
 func testBuild(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
-	checkCovers(t, store, "")
+	CheckCovers(t, store, "")
 	for range 5 {
 		apply(t, store, want, h.next(60))
 	}
-	checkCovers(t, store, "")
+	CheckCovers(t, store, "")
 	// Comments that the store has missed, and comments that do not exist.
 	missed := h.many(products[0], 30)
-	build(t, store, h.made, "first")
+	Build(t, store, h.made, "first")
 	want = comments{}
 	want.apply(h.made)
-	checkCovers(t, store, "first")
+	CheckCovers(t, store, "first")
 	h.checkAll(t, store, want, 2)
 
 	wrong := h.many(products[2], 30)
@@ -73,10 +74,10 @@ func testBuild(t *testing.T, h *history, p Place) {
 		}
 		add(t, b, chunk[len(chunk)/2:]) // for some comments, a later entry was applied already
 		h.checkAll(t, store, want, 1)
-		checkCovers(t, store, "first")
+		CheckCovers(t, store, "first")
 	}
 	finish(t, b, "second")
-	checkCovers(t, store, "second")
+	CheckCovers(t, store, "second")
 	h.checkAll(t, store, after, 2)
 	apply(t, store, after, h.sent) // late entries restore nothing
 	h.checkAll(t, store, after, 2)
@@ -129,7 +130,7 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	finish(t, b, "beside all")
 	h.check(t, other, want, "quiet", 1)
 	h.checkAll(t, other, want, 2)
-	checkCovers(t, other, "beside all")
+	CheckCovers(t, other, "beside all")
 }
 
 // testRenew replaces the text that a store covers, which changes nothing else and ends no build.
@@ -140,22 +141,22 @@ func testRenew(t *testing.T, h *history, p Place) {
 		t.Skip("it is in the table")
 	}
 	first := h.many(products[0], 30)
-	build(t, store, first, "first")
+	Build(t, store, first, "first")
 	want.apply(first)
 	if err := renewer.Renew(t.Context(), "another", "third"); comment.KindOf(err) != comment.Conflict {
 		t.Errorf("Renew of a text that the store does not cover: %v, want a conflict", err)
 	}
-	checkCovers(t, store, "first")
+	CheckCovers(t, store, "first")
 	b := begin(t, store)
 	if err := renewer.Renew(t.Context(), "first", "second"); err != nil {
 		t.Error(err)
 	}
-	checkCovers(t, p.second(t, store), "second")
+	CheckCovers(t, p.second(t, store), "second")
 	apply(t, store, want, h.many(products[1], 20))
 	h.checkAll(t, store, want, 1)
 	add(t, b, first)
 	finish(t, b, "third")
-	checkCovers(t, store, "third")
+	CheckCovers(t, store, "third")
 	h.checkAll(t, store, want, 1)
 }
 
@@ -173,11 +174,11 @@ func testLaterBuild(t *testing.T, h *history, p Place) {
 	if err := first.Finish(t.Context(), "first"); comment.KindOf(err) != comment.Conflict {
 		t.Errorf("the end of a build that was overtaken: %v, want a conflict", err)
 	}
-	checkCovers(t, store, "")
+	CheckCovers(t, store, "")
 	finish(t, second, "second")
 	want.apply(right)
 	h.checkAll(t, store, want, 2)
-	checkCovers(t, store, "second")
+	CheckCovers(t, store, "second")
 	if err := first.Finish(t.Context(), "first"); comment.KindOf(err) != comment.Conflict {
 		t.Errorf("the end of a build that was overtaken by a finished one: %v, want a conflict", err)
 	}
@@ -190,15 +191,15 @@ func testUnfinishedBuild(t *testing.T, h *history, p Place) {
 	want := comments{}
 	store := p.Open(t)
 	right, wrong := h.many(products[0], 20), h.many(products[1], 20)
-	build(t, store, right, "complete")
+	Build(t, store, right, "complete")
 	want.apply(right)
 	add(t, begin(t, store), wrong)
 	must.Do(t, store.Close())
 	store = p.open(t)
 	apply(t, store, want, h.many(products[2], 20))
 	h.checkAll(t, store, want, 1)
-	checkCovers(t, store, "complete")
-	build(t, store, h.made[len(right)+len(wrong):], "again")
+	CheckCovers(t, store, "complete")
+	Build(t, store, h.made[len(right)+len(wrong):], "again")
 	want = comments{}
 	want.apply(h.made[len(right)+len(wrong):])
 	h.checkAll(t, store, want, 1)

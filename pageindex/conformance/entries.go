@@ -88,7 +88,7 @@ func testReopened(t *testing.T, h *history, p Place) {
 		store := p.Open(t)
 		h.checkAll(t, store, want, 1)
 		if i == 1 {
-			build(t, store, h.made, "built")
+			Build(t, store, h.made, "built")
 			want = comments{}
 			want.apply(h.made)
 		}
@@ -97,7 +97,7 @@ func testReopened(t *testing.T, h *history, p Place) {
 	}
 	store := p.open(t)
 	h.checkAll(t, store, want, 2)
-	checkCovers(t, store, "built")
+	CheckCovers(t, store, "built")
 	apply(t, store, want, h.sent) // repeated entries change nothing
 	h.checkAll(t, store, want, 1)
 }
@@ -119,7 +119,7 @@ func testGone(t *testing.T, h *history, p Place) {
 	checkNothingHeld(t, p, products[0])
 	h.checkAll(t, store, want, 1)
 
-	build(t, store, gone, "without the other")
+	Build(t, store, gone, "without the other")
 	checkNothingHeld(t, p, products[1])
 	apply(t, store, want, here) // the build forgot them, so they are new
 	h.checkAll(t, store, want, 1)

@@ -32,7 +32,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 	for _, product := range []string{products[1], "of the build alone"} {
 		built.apply([]pageindex.Entry{{Product: product, Position: comment.PositionAt(crowd, [10]byte{1}), Cell: &cell, Follows: h.follows()}})
 	}
-	build(t, store, slices.Collect(maps.Values(built)), "built")
+	Build(t, store, slices.Collect(maps.Values(built)), "built")
 	if listed := checkListed(t, store, built); len(listed) != 2 {
 		t.Errorf("after a build of two products, Products lists %q", listed)
 	}

@@ -136,9 +136,7 @@ func TestBuildOverABadNetwork(t *testing.T) {
 		retry(t, func() error { return b.Add(t.Context(), []pageindex.Entry{entry(1, 5, "1"), entry(2, 4, "1")}) })
 		retry(t, func() error { return b.Finish(t.Context(), "all") })
 		whole := Open(client, table)
-		if covers, err := whole.Covers(t.Context()); covers != "all" || err != nil {
-			t.Errorf("it covers %q, %v", covers, err)
-		}
+		conformance.CheckCovers(t, whole, "all")
 		if found, err := whole.Find(t.Context(), lists[0], nil); err != nil || found.Counts != (comment.Counts{3: 1, 4: 1}) {
 			t.Errorf("%+v %v", found, err)
 		}

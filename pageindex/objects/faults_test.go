@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -153,9 +154,7 @@ func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
 	apply(mine)
 	until(t, func() error { _, err := mine.Covers(t.Context()); return err })
 	check(t, other, n)
-	if covers, err := other.Covers(t.Context()); err != nil || covers != "built" {
-		t.Errorf("the store covers %q (%v)", covers, err)
-	}
+	conformance.CheckCovers(t, other, "built")
 }
 
 // Two processes write, merge and collect at the same time. Nothing is lost.
@@ -229,13 +228,7 @@ func TestDeadMerger(t *testing.T) {
 func TestDownSlowEmptied(t *testing.T) {
 	server := s3test.Start(t)
 	s := mustOpenBucket(t, client(server, &http.Transport{}, 1), "", quiet)
-	build := func(n int, covers string) {
-		t.Helper()
-		b := must.Get(s.Build(t.Context()))(t)
-		must.Do(t, b.Add(t.Context(), entriesTo(n)))
-		must.Do(t, b.Finish(t.Context(), covers))
-	}
-	build(40, "first")
+	conformance.Build(t, s, entriesTo(40), "first")
 	check(t, s, 40)
 	fails := func(ctx context.Context, want comment.Kind) {
 		t.Helper()
@@ -260,13 +253,11 @@ func TestDownSlowEmptied(t *testing.T) {
 	check(t, s, 41)
 
 	server.Empty(t)
-	if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
-		t.Errorf("an emptied store covers %q (%v)", covers, err)
-	}
+	conformance.CheckCovers(t, s, "")
 	check(t, s, 0)
 	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
 	check(t, s, 1)
-	build(30, "second")
+	conformance.Build(t, s, entriesTo(30), "second")
 	check(t, s, 30)
 }
 

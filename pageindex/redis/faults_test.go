@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -48,18 +49,9 @@ func openStore(t *testing.T, target string) *Store {
 func builtStore(t *testing.T, target string) *Store {
 	t.Helper()
 	s := openStore(t, target)
-	b := must.Get(s.Build(t.Context()))(t)
-	must.Do(t, b.Add(t.Context(), entries(100)))
-	must.Do(t, b.Finish(t.Context(), "all"))
-	checkCovers(t, s, "all")
+	conformance.Build(t, s, entries(100), "all")
+	conformance.CheckCovers(t, s, "all")
 	return s
-}
-
-func checkCovers(t *testing.T, s *Store, want string) {
-	t.Helper()
-	if covers, err := s.Covers(t.Context()); err != nil || covers != want {
-		t.Errorf("it covers %q (%v), want %q", covers, err, want)
-	}
 }
 
 func checkTotal(t *testing.T, s *Store, want int) {
@@ -91,7 +83,7 @@ func TestServerIsAwayAndBack(t *testing.T) {
 	server.Stop(t)
 	checkKind(t, s, comment.Unavailable)
 	server.Restart(t)
-	checkCovers(t, s, "") // the server kept nothing
+	conformance.CheckCovers(t, s, "") // the server kept nothing
 	checkTotal(t, s, 0)
 	must.Do(t, s.Apply(t.Context(), entries(3)))
 	checkTotal(t, s, 3)
@@ -111,7 +103,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	server.Resume(t)
 	checkTotal(t, patient, 100)
-	checkCovers(t, patient, "all")
+	conformance.CheckCovers(t, patient, "all")
 }
 
 // An emptied server is not complete, and a build that began before it was emptied cannot be
@@ -122,14 +114,14 @@ func TestServerIsEmptied(t *testing.T) {
 	b := must.Get(s.Build(t.Context()))(t)
 	must.Do(t, b.Add(t.Context(), entries(50)))
 	server.Must(t, "FLUSHALL")
-	checkCovers(t, s, "")
+	conformance.CheckCovers(t, s, "")
 	checkTotal(t, s, 0)
 	for name, err := range map[string]error{"add": b.Add(t.Context(), entries(1)), "finish": b.Finish(t.Context(), "half")} {
 		if comment.KindOf(err) != comment.Conflict {
 			t.Errorf("%s after that: %v, want a conflict", name, err)
 		}
 	}
-	checkCovers(t, s, "")
+	conformance.CheckCovers(t, s, "")
 }
 
 // A server that was restarted may lack the last writes that it acknowledged, even if it keeps data
@@ -142,13 +134,11 @@ func TestServerIsRestartedWithItsData(t *testing.T) {
 	server.Stop(t)
 	server.Restart(t)
 	checkTotal(t, s, 100)
-	checkCovers(t, s, "")
+	conformance.CheckCovers(t, s, "")
 	must.Do(t, b.Finish(t.Context(), "begun before"))
-	checkCovers(t, s, "")
-	b = must.Get(s.Build(t.Context()))(t)
-	must.Do(t, b.Add(t.Context(), entries(70)))
-	must.Do(t, b.Finish(t.Context(), "begun since"))
-	checkCovers(t, s, "begun since")
+	conformance.CheckCovers(t, s, "")
+	conformance.Build(t, s, entries(70), "begun since")
+	conformance.CheckCovers(t, s, "begun since")
 	checkTotal(t, s, 70)
 }
 
@@ -170,7 +160,7 @@ func TestServerThatEvictsLater(t *testing.T) {
 	s := builtStore(t, server.URL())
 	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "volatile-random")
 	must.Do(t, s.client.Set(t.Context(), "others", "x", time.Hour).Err())
-	checkCovers(t, s, "all") // its memory has no limit
+	conformance.CheckCovers(t, s, "all") // its memory has no limit
 	server.Must(t, "CONFIG", "SET", "maxmemory", "1")
 	if _, err := s.Covers(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "set maxmemory-policy noeviction") {
 		t.Errorf("%v", err)
@@ -178,7 +168,7 @@ func TestServerThatEvictsLater(t *testing.T) {
 	_ = s.client.Set(t.Context(), "more", "x", 0) // makes it delete what expires
 	server.Must(t, "CONFIG", "SET", "maxmemory", "0")
 	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
-	checkCovers(t, s, "")
+	conformance.CheckCovers(t, s, "")
 }
 
 // silenced is a server that does not report a field, as behind some proxies.
@@ -218,7 +208,7 @@ func TestServerThatWasReplica(t *testing.T) {
 	host, port, _ := strings.Cut(other.Address(), ":")
 	server.Must(t, "REPLICAOF", host, port)
 	server.Must(t, "REPLICAOF", "NO", "ONE")
-	checkCovers(t, s, "")
+	conformance.CheckCovers(t, s, "")
 }
 
 // A server without memory left returns an error, and keeps its content.
@@ -274,12 +264,11 @@ func TestTablesDoNotMix(t *testing.T) {
 	here := builtStore(t, server.URL())
 	other := open(t, server.URL(), "comments:2")
 	defer other.Close()
-	checkCovers(t, other, "")
+	conformance.CheckCovers(t, other, "")
 	checkTotal(t, other, 0)
-	b := must.Get(other.Build(t.Context()))(t)
-	must.Do(t, b.Finish(t.Context(), "nothing"))
+	conformance.Build(t, other, nil, "nothing")
 	checkTotal(t, here, 100)
-	checkCovers(t, here, "all")
+	conformance.CheckCovers(t, here, "all")
 }
 
 // Redis itself deletes the trace of a deletion after some days.
@@ -350,14 +339,10 @@ func TestChangesBetweenWaves(t *testing.T) {
 func TestBuildBeginsDuringApply(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := openStore(t, server.URL()), openStore(t, server.URL())
-	s.client.AddHook(&meddler{times: 1, change: func() {
-		b := must.Get(other.Build(t.Context()))(t)
-		must.Do(t, b.Add(t.Context(), entries(2)))
-		must.Do(t, b.Finish(t.Context(), "built meanwhile"))
-	}})
+	s.client.AddHook(&meddler{times: 1, change: func() { conformance.Build(t, other, entries(2), "built meanwhile") }})
 	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(2, 2)}))
 	checkTotal(t, other, 3)
-	checkCovers(t, other, "built meanwhile")
+	conformance.CheckCovers(t, other, "built meanwhile")
 }
 
 // follow returns the position of a record.

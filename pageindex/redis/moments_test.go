@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 )
 
 // removals returns entries that delete the first n comments.
@@ -184,11 +185,9 @@ func TestSweepLooksAtOwnKeysOnly(t *testing.T) {
 	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
 	must.Do(t, must.Get(s.Build(t.Context()))(t).Add(t.Context(), entries(40))) // and is left unfinished
 	server.Must(t, "SET", "another", "1")
-	b := must.Get(s.Build(t.Context()))(t)
 	other := entry(7, 1)
 	other.Product = "a product {of} two words"
-	must.Do(t, b.Add(t.Context(), []pageindex.Entry{entry(1, 1), other}))
-	must.Do(t, b.Finish(t.Context(), "anew"))
+	conformance.Build(t, s, []pageindex.Entry{entry(1, 1), other}, "anew")
 	checkTotal(t, s, 1)
 
 	g := must.Get(s.generations(t.Context()))(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -177,14 +178,11 @@ func TestServerDownAndBack(t *testing.T) {
 func TestEmptied(t *testing.T) {
 	target := postgrestest.Database(t)
 	one, other := open(t, target, "comments"), open(t, target, "comments")
-	b := must.Get(one.Build(t.Context()))(t)
-	must.Do(t, errors.Join(b.Add(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), b.Finish(t.Context(), "token")))
+	conformance.Build(t, one, []pageindex.Entry{entry("p", 1, 1)}, "token")
 	checkTotal(t, other, "p", 1)
 	must.Get(one.db.Write.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`))(t)
 	for _, s := range []*Store{one, other} {
-		if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
-			t.Errorf("emptied, it covers %q (%v)", covers, err)
-		}
+		conformance.CheckCovers(t, s, "")
 		checkTotal(t, s, "p", 0)
 	}
 }
@@ -240,23 +238,13 @@ func TestPasswordsAreNotShown(t *testing.T) {
 func TestFailover(t *testing.T) {
 	server := postgrestest.Durable(t)
 	s := open(t, server.Database(t), "comments")
-	build := func(covers string) {
-		b, err := s.Build(t.Context())
-		must.Do(t, errors.Join(err, b.Finish(t.Context(), covers)))
-	}
-	build("all")
+	conformance.Build(t, s, nil, "all")
 	must.Do(t, errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), server.Standby()))
 	must.Do(t, errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 2, 2)}), server.FailOver(t.Context())))
 	checkTotal(t, s, "p", 1)
-	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
-		t.Errorf("it covers %q (%v)", covers, err)
-	}
-	build("all again")
-	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
-		t.Errorf("it covers %q (%v)", covers, err)
-	}
+	conformance.CheckCovers(t, s, "")
+	conformance.Build(t, s, nil, "all again")
+	conformance.CheckCovers(t, s, "all again")
 	must.Do(t, errors.Join(server.Crash(), server.Start()))
-	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
-		t.Errorf("after a crash, it covers %q (%v)", covers, err)
-	}
+	conformance.CheckCovers(t, s, "all again")
 }
