@@ -1,6 +1,7 @@
-package relational_test
+package relational
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,19 +23,19 @@ func TestPlans(t *testing.T) {
 		"dates":          {CreatedAfter: &after, CreatedBefore: &before},
 		"all conditions": {Languages: []comment.Language{"de", "en"}, Ratings: []int{1, 5}, CreatedAfter: &after},
 	}
-	each(t, func(t *testing.T, db database) {
+	each(t, func(t *testing.T, db testDatabase) {
 		s, all := db.opening(t), entries(3000)
 		apply(t, s, all...)
 		if db.shared {
 			db.exec(t, `VACUUM ANALYZE`)
 		}
-		own := database{raw: s.Connections(), shared: db.shared, first: "?"} // with the store's settings
+		own := testDatabase{raw: s.db.Read, shared: db.shared, first: "?"} // with the store's settings
 		for name, filter := range filters {
 			for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
-				list := pageindex.List{Product: all[0].Product, Filter: filter, Order: order}
-				for _, statement := range s.Statements(list, all[500].Position) {
-					if wrong := own.judge(own.plan(t, statement.Text, statement.Args)); wrong != "" {
-						t.Errorf("%s, %s: %s in the plan of\n%s", name, order, wrong, statement.Text)
+				list := pageindex.List{Product: product, Filter: filter, Order: order}
+				for text, args := range s.statements(list, all[500].Position) {
+					if wrong := own.judge(own.plan(t, text, args)); wrong != "" {
+						t.Errorf("%s, %s: %s in the plan of\n%s", name, order, wrong, text)
 					}
 				}
 			}
@@ -42,8 +43,23 @@ func TestPlans(t *testing.T) {
 	})
 }
 
+// statements returns the statements of a lookup with their arguments. The first counts. The second
+// finds a position 10 comments after the beginning of its block, one 10 before the end, and the
+// number of comments before a position in its block.
+func (s *Store) statements(list pageindex.List, at comment.Position) iter.Seq2[string, []any] {
+	return func(yield func(string, []any) bool) {
+		l := newListQuery(list)
+		text, args := l.countStatement()
+		locate := l.locateStatement(1)
+		locate.position(blockCount{block: blockOf(at), n: 100}, 11)
+		locate.position(blockCount{block: blockOf(at), n: 100}, 90)
+		locate.countUpTo(at)
+		_ = yield(s.sql.Replace(text), args) && yield(s.sql.Replace(locate.text()), locate.args)
+	}
+}
+
 // plan returns the database's plan of a statement, with a line for each step and condition.
-func (db database) plan(t *testing.T, text string, args []any) []string {
+func (db testDatabase) plan(t *testing.T, text string, args []any) []string {
 	t.Helper()
 	if db.shared {
 		return db.texts(t, "EXPLAIN "+text, args...)
@@ -63,7 +79,7 @@ var (
 )
 
 // judge returns a line of a plan that is not allowed, empty if all are.
-func (db database) judge(plan []string) string {
+func (db testDatabase) judge(plan []string) string {
 	for i, line := range plan {
 		switch {
 		case !db.shared:

@@ -1,4 +1,4 @@
-package relational_test
+package relational
 
 import (
 	"context"
@@ -18,33 +18,30 @@ import (
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
-	"github.com/talkback/talkback/pageindex/relational"
 	"github.com/talkback/talkback/stream"
 )
 
 // sql fills in the prefix of table names and the parameters.
-func (db database) sql(text string) string {
+func (db testDatabase) sql(text string) string {
 	return strings.NewReplacer("{}", db.prefix, "?", db.first).Replace(text)
 }
 
 func TestConformance(t *testing.T) {
-	each(t, func(t *testing.T, _ database) {
-		conformance.Run(t, func(t *testing.T) conformance.Place {
-			db := sqliteDatabase
-			if strings.Contains(t.Name(), "PostgreSQL") {
-				db = postgresDatabase
-			}
-			d := db(t)
-			return conformance.Place{
-				Shared: d.shared,
-				Open:   func(t *testing.T) pageindex.Store { return d.open(t) },
-				Held: func(t *testing.T, product string) []string {
-					return d.texts(t, `SELECT 'block ' || block FROM {}blocks WHERE product = ?1
-						UNION ALL SELECT 'follows ' || follows FROM {}entries WHERE product = ?1 AND rating > 0`, product)
-				},
-			}
+	for name, in := range map[string]func(*testing.T) testDatabase{"SQLite": inSQLite, "PostgreSQL": inPostgres} {
+		t.Run(name, func(t *testing.T) {
+			conformance.Run(t, func(t *testing.T) conformance.Place {
+				db := in(t)
+				return conformance.Place{
+					Shared: db.shared,
+					Open:   func(t *testing.T) pageindex.Store { return db.open(t) },
+					Held: func(t *testing.T, product string) []string {
+						return db.texts(t, `SELECT 'block ' || block FROM {}blocks WHERE product = ?1
+							UNION ALL SELECT 'follows ' || follows FROM {}entries WHERE product = ?1 AND rating > 0`, product)
+					},
+				}
+			})
 		})
-	})
+	}
 }
 
 // entries returns n comments of one product, one every 7 hours: 3 years of them are in 90 blocks.
@@ -54,7 +51,7 @@ func entries(n int) []pageindex.Entry {
 		var distinct [10]byte
 		binary.BigEndian.PutUint64(distinct[:], uint64(i))
 		out[i] = pageindex.Entry{
-			Product:  "espresso-machine",
+			Product:  product,
 			Position: comment.PositionAt(time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i)*7*time.Hour), distinct),
 			Cell:     &comment.Cell{Language: []comment.Language{"de", "en", "ja"}[i%3], Rating: i%5 + 1},
 			Follows:  stream.PositionOf("label", fmt.Sprint(i)),
@@ -63,22 +60,17 @@ func entries(n int) []pageindex.Entry {
 	return out
 }
 
-func apply(t *testing.T, s pageindex.Store, entries ...pageindex.Entry) {
+// count returns the number of comments of the product.
+func count(t *testing.T, s pageindex.Index) int {
 	t.Helper()
-	must.Do(t, s.Apply(t.Context(), entries))
-}
-
-func total(t *testing.T, s pageindex.Index) int {
-	t.Helper()
-	found := must.Get(s.Find(t.Context(), pageindex.List{Product: "espresso-machine", Order: comment.NewestFirst}, nil))(t)
-	return found.Counts.Total()
+	return find(t, s, pageindex.List{Product: product, Order: comment.NewestFirst}, nil).Counts.Total()
 }
 
 // A deleted comment is forgotten once no older entry of it can arrive.
 func TestGoneIsForgotten(t *testing.T) {
-	each(t, func(t *testing.T, db database) {
+	each(t, func(t *testing.T, db testDatabase) {
 		s, now := db.opening(t), time.Now()
-		s.SetClock(func() time.Time { return now })
+		s.now = func() time.Time { return now }
 		gone := entries(1)[0]
 		gone.Cell = nil
 		apply(t, s, gone)
@@ -102,7 +94,7 @@ func TestGoneIsForgotten(t *testing.T) {
 // Once the next generation answers, nothing is left of the one before, nor of a build that never
 // ended.
 func TestOldGenerationsGo(t *testing.T) {
-	each(t, func(t *testing.T, db database) {
+	each(t, func(t *testing.T, db testDatabase) {
 		s, all := db.opening(t), entries(1200)
 		apply(t, s, all...)
 		abandoned := must.Get(s.Build(t.Context()))(t)
@@ -122,16 +114,16 @@ func TestOldGenerationsGo(t *testing.T) {
 
 // A schema of a newer program is refused and left alone. An older one is dropped.
 func TestOtherSchemas(t *testing.T) {
-	each(t, func(t *testing.T, db database) {
+	each(t, func(t *testing.T, db testDatabase) {
 		s := db.opening(t)
 		conformance.Build(t, s, entries(3), "token")
 
 		db.exec(t, `UPDATE {}store SET version = 99`)
 		_, err := s.Find(t.Context(), pageindex.List{Product: "p", Order: comment.NewestFirst}, nil)
-		if !errors.Is(err, relational.ErrNewer) || comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "upgrade") {
+		if !errors.Is(err, ErrNewer) || comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "upgrade") {
 			t.Errorf("a lookup in a newer schema ends with %v", err)
 		}
-		if err := s.Apply(t.Context(), entries(4)); !errors.Is(err, relational.ErrNewer) {
+		if err := s.Apply(t.Context(), entries(4)); !errors.Is(err, ErrNewer) {
 			t.Errorf("a change of a newer schema ends with %v", err)
 		}
 		if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != 3 {
@@ -141,7 +133,7 @@ func TestOtherSchemas(t *testing.T) {
 		db.exec(t, `UPDATE {}store SET version = 0`)
 		apply(t, s, entries(4)...)
 		conformance.CheckCovers(t, s, "")
-		if got := total(t, s); got != 4 {
+		if got := count(t, s); got != 4 {
 			t.Errorf("an older schema was kept: there are %d comments, want 4", got)
 		}
 	})
@@ -153,16 +145,16 @@ func TestDroppedTables(t *testing.T) {
 		`DROP TABLE {}store`, `DROP TABLE {}entries`, `DROP TABLE {}blocks`, `DELETE FROM {}store`,
 	} {
 		t.Run(drop, func(t *testing.T) {
-			each(t, func(t *testing.T, db database) {
+			each(t, func(t *testing.T, db testDatabase) {
 				s := db.opening(t)
 				conformance.Build(t, s, entries(3), "token")
 				db.exec(t, drop)
-				if got := total(t, s); got != 0 && drop != `DROP TABLE {}entries` {
+				if got := count(t, s); got != 0 && drop != `DROP TABLE {}entries` {
 					t.Errorf("%d comments are counted", got)
 				}
 				apply(t, s, entries(1)...)
 				conformance.CheckCovers(t, s, "")
-				if got := total(t, s); got != 1 {
+				if got := count(t, s); got != 1 {
 					t.Errorf("%d comments are counted, want 1", got)
 				}
 			})
@@ -172,7 +164,7 @@ func TestDroppedTables(t *testing.T) {
 
 // A caller that stops waiting gets Canceled, and one that waited too long gets Timeout.
 func TestContexts(t *testing.T) {
-	each(t, func(t *testing.T, db database) {
+	each(t, func(t *testing.T, db testDatabase) {
 		s := db.opening(t)
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -190,9 +182,9 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// database is an empty database with an extra connection for the test.
-type database struct {
-	open   func(t *testing.T) *relational.Store
+// testDatabase is an empty database with an extra connection for the test.
+type testDatabase struct {
+	open   func(t *testing.T) *Store
 	raw    *sql.DB
 	prefix string // of table names
 	first  string // sign before the number of a parameter
@@ -200,27 +192,27 @@ type database struct {
 }
 
 // each runs a test with both databases.
-func each(t *testing.T, body func(t *testing.T, db database)) {
-	t.Run("SQLite", func(t *testing.T) { body(t, sqliteDatabase(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { body(t, postgresDatabase(t)) })
+func each(t *testing.T, body func(t *testing.T, db testDatabase)) {
+	t.Run("SQLite", func(t *testing.T) { body(t, inSQLite(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { body(t, inPostgres(t)) })
 }
 
-func sqliteDatabase(t *testing.T) database {
+func inSQLite(t *testing.T) testDatabase {
 	file := filepath.Join(t.TempDir(), "what?is#this%20.db")
 	address := url.URL{Scheme: "file", Path: file}
-	return database{
-		open: func(t *testing.T) *relational.Store {
-			return must.Get(relational.OpenSQLite(t.Context(), file))(t)
+	return testDatabase{
+		open: func(t *testing.T) *Store {
+			return must.Get(OpenSQLite(t.Context(), file))(t)
 		},
 		raw: connected(t, "sqlite", address.String()), first: "?",
 	}
 }
 
-func postgresDatabase(t *testing.T) database {
+func inPostgres(t *testing.T) testDatabase {
 	address := postgrestest.Database(t)
-	return database{
-		open: func(t *testing.T) *relational.Store {
-			return must.Get(relational.OpenPostgres(t.Context(), address, "comments"))(t)
+	return testDatabase{
+		open: func(t *testing.T) *Store {
+			return must.Get(OpenPostgres(t.Context(), address, "comments"))(t)
 		},
 		raw: connected(t, "pgx", address), prefix: "talkback_comments.", first: "$", shared: true,
 	}
@@ -233,13 +225,13 @@ func connected(t *testing.T, driver, address string) *sql.DB {
 }
 
 // exec runs a statement, with {} replaced by the prefix of table names.
-func (db database) exec(t *testing.T, text string, args ...any) {
+func (db testDatabase) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	must.Get(db.raw.ExecContext(t.Context(), db.sql(text), args...))(t)
 }
 
 // texts returns the last column of each row.
-func (db database) texts(t *testing.T, text string, args ...any) (out []string) {
+func (db testDatabase) texts(t *testing.T, text string, args ...any) (out []string) {
 	t.Helper()
 	rows := must.Get(db.raw.QueryContext(context.WithoutCancel(t.Context()), db.sql(text), args...))(t)
 	defer rows.Close()
@@ -259,13 +251,7 @@ func (db database) texts(t *testing.T, text string, args ...any) (out []string) 
 }
 
 // opening opens the store until the test ends.
-func (db database) opening(t *testing.T) *relational.Store {
+func (db testDatabase) opening(t *testing.T) *Store {
 	t.Helper()
-	s := db.open(t)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return closing(t, db.open(t))
 }

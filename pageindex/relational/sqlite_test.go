@@ -103,11 +103,11 @@ func TestKilledWhileWriting(t *testing.T) {
 			acknowledged++
 		}
 		for ; next < acknowledged; next++ {
-			apply(t, model, batchOf(next))
+			apply(t, model, batchOf(next)...)
 		}
 		s := openFile(t, file)
 		if differs(t, s, model) != "" {
-			apply(t, model, batchOf(next)) // written, but the process was killed before it could report it
+			apply(t, model, batchOf(next)...) // written, but the process was killed before it could report it
 			next++
 		}
 		if difference := differs(t, s, model); difference != "" {
@@ -140,7 +140,7 @@ func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged 
 	return acknowledged
 }
 
-func apply(t *testing.T, s pageindex.Store, entries []pageindex.Entry) {
+func apply(t *testing.T, s pageindex.Store, entries ...pageindex.Entry) {
 	t.Helper()
 	must.Do(t, s.Apply(t.Context(), entries))
 }
