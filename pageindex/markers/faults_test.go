@@ -119,7 +119,7 @@ func modelOf(t *testing.T, entries []pageindex.Entry) *conformance.Model {
 	return m
 }
 
-func apply(t testing.TB, store pageindex.Store, entries []pageindex.Entry) {
+func apply(t *testing.T, store pageindex.Store, entries []pageindex.Entry) {
 	t.Helper()
 	must.Do(t, store.Apply(t.Context(), entries))
 }

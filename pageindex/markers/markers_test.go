@@ -24,7 +24,7 @@ func small(s *Store) *Store {
 	return s
 }
 
-func newTable(t testing.TB, client *dynamodb.Client) string {
+func newTable(t *testing.T, client *dynamodb.Client) string {
 	t.Helper()
 	table := dynamotest.TableName(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
