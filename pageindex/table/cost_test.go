@@ -35,7 +35,7 @@ var crowdLanguages = []comment.Language{"en", "de", "fr", "es", "it", "nl", "pl"
 
 // newCrowd makes a product with an index. It counts one more comment with the index and merges it,
 // which builds the index.
-func newCrowd(t testing.TB, number int) *crowd {
+func newCrowd(t *testing.T, number int) *crowd {
 	t.Helper()
 	c, grid := newUnindexed(t, number)
 	c.writeStatistics(t, grid, runs.Start(grid, c.markers[number-1].Position, time.Now()))
@@ -45,7 +45,7 @@ func newCrowd(t testing.TB, number int) *crowd {
 
 // newUnindexed writes the markers and the statistics of a product as if it was counted without an
 // index.
-func newUnindexed(t testing.TB, number int) (*crowd, comment.Stats) {
+func newUnindexed(t *testing.T, number int) (*crowd, comment.Stats) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
 	c := &crowd{countedIndex: newCounted(t, dynamotest.Dynoxide(t))}
@@ -80,7 +80,7 @@ func crowdCell(r *rand.Rand) comment.Cell {
 	return comment.Cell{Language: crowdLanguages[i], Rating: []int{5, 5, 5, 5, 4, 4, 3, 2, 1, 1}[r.IntN(10)]}
 }
 
-func (c *crowd) writeMarkers(t testing.TB) {
+func (c *crowd) writeMarkers(t *testing.T) {
 	t.Helper()
 	parts := slices.Collect(slices.Chunk(c.markers, 25))
 	err := call.Parallel(t.Context(), len(parts), func(ctx context.Context, i int) error {
@@ -96,7 +96,7 @@ func (c *crowd) writeMarkers(t testing.TB) {
 	must.Do(t, err)
 }
 
-func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head) {
+func (c *crowd) writeStatistics(t *testing.T, grid comment.Stats, head runs.Head) {
 	t.Helper()
 	it := layout.ProductKey(crowded, layout.StatisticsSK)
 	it[layout.AttrChanges], it[layout.AttrGrid] = layout.Number(1), layout.Text(layout.GridText(grid))
@@ -119,7 +119,7 @@ func (c *crowd) entry(p comment.Position, cell *comment.Cell) pageindex.Entry {
 	return pageindex.Entry{Product: crowded, Position: p, Cell: cell, Follows: follows(c.last)}
 }
 
-func (c *crowd) count(t testing.TB, entries ...pageindex.Entry) {
+func (c *crowd) count(t *testing.T, entries ...pageindex.Entry) {
 	t.Helper()
 	must.Do(t, c.Apply(t.Context(), entries))
 }
@@ -153,7 +153,7 @@ type bill struct {
 }
 
 // jump looks up ranks all over a list, in both orders, and compares them with the markers.
-func (c *crowd) jump(t testing.TB, q listQuery, jumps int, exact bool) (b bill) {
+func (c *crowd) jump(t *testing.T, q listQuery, jumps int, exact bool) (b bill) {
 	t.Helper()
 	low, high := q.filter.Range()
 	var list []comment.Position
@@ -228,27 +228,4 @@ func TestCostOfLookups(t *testing.T) {
 			c.jump(t, q, 2, true)
 		}
 	}
-}
-
-// BenchmarkFind measures lookups in products, each ten times as large as the one before. A million
-// comments are too many: Dynoxide loaded them for 13 minutes, until a write took more than 5 s.
-//
-//	go test ./pageindex/table -run - -bench Find -benchtime 200x
-func BenchmarkFind(b *testing.B) {
-	for _, number := range []int{1e3, 1e4, 1e5} {
-		b.Run(fmt.Sprintf("comments=%d", number), func(b *testing.B) {
-			c := newCrowd(b, number)
-			for _, q := range lists {
-				for _, exact := range []bool{false, true} {
-					b.Run(fmt.Sprintf("%s/exact=%v", q.name, exact), func(b *testing.B) { c.find(b, q, exact) })
-				}
-			}
-		})
-	}
-}
-
-func (c *crowd) find(b *testing.B, q listQuery, exact bool) {
-	bill := c.jump(b, q, b.N, exact)
-	b.Log(bill)
-	b.ReportMetric(bill.units/float64(bill.lookups), "units/op")
 }

@@ -36,7 +36,7 @@ type countedIndex struct {
 	table   string
 }
 
-func newCounted(t testing.TB, endpoint string) *countedIndex {
+func newCounted(t *testing.T, endpoint string) *countedIndex {
 	t.Helper()
 	client, name := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, name))
@@ -100,7 +100,7 @@ func (c *countedIndex) Products(context.Context, func(string)) error   { return 
 func (c *countedIndex) Close() error                                   { return nil }
 
 // held returns the sort keys of a product's index.
-func (c *countedIndex) held(t testing.TB, product string) []string {
+func (c *countedIndex) held(t *testing.T, product string) []string {
 	t.Helper()
 	output, err := c.client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String(c.table), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :key"),
