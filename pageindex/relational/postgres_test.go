@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -105,41 +104,6 @@ func TestTablesOfAnotherProgram(t *testing.T) {
 		if left != 2 {
 			t.Errorf("%s: there are %d tables, want 2", made, left)
 		}
-	}
-}
-
-// Several servers change the same comments at once, in different orders, while others build. Each
-// change is counted once.
-func TestServersShare(t *testing.T) {
-	target := postgrestest.Database(t)
-	products := []string{"a", "b", "c"}
-	var all sync.WaitGroup
-	for server := range 4 {
-		s := open(t, target, "comments")
-		all.Go(func() {
-			for record := range 25 {
-				var entries []pageindex.Entry
-				for n := range 20 {
-					entries = append(entries, entry(products[(n+server)%3], (n*7+server*5+record)%30, 4*record+server))
-				}
-				if err := s.Apply(t.Context(), entries); err != nil {
-					t.Error(err)
-				}
-				if server == 0 && record%10 == 0 {
-					if _, err := s.Build(t.Context()); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	s := open(t, target, "comments")
-	for _, product := range products {
-		var entries int
-		row := s.db.Read.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries WHERE generation = 1 AND product = $1`, product)
-		must.Do(t, row.Scan(&entries))
-		checkTotal(t, s, product, entries)
 	}
 }
 
