@@ -25,9 +25,7 @@ import (
 // A damaged hook is logged once, and another hook gets its events.
 func TestDamagedHookStopsNoOther(t *testing.T) {
 	tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
-	item := layout.HookKey("damaged")
-	item[layout.AttrHook] = layout.Text("ada@shop.example")
-	must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
+	tab.put(layout.HookKey("damaged"), layout.AttrHook, layout.Text("ada@shop.example"))
 	h := tab.add(receiver.URL)
 	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	want := tab.edit(2, 2, time.Now())
@@ -47,9 +45,7 @@ func TestDamagedProgressBeginsAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tab, receiver, log := newTable(t), newReceiver(t, nil), &commenttest.Transcript{}
 			h := tab.add(receiver.URL)
-			item := layout.HookProgressKey(h.ID)
-			item[layout.AttrHook] = value
-			must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
+			tab.put(layout.HookProgressKey(h.ID), layout.AttrHook, value)
 			want := tab.edit(2, 2, time.Now())
 			tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 			tab.await("all is delivered", func() bool { return receiver.has(want) })
@@ -66,9 +62,7 @@ func TestDamagedEventsStopNoOthers(t *testing.T) {
 	tab.add(receiver.URL)
 	ends := must.Get(tab.out.Ends(t.Context()))(t)
 	for lane, end := range ends {
-		item := layout.OutboxItem(lane, layout.Outbox{Number: end>>7 + 1})
-		item["e"] = layout.Text("ada@shop.example")
-		must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
+		tab.put(layout.OutboxItem(lane, layout.Outbox{Number: end>>7 + 1}), "e", layout.Text("ada@shop.example"))
 	}
 	want := tab.edit(8, 2, time.Now())
 	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
@@ -138,8 +132,7 @@ func (m meanwhile) PutItem(ctx context.Context, input *dynamodb.PutItemInput, op
 // A table has at most 20 hooks, damaged ones included, and takes none that cannot be delivered to.
 func TestMostHooks(t *testing.T) {
 	tab := newTable(t)
-	item := layout.HookKey("damaged")
-	must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
+	tab.put(layout.HookKey("damaged"), layout.AttrHook, layout.Text("ada@shop.example"))
 	hook := webhooks.Hook{URL: "https://shop.example", SecretEnv: "SECRET", GiveUp: time.Hour}
 	nowhere := hook
 	nowhere.URL = "file:///etc/passwd"

@@ -58,9 +58,7 @@ func TestDamagedDeadLetters(t *testing.T) {
 	tab := newTable(t)
 	h := tab.add("http://127.0.0.1:1")
 	for id, text := range map[string]string{"evt_1": "ada@shop.example", "evt_2": `{"ID":"evt_4"}`, "evt_3": `{"ID":"evt_3"}`} {
-		item := layout.DeadEventKey(h.ID, id)
-		item[layout.AttrHook] = layout.Text(text)
-		must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}))(t)
+		tab.put(layout.DeadEventKey(h.ID, id), layout.AttrHook, layout.Text(text))
 	}
 	var sent []outbox.Event
 	send := func(_ context.Context, _ webhooks.Hook, events ...outbox.Event) error {

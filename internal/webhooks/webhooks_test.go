@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/talkback/talkback/comment"
@@ -128,6 +129,13 @@ func newTable(t *testing.T) table {
 func (t table) add(url string) webhooks.Hook {
 	t.Helper()
 	return must.Get(t.store.Add(t.Context(), webhooks.Hook{URL: url, SecretEnv: "SECRET", AllowPrivate: true, GiveUp: time.Hour}))(t)
+}
+
+// put puts an item with another attribute, by which tests damage it.
+func (t table) put(item layout.Item, attribute string, value types.AttributeValue) {
+	t.Helper()
+	item[attribute] = value
+	must.Get(t.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &t.name, Item: item}))(t)
 }
 
 type nothing struct{}
