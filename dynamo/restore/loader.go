@@ -49,9 +49,8 @@ func (n *Counts) Add(more Counts) {
 	n.Erased += more.Erased
 }
 
-// Loader writes items of a copy to a table. Each write of Load has a condition, so a late one,
-// whose answer was lost, does not overwrite newer items. The writes of RemoveOthers have none:
-// nothing else may write meanwhile.
+// Loader writes items of a copy to a table. Each write has a condition, so a late one, whose answer
+// was lost, neither overwrites nor removes newer items.
 type Loader struct {
 	// Replace changes existing items to those of the copy. Without it, they stay as they are.
 	Replace bool
@@ -317,7 +316,7 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 }
 
 // update changes an item from was to want, if the attributes that differ are still as they were
-// read.
+// read. It deletes the item if want is nil.
 func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
 	names, values := map[string]string{}, layout.Item{}
 	var set, remove, same []string
@@ -346,10 +345,17 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	if len(remove) > 0 {
 		expression = append(expression, "REMOVE "+strings.Join(remove, ", "))
 	}
+	condition := aws.String(strings.Join(same, " AND "))
+	if want == nil {
+		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(l.table), Key: layout.KeyOf(was), ConditionExpression: condition,
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		}, call.NoRetries)
+		return call.Done(call.Wrap(err, "DeleteItem"))
+	}
 	input := &dynamodb.UpdateItemInput{
 		TableName: aws.String(l.table), Key: layout.KeyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
-		ConditionExpression: aws.String(strings.Join(same, " AND ")), ExpressionAttributeNames: names,
-		ExpressionAttributeValues: layout.OrNone(values),
+		ConditionExpression: condition, ExpressionAttributeNames: names, ExpressionAttributeValues: layout.OrNone(values),
 	}
 	err = l.writeUnlessErased(ctx, want, func(ctx context.Context) error {
 		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
@@ -367,10 +373,7 @@ func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 	if l.comments == 0 {
 		return 0, ErrNoComments
 	}
-	input := &dynamodb.ScanInput{
-		TableName: aws.String(l.table), ConsistentRead: aws.Bool(true),
-		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK + "," + layout.AttrDeleted),
-	}
+	input := &dynamodb.ScanInput{TableName: aws.String(l.table), ConsistentRead: aws.Bool(true)} // whole items: removals are conditional on them
 	for output, err := range call.ScanAnswers(ctx, l.client, input, "Scan") {
 		if err != nil {
 			return removed, err
@@ -392,12 +395,19 @@ func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 
 // remove deletes an item. It replaces a comment with a tombstone.
 func (l *Loader) remove(ctx context.Context, it layout.Item, kind Kind) error {
+	if kind == Comment {
+		_, err := l.replace(ctx, layout.Tombstone(layout.IDOfKey(it), rand.Text(), time.Now()), it)
+		return err
+	}
 	return call.Retry(ctx, func() (progress bool, err error) {
-		if kind == Comment {
-			_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: layout.Tombstone(layout.IDOfKey(it), rand.Text(), time.Now())})
-			return false, call.Wrap(err, "PutItem of a tombstone")
+		if done, err := l.update(ctx, it, nil); done || err != nil {
+			return false, err
 		}
-		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: layout.KeyOf(it)})
-		return false, call.Wrap(err, "DeleteItem")
+		found, err := l.look(ctx, []layout.Item{it})
+		if err != nil || found[digest(it)] == nil {
+			return false, err
+		}
+		it = found[digest(it)] // another write came first
+		return false, call.ErrBusy
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -194,6 +195,65 @@ func TestRemoveOthers(t *testing.T) {
 			t.Errorf("with Lines %v, %v are left, want %v", lines, now, want)
 		}
 	}
+}
+
+// A removal that takes effect late, after its caller had given up and repeated it, removes nothing
+// that was written since. It is repeated on what another client made of the item meanwhile.
+func TestLateRemoval(t *testing.T) {
+	all := commenttest.Many(commenttest.Rand(t), "cup", 2)
+	kept, gone := layout.Encode(all[0]), layout.Encode(all[1])
+	cast := comment.CastVote{By: "u1", Vote: comment.Helpful, At: all[0].CreatedAt()}
+	vote := layout.VoteItem(all[0].ID, "0f", cast)
+	x := newTable(t, kept, gone, vote)
+	late := &lateTable{table: x}
+	loader := NewLoader(late, x.name, 1)
+	loader.Replace = true
+	must.Get(loader.Load(t.Context(), []layout.Item{kept}))(t)
+	if removed, err := loader.RemoveOthers(t.Context()); err != nil || removed != 2 || len(late.held) != 2 || x.get(vote) != nil || !layout.NoComment(x.get(gone)) {
+		t.Fatalf("it removes %d, %v, and the table has %v", removed, err, x.items())
+	}
+	all[1].Text, all[1].Version, cast.Vote = "written since", all[1].Version+1, comment.NotHelpful
+	for _, since := range []layout.Item{layout.Encode(all[1]), layout.VoteItem(all[0].ID, "0f", cast)} {
+		x.put(since)
+		late.held[nameOf(since)]()
+		if got := x.get(since); !reflect.DeepEqual(got, since) {
+			t.Errorf("%s is %v", nameOf(since), got)
+		}
+	}
+}
+
+// lateTable delays the first write of each item that the loader removes, like a network that loses
+// the connection. Another client then changes the item.
+type lateTable struct {
+	*table
+	held map[string]func()
+}
+
+func (l *lateTable) late(key layout.Item, write func() error) error {
+	if l.held[nameOf(key)] != nil {
+		return write()
+	}
+	if l.held == nil {
+		l.held = map[string]func(){}
+	}
+	l.held[nameOf(key)] = func() { _ = write() }
+	l.put(with(l.get(key), layout.AttrWriter, nil))
+	return &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
+}
+
+func (l *lateTable) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (out *dynamodb.PutItemOutput, err error) {
+	err = l.late(in.Item, func() error { out, err = l.Client.PutItem(ctx, in); return err })
+	return out, err
+}
+
+func (l *lateTable) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (out *dynamodb.UpdateItemOutput, err error) {
+	err = l.late(in.Key, func() error { out, err = l.Client.UpdateItem(ctx, in); return err })
+	return out, err
+}
+
+func (l *lateTable) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (out *dynamodb.DeleteItemOutput, err error) {
+	err = l.late(in.Key, func() error { out, err = l.Client.DeleteItem(ctx, in); return err })
+	return out, err
 }
 
 // A copy of a table without comments can be restored, and its imports are found.
