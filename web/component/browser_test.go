@@ -378,11 +378,19 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 }
 
 func theAddress(t *testing.T, ctx context.Context, s shop) {
-	const attributes = "a-navigate=&colour=red"
+	for _, attributes := range []string{"a-navigate=&colour=red", "a-navigate=&base=%2F"} {
+		visitByAddress(t, ctx, s, attributes)
+	}
+}
+
+// visitByAddress follows links, and looks where they would lead in another tab.
+func visitByAddress(t *testing.T, ctx context.Context, s shop, attributes string) {
+	t.Helper()
 	browsertest.Visit(t, ctx, s.address+"/shop/desk?"+attributes+"#/lamps/desk", // by which some shops find their product
 		holds(idle),
 		click(".bar[href$='rating=4']"),
 		says(".result", "52 of 130 comments, average 4.0"),
+		holds("[..."+root+".querySelectorAll('a')].every((link) => link.href.split('?')[0] === location.href.split('?')[0])"),
 		holds("location.search + location.hash === '?"+attributes+"&rating=4#/lamps/desk'"),
 		click(".pages a[href*='page=3']"),
 		says(".pages [aria-current]", "3"),

@@ -44,7 +44,8 @@ func openShop(t *testing.T) shop {
 	return s
 }
 
-// page is a page of the shop. Its query sets the attributes of the element, or turns scripts off.
+// page is a page of the shop. Its query sets the attributes of the element and the base of links, or
+// turns scripts off.
 func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	source := service
@@ -63,6 +64,9 @@ func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 		id = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	}
 	load := fmt.Sprintf(`<script src="%s/talkback.js" defer></script>`, service)
+	if base := r.URL.Query().Get("base"); base != "" {
+		load = fmt.Sprintf("<base href=%q>", base) + load
+	}
 	if id != "" {
 		attributes += fmt.Sprintf(" product=%q", id)
 	} else {

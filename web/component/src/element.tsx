@@ -393,12 +393,13 @@ export class TalkbackComments extends Base {
     const link = target.closest('a');
     const href = link?.getAttribute('href') ?? null;
     if (!link || href === null || event.button !== 0 || isModified(event)) return;
-    if (!href.startsWith('?') && href !== this.#path) return;
+    const [path, query = ''] = href.split('?');
+    if (path !== this.#path && !href.startsWith('?')) return;
     event.preventDefault();
     if (event.detail > 1 && link.rel === 'nofollow') return; // whoever clicks a filter twice means it once
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
-    void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages, .fresh') !== null);
+    void this.#go(parseChoice(query), link.closest('.pages, .fresh') !== null);
   };
 
   /** Loads what is in the drawer once it is open, which it may have been before the script came. */
@@ -501,9 +502,13 @@ export class TalkbackComments extends Base {
     }
   }
 
-  /** The path of the page. With two slashes at its beginning it would be the address of another host, as a link. */
+  /**
+   * The path of the page. With two slashes at its beginning it would be the address of another host, as a link. Of a page whose
+   * links have another base, as Angular's have, it is the whole address; the server draws for pages that have none.
+   */
   get #path(): string {
-    return location.pathname.replace(/^\/\//, '/.//');
+    const { origin, pathname } = location;
+    return this.#enhanced && document.baseURI !== document.URL ? origin + pathname : pathname.replace(/^\/\//, '/.//');
   }
 
   /** Where to ask. One that is no address is one that cannot be reached, by a name that says which. */

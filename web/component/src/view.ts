@@ -19,7 +19,7 @@ export interface Shown {
 }
 
 export interface View {
-  /** The path of links that have no query. */
+  /** The path of links that have no query; the whole address if the page's links have another base. */
   readonly path: string;
   /** The part of the query that is the host page's own. */
   readonly foreign: string;
@@ -71,10 +71,11 @@ export function isEmptyProduct(view: View): boolean {
   return productOf(view)?.stats?.total === 0 && !listOf(view)?.nodes.length && !isFiltered(view.choice);
 }
 
-/** The link to a choice: its query alone, or the path if it has none. */
+/** The link to a choice: its query alone, or the path if it has none. Both where the page's links have another base. */
 export function linkTo(view: View, choice: Choice): string {
   const query = [view.foreign, queryOf(choice)].filter(Boolean).join('&');
-  return query === '' ? view.path : `?${query}`;
+  if (query === '') return view.path;
+  return `${view.path.startsWith('/') ? '' : view.path}?${query}`;
 }
 
 /** What a form has to send beside the fields that it shows. */
