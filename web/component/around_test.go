@@ -185,6 +185,36 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// Two elements of one product have one draft: what is typed in one form stands in the other, so
+// neither replaces it.
+func oneDraft(t *testing.T, ctx context.Context, s shop) {
+	inside := []string{root, strings.ReplaceAll(root, "querySelector('talk", "querySelector('#other talk")}
+	enter := func(element int, name, text string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`{
+			const field = %s.querySelector('.write [name=%s]');
+			field.value = %q;
+			field.dispatchEvent(new Event('input', { bubbles: true }));
+		}`, inside[element], name, text), nil)
+	}
+	stands := func(element int, title, text string) chromedp.Action {
+		return holds(fmt.Sprintf("['title', 'text'].map((name) => %s.querySelector(`.write [name=${name}]`)?.value).join() === '%s,%s'", inside[element], title, text))
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/signed",
+		holds(idle),
+		chromedp.Evaluate(`document.body.insertAdjacentHTML('beforeend', '<div id="other"><talkback-comments product="signed"></talkback-comments></div>')`, nil),
+		holds(inside[1]+"?.querySelector('.write .button')"),
+		click(".write .button"),
+		enter(0, "title", "Fine"),
+		browsertest.ClickElement(inside[1]+".querySelector('.write .button')"),
+		stands(1, "Fine", ""),
+		enter(1, "text", "Very"),
+		stands(0, "Fine", "Very"),
+		enter(0, "title", "Finer"),
+		stands(1, "Finer", "Very"),
+		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
+	)
+}
+
 // A reader who turned the page, and types in a field when the answer comes, stays in that field.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp",

@@ -72,6 +72,7 @@ func TestInABrowser(t *testing.T) {
 		{"in colours of the system", inColoursOfTheSystem},
 		{"a customer without a name", nameless},
 		{"a draft from before", draftFromBefore},
+		{"one draft", oneDraft},
 		{"who writes to the page", writesToThePage},
 		{"new comments", tellsNewComments},
 		{"new comments are followed", followsOneList},

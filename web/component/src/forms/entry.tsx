@@ -28,7 +28,7 @@ export class Entry extends Component<Props, { asked: number }> {
   #edit = (): void => {
     const { desk, comment } = this.props;
     this.#opened = true;
-    if (desk) save(placeOf(desk, comment.id), draftOf(comment));
+    if (desk) save(placeOf(desk, comment.id), load(placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
     this.forceUpdate();
   };
 

@@ -28,6 +28,9 @@ interface State {
 
 const untroubled = { errors: [], problem: null, theirs: null };
 
+/** The forms on the page. Those of one comment, in several elements, share a draft. */
+const forms = new Set<CommentForm>();
+
 /** Where a comment is written or edited. Each keystroke is kept. */
 export class CommentForm extends Component<Props, State> {
   readonly #form = createRef<HTMLFormElement>();
@@ -38,9 +41,14 @@ export class CommentForm extends Component<Props, State> {
   }
 
   override componentDidMount(): void {
+    forms.add(this);
     if (!this.props.opened) return;
     const form = this.#form.current;
     (form?.querySelector<HTMLElement>('input:checked') ?? form?.querySelector('input'))?.focus();
+  }
+
+  override componentWillUnmount(): void {
+    forms.delete(this);
   }
 
   get #place(): string {
@@ -58,7 +66,8 @@ export class CommentForm extends Component<Props, State> {
     save(this.#place, draft);
     // What was wrong with a field is told until the field changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
-    this.setState(({ errors }) => ({ draft, errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
+    this.setState(({ errors }) => ({ errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
+    for (const form of forms) if (form.#place === this.#place) form.setState({ draft });
   };
 
   #submit = async (event: Event): Promise<void> => {

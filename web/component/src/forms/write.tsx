@@ -47,8 +47,9 @@ class Place extends Component<FormProps> {
   #opened = false;
 
   #open = (): void => {
+    const { desk } = this.props;
     this.#opened = true;
-    save(placeOf(this.props.desk), newDraft(this.props.desk));
+    save(placeOf(desk), load(placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
     this.forceUpdate();
   };
 
