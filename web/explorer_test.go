@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/animation"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -119,6 +121,7 @@ func TestExplorer(t *testing.T) {
 		{"no answers", explorer.noAnswers},
 		{"schema comes late", explorer.schemaComesLate},
 		{"without scripts", explorer.withoutScript},
+		{"the script does not come", explorer.scriptDoesNotCome},
 		{"narrow", explorer.narrow},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(e.newcomer(t), t) })
@@ -355,6 +358,16 @@ func (e explorer) withoutScript(t *testing.T) {
 	if want := "The explorer needs JavaScript"; text != want {
 		t.Errorf("the page says %q, want %q", text, want)
 	}
+}
+
+// If the script does not come, the page says so after a while, and not before.
+func (e explorer) scriptDoesNotCome(t *testing.T) {
+	const inView = `[...document.querySelectorAll('.waiting')].filter((part) => part.checkVisibility({ visibilityProperty: true })).map(({ textContent }) => textContent.split(/[….,]/)[0])`
+	must.Do(t, chromedp.Run(e.ctx, network.Enable(), network.SetBlockedURLs([]string{"*/app-*.js"}),
+		animation.Enable(), animation.SetPlaybackRate(0), chromedp.Navigate(e.address+"/playground"),
+		is(inView, []string{"Loading the explorer"}),
+		chromedp.Evaluate(`document.getAnimations().forEach((animation) => animation.finish())`, nil),
+		is(inView, []string{"Loading the explorer", "If this lasts"})))
 }
 
 // fits is whether nothing on the page is beyond its edges but what scrolls, and every button that
