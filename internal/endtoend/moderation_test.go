@@ -606,20 +606,7 @@ func recordsOfAComment(t *testing.T, d *desk) {
 // What a moderator typed is kept until it is saved or cancelled: after their token has expired, while an answer is
 // under way, when Escape closes the dialog or the page is loaded again, and beside a decision that was not taken.
 func keepWhatWasTyped(t *testing.T, d *desk) {
-	expired := answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`)
-	reply := func(want string) {
-		t.Helper()
-		d.mouse(0, ".reply")
-		d.until(fmt.Sprintf(`document.activeElement?.id === 'reply-text' && document.activeElement.value === %q`, want))
-	}
-	signIn := func() {
-		t.Helper()
-		d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
-		d.until(`document.activeElement?.id === 'token'`)
-		d.site.meet(nil)
-		d.press("x" + kb.Enter) // which a server without tokens does not require
-		d.titles("title")
-	}
+	reply := d.reply
 	id := d.write("en", "title", "text")
 	d.unhurried()
 	d.visit(d.site.troubled)
@@ -632,9 +619,8 @@ func keepWhatWasTyped(t *testing.T, d *desk) {
 	d.titles("title")
 	reply("Thank you")
 	d.press(".")
-	d.site.meet(expired)
-	d.click("#reply [type=submit]")
-	signIn()
+	d.expire("#reply [type=submit]")
+	d.titles("title")
 	reply("Thank you.")
 
 	// The answer comes when the dialog is closed.
@@ -674,11 +660,7 @@ func keepWhatWasTyped(t *testing.T, d *desk) {
 	d.mouse(0, ".reject")
 	d.until(`document.querySelector('#note').value === 'As before.'`)
 	d.press("1" + kb.Enter)
-	d.site.meet(expired)
-	d.click("#sign-out") // what was decided is not sent yet
-	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
-	d.site.meet(nil)
-	d.press("x" + kb.Enter)
+	d.expire("#sign-out") // what was decided is not sent yet
 	d.decided(id, "REJECTED")
 
 	// Signing out drops no decision without a word.
@@ -695,6 +677,24 @@ func keepWhatWasTyped(t *testing.T, d *desk) {
 	d.states("failed")
 	d.click("#sign-out")
 	d.until(`document.activeElement?.id === 'token' && document.querySelector('article') === null && sessionStorage.length === 0`)
+}
+
+// reply opens the dialog of the first comment, which begins with a text.
+func (d *desk) reply(want string) {
+	d.t.Helper()
+	d.mouse(0, ".reply")
+	d.until(fmt.Sprintf(`document.activeElement?.id === 'reply-text' && document.activeElement.value === %q`, want))
+}
+
+// expire has the token expire at a click, and signs in again.
+func (d *desk) expire(selector string) {
+	d.t.Helper()
+	d.site.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
+	d.click(selector)
+	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+	d.until(`document.activeElement?.id === 'token'`)
+	d.site.meet(nil)
+	d.press("x" + kb.Enter) // which a server without tokens does not require
 }
 
 // A comment that changed or disappeared before the decision is shown in its present state.
@@ -757,9 +757,8 @@ func moderateWithoutStorage(t *testing.T, d *desk) {
 	d.onEachPage(`for (const storage of ['sessionStorage', 'localStorage']) {
 		Object.defineProperty(window, storage, { get() { throw new DOMException('no', 'SecurityError'); } });
 	}`)
-	d.visit(d.site.address)
-	d.mouse(0, ".reply")
-	d.until(`document.activeElement?.id === 'reply-text'`)
+	d.visit(d.site.troubled)
+	d.reply("")
 	d.press("Thank you.")
 	d.click("#reply [type=submit]")
 	d.says(".said", "Thank you.")
@@ -768,6 +767,14 @@ func moderateWithoutStorage(t *testing.T, d *desk) {
 	d.click("#refresh")
 	d.decided(id, "APPROVED")
 	d.quiet()
+	d.write("en", "two", "text")
+	d.click("#refresh")
+	d.titles("two")
+	d.reply("")
+	d.press("Kept.")
+	d.expire("#reply [type=submit]")
+	d.titles("two")
+	d.reply("Kept.")
 }
 
 // A list that arrives after its moderator signed out is not shown.

@@ -1,6 +1,6 @@
 // Asks the API of the host that the page came from. The files of this folder are one script.
 
-// What the browser keeps of the page, for the tab and for longer; null if it keeps nothing.
+// What the browser keeps of the page, for the tab and for longer. If it keeps nothing, the page does until it is left.
 const ofTab = storageOf('sessionStorage');
 const ofBrowser = storageOf('localStorage');
 
@@ -8,13 +8,14 @@ function storageOf(name) {
   try {
     return window[name];
   } catch {
-    return null;
+    const kept = new Map();
+    return { getItem: (key) => kept.get(key), setItem: (key, value) => kept.set(key, value), removeItem: (key) => kept.delete(key), clear: () => kept.clear() };
   }
 }
 
 // The token stays in this tab: not in an address, a cookie, or a storage that outlives the tab.
 const tokenKey = 'talkback moderator';
-let token = ofTab?.getItem(tokenKey) ?? '';
+let token = ofTab.getItem(tokenKey) ?? '';
 
 const commentFields = `
   id version status rating language title text createdAt isVerifiedPurchase

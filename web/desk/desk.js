@@ -51,7 +51,7 @@ byId('sign-in').addEventListener('submit', (event) => {
   if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty'); // no header holds others
   field.value = '';
   token = given;
-  ofTab?.setItem(tokenKey, token);
+  ofTab.setItem(tokenKey, token);
   byId('sign-in-error').textContent = '';
   refresh();
 });
@@ -61,7 +61,7 @@ byId('sign-out').addEventListener('click', async () => {
   if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
   token = '';
   loads++; // what is under way is not shown any more
-  ofTab?.clear();
+  ofTab.clear();
   items = [];
   unread = null;
   byId('queue').replaceChildren();
@@ -383,11 +383,11 @@ function askReply(item) {
   replying = item;
   byId('reply-error').textContent = byId('reply-done').textContent = '';
   byId('reply-delete').hidden = !item.queued.comment.reply;
-  byId('reply-text').value = ofTab?.getItem(draftKey(item)) ?? item.queued.comment.reply?.text ?? '';
+  byId('reply-text').value = ofTab.getItem(draftKey(item)) ?? item.queued.comment.reply?.text ?? '';
   byId('reply').showModal();
 }
 
-byId('reply-text').addEventListener('input', ({ target }) => ofTab?.setItem(draftKey(replying), target.value));
+byId('reply-text').addEventListener('input', ({ target }) => ofTab.setItem(draftKey(replying), target.value));
 
 byId('reply').addEventListener('submit', async (event) => {
   event.preventDefault();
@@ -397,7 +397,7 @@ byId('reply').addEventListener('submit', async (event) => {
   const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
   const goesOn = takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;
-  if (ofTab?.getItem(draftKey(item)) === text) ofTab?.removeItem(draftKey(item));
+  if (ofTab.getItem(draftKey(item)) === text) ofTab.removeItem(draftKey(item));
   if (!goesOn || byId('reply-text').value !== text) return; // more was typed meanwhile
   byId('reply').close();
   announce(say('reply.saved'));
@@ -435,7 +435,7 @@ function takeReply(item, payload, problem) {
 }
 
 byId('reply-cancel').addEventListener('click', () => {
-  ofTab?.removeItem(draftKey(replying));
+  ofTab.removeItem(draftKey(replying));
   byId('reply').close();
 });
 
@@ -504,8 +504,8 @@ const actions = {
 
 // Single keys disturb those who speak to their computer, so they can be turned off.
 const keysKey = 'talkback keys';
-byId('use-keys').checked = ofBrowser?.getItem(keysKey) !== 'off';
-byId('use-keys').addEventListener('change', ({ target }) => ofBrowser?.setItem(keysKey, target.checked ? 'on' : 'off'));
+byId('use-keys').checked = ofBrowser.getItem(keysKey) !== 'off';
+byId('use-keys').addEventListener('change', ({ target }) => ofBrowser.setItem(keysKey, target.checked ? 'on' : 'off'));
 
 addEventListener('keydown', (event) => {
   const { target, key, ctrlKey, altKey, metaKey } = event;
