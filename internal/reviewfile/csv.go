@@ -11,10 +11,11 @@ import (
 
 const maxRowLines = 10_000
 
-// csvRecords reads values separated by commas, or by semicolons if the header has those. After a
-// quote that is never closed, encoding/csv would read the rest of the file as one value. So this
-// reader cuts rows itself: a row continues on the next line while its number of quotes is odd. If
-// that makes no valid row, only its first line is bad, and the lines after it are read again.
+// csvRecords reads values separated by commas, or by semicolons if the header has those. A line
+// such as sep=; above the header names the separator: programs write it for Excel. After a quote
+// that is never closed, encoding/csv would read the rest of the file as one value. So this reader
+// cuts rows itself: a row continues on the next line while its number of quotes is odd. If that
+// makes no valid row, only its first line is bad, and the lines after it are read again.
 type csvRecords struct {
 	lines  *lineReader
 	comma  rune
@@ -31,8 +32,11 @@ func newCSVRecords(lines *lineReader) (*csvRecords, error) {
 	case err != nil:
 		return c, fmt.Errorf("the header cannot be read: %w", err)
 	}
-	lines.unread([]line{names})
-	switch separatorOf(names.text) {
+	separator := separatorOf(names.text)
+	if named, isNamed := bytes.CutPrefix(names.text, []byte("sep=")); !isNamed || len(named) != 1 {
+		lines.unread([]line{names})
+	}
+	switch separator {
 	case ';':
 		c.comma = ';'
 	case '\t':

@@ -311,6 +311,7 @@ func TestFormatsByTheirBeginning(t *testing.T) {
 		{"semicolons, as Excel writes them", semicolons(names) + "\n" + semicolons(first) + "\n" + semicolons(second), []reviewfile.Format{"", reviewfile.CSV}},
 		{"semicolons below a byte order mark, and a comma in a quoted name", "\xef\xbb\xbf" + semicolons(names) + ";\"a,b,c,d,e,f,g\"\n" +
 			semicolons(first) + ";\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},
+		{"a line for Excel, which names the separator", "\ufeffsep=;\r\n" + semicolons(names) + ";a,b,c,d,e,f,g,h\r\n" + semicolons(first) + ";\r\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},
 		{"the product below two byte order marks", "\ufeff\ufeff" + names[3:] + "\n" + first[2:] + "\n" + second[2:], []reviewfile.Format{"", reviewfile.CSV}},
 		{"tabs", strings.ReplaceAll(names, ",", "\t") + "\n1\tcup\t5\ten\tgood; and cheap, too\t2015-08-20\n" + strings.ReplaceAll(second, ",", "\t"), []reviewfile.Format{"", reviewfile.TSV}},
 		{
