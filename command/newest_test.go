@@ -1,9 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
@@ -13,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -219,126 +215,6 @@ func (a newestAnswer) check(t *testing.T, why string, model *commenttest.Model) 
 	if shown(got.LatestPositive) != newest(4, 5) || shown(got.LatestNegative) != newest(1, 2) || len(got.Comments.Nodes) != min(20, len(list)) ||
 		got.Stats.Total != len(list) || got.LastCommentedAt == nil || !got.LastCommentedAt.Equal(list[0].CreatedAt()) {
 		t.Errorf("%s: %+v", why, got)
-	}
-}
-
-// newestFields draws fields of a product for an operation, each under its own alias.
-func newestFields(r *rand.Rand) []string {
-	pages := []string{
-		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
-		"first: 5, filter: {ratings: [4, 5]}", "first: 2, filter: {ratings: [1, 2, 3]}", "last: 6, order: OLDEST_FIRST, filter: {ratings: [1, 2]}",
-		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true", "first: 5, order: HIGHEST_RATED", "last: 3, order: LOWEST_RATED", "first: 4, order: MOST_HELPFUL",
-	}
-	choices := []string{"lastCommentedAt", "latestPositive { id text }", "latestPositive { id rating }", "latestNegative { id title }", "latestNegative { text }", "stats { total }", "languages { language }", "comments(first: 200) { nodes { id } }"}
-	for _, page := range pages {
-		choices = append(choices, "comments("+page+") { nodes { id rating } pageInfo { hasNextPage hasPreviousPage } }",
-			"comments("+page+") { totalCount nodes { id text product { latestNegative { id } lastCommentedAt } } }")
-	}
-	var fields []string
-	for range 2 + r.IntN(5) {
-		fields = append(fields, fmt.Sprintf("f%d: %s", len(fields), choices[r.IntN(len(choices))]))
-	}
-	return fields
-}
-
-// Whatever an operation asks of several products, each field has the same answer as alone. The server trusts no
-// statistics, and is asked before and after it knows the products.
-func TestFieldsTogether(t *testing.T) {
-	t.Parallel()
-	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
-		r := commenttest.Rand(t)
-		a := newAPI(t, endpoint)
-		names := []string{"vase", "cup", "none"}
-		there := map[comment.ID]comment.Comment{}
-		for range commenttest.Times(6, 200) {
-			a.shuffle(r, there, names[:2])
-			together := &api{tb: t, session: a.session, watermark: streamtest.Prompt{}}
-			alone := map[string]map[string]any{} // answers by product and field: nothing is written meanwhile
-			together.useClient(a.session.Client)
-			for range 3 {
-				fields := newestFields(r)
-				if r.IntN(2) == 0 {
-					fields = append(fields, "some: latestNegative { id }", "more: latestPositive { id }", "stats { total }")
-				}
-				a.askTogether(together, names, fields, alone)
-				a.askTogether(together, names, fields, alone)
-			}
-		}
-	})
-}
-
-// shuffle writes, edits and deletes comments of some products, and counts that.
-func (a *api) shuffle(r *rand.Rand, there map[comment.ID]comment.Comment, products []string) {
-	a.tb.Helper()
-	for range 1 + r.IntN(12) {
-		c := commenttest.Random(r, products[r.IntN(len(products))])
-		there[c.ID] = c
-		a.load(c)
-		a.count(arrived(c)...)
-	}
-	for id, before := range there {
-		switch r.IntN(6) {
-		case 0:
-			a.delete(id)
-			a.count(change{before: &before})
-			delete(there, id)
-		case 1:
-			a.delete(id)
-			after := before
-			after.Rating = 1 + r.IntN(comment.MaxRating)
-			there[id] = after
-			a.load(after)
-			a.count(change{before: &before, after: &after})
-		}
-	}
-}
-
-// askTogether asks a service for fields of products in one operation. It compares the answer with the answers of a to
-// each field of each product alone.
-func (a *api) askTogether(service *api, names, fields []string, alone map[string]map[string]any) {
-	a.tb.Helper()
-	for _, query := range []string{
-		fmt.Sprintf(`{ product(id: %q) { %s } }`, names[0], strings.Join(fields, " ")),
-		fmt.Sprintf(`{ products(ids: ["%s"]) { %s } }`, strings.Join(names, `", "`), strings.Join(fields, " ")),
-	} {
-		got := service.ask(query, nil)
-		if len(got.Errors) > 0 && got.Errors[0].Extensions["code"] == "TOO_COMPLEX" {
-			continue // a list of products with pages in pages
-		}
-		var data map[string]json.RawMessage
-		if err := json.Unmarshal(got.Data, &data); err != nil {
-			a.tb.Fatalf("%s\n%v\n%v", query, err, got.Errors)
-		}
-		list := []map[string]any{{}}
-		if one := data["product"]; one != nil {
-			err := json.Unmarshal(one, &list[0])
-			a.compareAlone(names[:1], fields, list, query, err, alone)
-			continue
-		}
-		err := json.Unmarshal(data["products"], &list)
-		a.compareAlone(names, fields, list, query, err, alone)
-	}
-}
-
-func (a *api) compareAlone(names, fields []string, got []map[string]any, query string, err error, alone map[string]map[string]any) {
-	a.tb.Helper()
-	if err != nil || len(got) != len(names) {
-		a.tb.Fatalf("%s: %v, %v", query, got, err)
-	}
-	for i, name := range names {
-		for _, field := range fields {
-			asked := fmt.Sprintf(`{ product(id: %q) { %s } }`, name, field)
-			if alone[asked] == nil {
-				var data struct{ Product map[string]any }
-				must.Do(a.tb, json.Unmarshal(a.ask(asked, nil).Data, &data))
-				alone[asked] = data.Product
-			}
-			for alias, want := range alone[asked] {
-				if diff := cmp.Diff(want, got[i][alias]); diff != "" {
-					a.tb.Fatalf("%s of %q in\n%s\n(-alone +together)\n%s", field, name, query, diff)
-				}
-			}
-		}
 	}
 }
 
