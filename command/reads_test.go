@@ -179,8 +179,8 @@ func anyOrder(r *rand.Rand) comment.Order {
 	return orders[r.IntN(len(orders))]
 }
 
-// Every filter, all orders, forwards and backwards, in pages of many sizes (smaller ones below).
-// Each list has the comments that pass its filter, in its order.
+// Every filter, all orders, forwards and backwards, in pages of many sizes. Each list has the
+// comments that pass its filter, in its order.
 func TestWholeReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -223,26 +223,6 @@ func anyTruth(r *rand.Rand) *bool {
 func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 	t.Helper()
 	return must.Get(filter.Normalize())(t)
-}
-
-// Small pages of a list in which most comments share their second.
-func TestSmallPages(t *testing.T) {
-	t.Parallel()
-	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
-		r := commenttest.Rand(t)
-		a := newAPI(t, endpoint)
-		comments := commenttest.Voted(r, commenttest.Many(r, "7", 25))
-		a.load(comments...)
-		model := commenttest.NewModel(comments...)
-		for size := 1; size <= 4; size++ {
-			for _, order := range commenttest.Orders() {
-				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
-				want := model.List("7", l.filter, order)
-				a.walk(l, false, want)
-				a.walk(l, true, want)
-			}
-		}
-	})
 }
 
 // DynamoDB ends a page of its own at 1 MB, whatever the limit.
