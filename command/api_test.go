@@ -50,7 +50,7 @@ type api struct {
 	pages      pageindex.Index  // finds pages by number; none if nil
 	watermark  dynamo.Watermark // up to which time changes are counted; unknown if nil
 	authorizer auth.Authorizer  // decides who may write; everyone may if nil
-	header     string           // Authorization header of requests; none if empty
+	header     string           // of requests, such as "Authorization: Bearer x"; none if empty
 	serve      command.Serve    // all other flags
 }
 
@@ -144,7 +144,7 @@ func (a *api) ask(query string, variables map[string]any) (out answer) {
 // asked posts an operation and reads its whole answer.
 func (a *api) asked(query string, variables map[string]any, out any) {
 	a.tb.Helper()
-	must.Do(a.tb, json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), authorization(a.header)).body), out))
+	must.Do(a.tb, json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), a.header).body), out))
 }
 
 // mustAsk posts an operation that has to succeed and reads its data. A query whose table was too slow

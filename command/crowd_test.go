@@ -231,7 +231,7 @@ func (p *person) randomWords(w words) words {
 // add writes a comment over a good network: otherwise nobody would know its id.
 func (p *person) add(a *api) {
 	p.tb.Helper()
-	healthy := &api{tb: p.tb, session: p.session, authorizer: p.authorizer, serve: a.serve, header: "Bearer " + p.token}
+	healthy := &api{tb: p.tb, session: p.session, authorizer: p.authorizer, serve: a.serve, header: bearer(p.token)}
 	healthy.useClient(p.session.Client)
 	defer healthy.server.Close()
 	w := p.randomWords(words{product: debated[p.random.IntN(len(debated))]})

@@ -104,7 +104,10 @@ func TestWhatSharedCachesKeep(t *testing.T) {
 		if caching := got.header.Get("Cache-Control"); caching != row.want || got.header.Get("Surrogate-Key") != wantTag || got.header.Get("Cache-Tag") != wantTag {
 			t.Errorf("%s: %d, Cache-Control %q with %q, want %q: %s", row.why, got.status, caching, got.header.Get("Surrogate-Key"), row.want, got.body)
 		}
-		if vary := got.header.Values("Vary"); len(vary) != 1 || row.want == sharedFor && vary[0] != "Origin, Accept, Authorization, Accept-Encoding" {
+		if tag := got.header.Get("ETag"); row.want == forToken && tag != "" {
+			t.Errorf("%s: ETag %q", row.why, tag)
+		}
+		if vary := got.header.Values("Vary"); len(vary) != 1 || row.want == sharedFor && vary[0] != "Origin, Accept, Authorization, Accept-Encoding" || row.want == forToken && !strings.Contains(vary[0], "Authorization") {
 			t.Errorf("%s: Vary %q", row.why, vary)
 		}
 	}
@@ -246,7 +249,7 @@ func TestNginxAsksAgain(t *testing.T) {
 			}
 		}
 	})
-	a.header = "Bearer " + moderatorToken
+	a.header = bearer(moderatorToken)
 	added := a.add(draft()).Comment.ID
 	eventually(t, "a change is shown", func() bool { return strings.Contains(fetch(t, "GET", page).body, added) })
 }

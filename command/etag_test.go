@@ -105,7 +105,7 @@ func TestETagBeforeAnyRead(t *testing.T) {
 	if got := outcome("GET", page, has); got != free {
 		t.Errorf("another product changed: %s", got)
 	}
-	a.header = "Bearer " + moderatorToken
+	a.header = bearer(moderatorToken)
 	a.add(draft())
 	if got := outcome("GET", page, has); got != read {
 		t.Errorf("the product changed: %s", got)

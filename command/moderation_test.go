@@ -34,10 +34,7 @@ func moderated(t *testing.T) *api {
 // times. It retries until the answer is the wanted one, since lists lag behind the table.
 func (a *api) as(token, operation, id, want string) {
 	a.tb.Helper()
-	a.header = ""
-	if token != "" {
-		a.header = "Bearer " + token
-	}
+	a.header = bearer(token)
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		got := a.ask(strings.ReplaceAll(operation, "$id", id), nil)
@@ -67,7 +64,7 @@ func TestModeration(t *testing.T) {
 		queue = `{ moderation { pending queue { nodes { reasons comment { text heldEdit { text version } } } pageInfo { hasNextPage } } } }`
 		empty = `{"moderation":{"pending":0,"queue":{"nodes":[],"pageInfo":{"hasNextPage":false}}}}`
 	)
-	a.header = "Bearer " + author
+	a.header = bearer(author)
 	added := a.ask(`mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "First.", author: {id: "u1", name: "Ada"}, idempotencyKey: "k"}) { comment { id status } userErrors { code } } }`, nil)
 	var payload struct {
 		AddComment struct{ Comment struct{ ID, Status string } }
@@ -153,7 +150,7 @@ func TestModeration(t *testing.T) {
 func TestDecisionsBesideADamagedComment(t *testing.T) {
 	t.Parallel()
 	a := moderated(t)
-	a.header = "Bearer " + moderatorToken
+	a.header = bearer(moderatorToken)
 	var ids []string
 	for range 3 {
 		ids = append(ids, a.add(draft()).Comment.ID)

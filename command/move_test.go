@@ -239,7 +239,7 @@ func (a *api) checkAcknowledged(customers []*customer, voters bool) {
 	a.tb.Helper()
 	total, votes := 0, map[string][2]int{}
 	for _, c := range customers {
-		a.header = "Bearer " + c.token
+		a.header = bearer(c.token)
 		for id, want := range c.comments {
 			var got struct{ Node *acknowledged }
 			a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { text version reply { text } } } }`, map[string]any{"id": id}, &got)
@@ -523,7 +523,7 @@ func TestImproperCommentsAreDeleted(t *testing.T) {
 			a.watermark = follows{leases.NewLeases(a.session.Client, a.session.Table)}
 			a.useClient(a.session.Client)
 			defer a.consume(a.session.Client)()
-			a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+			a.header = bearer(tokenOf(t, "u1", time.Hour))
 			id := a.add(draft()).Comment.ID
 			kept := a.add(draft()).Comment.ID
 			a.drained(time.Now())
@@ -542,7 +542,7 @@ func TestImproperCommentsAreDeleted(t *testing.T) {
 			if got := a.ask(remove, input); len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != "INTERNAL" {
 				t.Errorf("by a customer: %s %+v", got.Data, got.Errors)
 			}
-			a.header = "Bearer " + moderatorToken
+			a.header = bearer(moderatorToken)
 			if got := a.ask(remove, map[string]any{"input": map[string]any{"id": id, "version": 1}}); len(got.Errors) != 1 {
 				t.Errorf("with a version: %s %+v", got.Data, got.Errors)
 			}

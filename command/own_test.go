@@ -48,7 +48,7 @@ func TestViewerComments(t *testing.T) {
 	var mine []string
 	for i := range 5 {
 		for _, customer := range []string{"u1", "u2"} {
-			a.header = "Bearer " + tokenOf(t, customer, time.Hour)
+			a.header = bearer(tokenOf(t, customer, time.Hour))
 			added := a.add(with(draft(), map[string]any{"productId": fmt.Sprint("teapot-", i), "author": map[string]any{"id": customer, "name": "Ada"}}))
 			if customer == "u1" {
 				mine = append(mine, added.Comment.ID)
@@ -57,7 +57,7 @@ func TestViewerComments(t *testing.T) {
 	}
 	slices.Sort(mine)
 	slices.Reverse(mine)
-	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	a.header = bearer(tokenOf(t, "u1", time.Hour))
 	var got []string
 	cursor := ""
 	for more := true; more; {
@@ -85,15 +85,15 @@ func TestViewerComments(t *testing.T) {
 // checkOwnRefusals asks for own comments in wrong ways, with a cursor of u1.
 func (a *api) checkOwnRefusals(t *testing.T, cursor string) {
 	t.Helper()
-	one := "Bearer " + tokenOf(t, "u1", time.Hour)
+	one := bearer(tokenOf(t, "u1", time.Hour))
 	for _, row := range []struct{ why, header, arguments, code string }{
 		{"nobody", "", "", "UNAUTHENTICATED"},
-		{"an expired token", "Bearer " + tokenOf(t, "u1", -time.Minute), "", "UNAUTHENTICATED"},
-		{"the moderators' token is no customer", "Bearer " + moderatorToken, "", "UNAUTHENTICATED"},
+		{"an expired token", bearer(tokenOf(t, "u1", -time.Minute)), "", "UNAUTHENTICATED"},
+		{"the moderators' token is no customer", bearer(moderatorToken), "", "UNAUTHENTICATED"},
 		{"an empty page", one, "(first: 0)", "BAD_INPUT"},
 		{"too large a page", one, "(first: 101)", "BAD_INPUT"},
 		{"no cursor", one, `(after: "x")`, "BAD_CURSOR"},
-		{"the cursor of another customer", "Bearer " + tokenOf(t, "u2", time.Hour), `(after: "` + cursor + `")`, "BAD_CURSOR"},
+		{"the cursor of another customer", bearer(tokenOf(t, "u2", time.Hour)), `(after: "` + cursor + `")`, "BAD_CURSOR"},
 	} {
 		a.header = row.header
 		page, code := a.ownComments(row.arguments)
@@ -111,7 +111,7 @@ func (a *api) checkOwnRefusals(t *testing.T, cursor string) {
 func TestFieldsOfAMutationReadAgain(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
-	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	a.header = bearer(tokenOf(t, "u1", time.Hour))
 	kept, first := a.add(draft()).Comment.ID, a.add(draft()).Comment.ID
 	const own = `comment { product { viewerComment { id text } } } userErrors { message }`
 	type payload struct {
@@ -162,7 +162,7 @@ func TestOneCommentForEachProduct(t *testing.T) {
 	a := guarded(t)
 	a.serve.OnePerCustomer, a.serve.Policy = true, policyOf(t, "hold")
 	a.useClient(a.session.Client)
-	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	a.header = bearer(tokenOf(t, "u1", time.Hour))
 	var first struct{ Comment struct{ ID string } }
 	if err := json.Unmarshal([]byte(a.addOwn("u1", "First.", "")), &first); err != nil || first.Comment.ID == "" {
 		t.Fatalf("%+v, %v", first, err)
@@ -181,14 +181,14 @@ func TestOneCommentForEachProduct(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", row.why, row.got, row.want)
 		}
 	}
-	a.header = "Bearer " + moderatorToken
+	a.header = bearer(moderatorToken)
 	if got := a.addOwn("u1", "Second.", ""); got != refused {
 		t.Errorf("in the customer's name: %s", got)
 	}
 	if deleted := a.remove(map[string]any{"id": id}); deleted.codes() != "" {
 		t.Error(deleted.codes())
 	}
-	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	a.header = bearer(tokenOf(t, "u1", time.Hour))
 	if again := a.add(with(draft(), map[string]any{"text": "First."})); again.codes() != "" || again.Comment.ID == id {
 		t.Errorf("after a delete: %+v", again)
 	}
@@ -219,7 +219,7 @@ func TestVotesBeforeTheyAreCounted(t *testing.T) {
 		{moderatorToken, "HELPFUL", `FORBIDDEN`},
 		{"expired", "HELPFUL", `UNAUTHENTICATED`},
 	} {
-		a.header = "Bearer " + row.token
+		a.header = bearer(row.token)
 		if got := a.votes(string(c.ID), strings.Fields(row.votes)...); got != row.want {
 			t.Errorf("%s: %q, want %q", row.votes, got, row.want)
 		}

@@ -24,7 +24,7 @@ import (
 type caller struct {
 	name    string
 	service *api
-	header  string
+	header  string // of requests, such as "Authorization: Bearer x"
 	// viewer is what the field viewer says, and refusal the code of what the caller may not do.
 	viewer, refusal string
 }
@@ -55,33 +55,44 @@ func everyCaller(t *testing.T) []caller {
 	visiting.useClient(visiting.session.Client)
 	var made struct{ CreateVisitorToken struct{ Token string } }
 	visiting.mustAsk(`mutation { createVisitorToken { token } }`, nil, &made)
-	bearer := func(subject string, roles any) string {
-		return "Bearer " + signed(t, jwt.MapClaims{"sub": subject, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": roles}})
+	closed := newAPI(t, dynamotest.Dynoxide(t))
+	closed.authorizer = auth.Closed{}
+	closed.useClient(closed.session.Client)
+	// in returns the header of a customer with roles.
+	in := func(roles any) string {
+		return bearer(signed(t, jwt.MapClaims{"sub": "u2", "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": roles}}))
 	}
 	const (
 		customer = `{"customerId":"u2","isModerator":false,"mayWrite":true,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":null}`
 		required = `{"customerId":null,"isModerator":false,"mayWrite":false,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":"TOKEN_REQUIRED"}`
 		refused  = `{"customerId":null,"isModerator":false,"mayWrite":false,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":"TOKEN_REFUSED"}`
+		off      = `{"customerId":null,"isModerator":false,"mayWrite":false,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":"WRITING_OFF"}`
 	)
 	return []caller{
 		{"anonymous", a, "", required, "UNAUTHENTICATED"},
-		{"a customer", a, "Bearer " + tokenOf(t, "u2", time.Hour), customer, "FORBIDDEN"},
-		{"a customer with no roles", a, bearer("u2", []string{}), customer, "FORBIDDEN"},
-		{theAuthor, a, "Bearer " + tokenOf(t, "u1", time.Hour), strings.Replace(customer, "u2", "u1", 1), "FORBIDDEN"},
-		{aMerchant, a, bearer("u2", []string{"merchant"}), strings.Replace(customer, `"mayReply":false`, `"mayReply":true`, 1), "FORBIDDEN"},
-		{aModerator, a, bearer("u2", []string{"moderator"}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":false,"mayModerate":true,"mayReply":false,"cannotWriteReason":null}`, "FORBIDDEN"},
-		{theToken, a, "Bearer " + moderatorToken, `{"customerId":null,"isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
-		{theShop, a, bearer("u2", []string{"shop"}), strings.Replace(customer, `"mayWriteAsAnyCustomer":false`, `"mayWriteAsAnyCustomer":true`, 1), "FORBIDDEN"},
-		{everyRole, a, bearer("u2", []string{"billing", "shop", "moderator", "merchant", "moderator", ""}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
-		{"roles of other services", a, bearer("u2", []string{"admin", "moderators", "moderator ", "SHOP", "Moderator", "shop,moderator"}), customer, "FORBIDDEN"},
-		{"10,000 roles of other services", a, bearer("u2", slices.Repeat([]string{"x"}, 10_000)), customer, "FORBIDDEN"},
-		{"roles as one text", a, bearer("u2", "moderator"), refused, "UNAUTHENTICATED"},
-		{"a role that is a number", a, bearer("u2", []any{"moderator", 7}), refused, "UNAUTHENTICATED"},
-		{"roles that are null", a, bearer("u2", nil), refused, "UNAUTHENTICATED"},
-		{"a moderator whose token has expired", a, "Bearer " + signed(t, jwt.MapClaims{"sub": "u2", "exp": time.Now().Add(-time.Minute).Unix(), "realm_access": map[string]any{"roles": []string{"moderator"}}}), refused, "UNAUTHENTICATED"},
-		{aVisitor, visiting, "Bearer " + made.CreateVisitorToken.Token, required, "UNAUTHENTICATED"},
+		{"a customer", a, bearer(tokenOf(t, "u2", time.Hour)), customer, "FORBIDDEN"},
+		{"a customer with no roles", a, in([]string{}), customer, "FORBIDDEN"},
+		{theAuthor, a, bearer(tokenOf(t, "u1", time.Hour)), strings.Replace(customer, "u2", "u1", 1), "FORBIDDEN"},
+		{aMerchant, a, in([]string{"merchant"}), strings.Replace(customer, `"mayReply":false`, `"mayReply":true`, 1), "FORBIDDEN"},
+		{aModerator, a, in([]string{"moderator"}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":false,"mayModerate":true,"mayReply":false,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{theToken, a, bearer(moderatorToken), `{"customerId":null,"isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{theShop, a, in([]string{"shop"}), strings.Replace(customer, `"mayWriteAsAnyCustomer":false`, `"mayWriteAsAnyCustomer":true`, 1), "FORBIDDEN"},
+		{everyRole, a, in([]string{"billing", "shop", "moderator", "merchant", "moderator", ""}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{"roles of other services", a, in([]string{"admin", "moderators", "moderator ", "SHOP", "Moderator", "shop,moderator"}), customer, "FORBIDDEN"},
+		{"10,000 roles of other services", a, in(slices.Repeat([]string{"x"}, 10_000)), customer, "FORBIDDEN"},
+		{"roles as one text", a, in("moderator"), refused, "UNAUTHENTICATED"},
+		{"a role that is a number", a, in([]any{"moderator", 7}), refused, "UNAUTHENTICATED"},
+		{"roles that are null", a, in(nil), refused, "UNAUTHENTICATED"},
+		{"a moderator whose token has expired", a, bearer(signed(t, jwt.MapClaims{"sub": "u2", "exp": time.Now().Add(-time.Minute).Unix(), "realm_access": map[string]any{"roles": []string{"moderator"}}})), refused, "UNAUTHENTICATED"},
+		{"another scheme than a bearer's", a, "Authorization: Basic dTE6cGFzcw==", required, "UNAUTHENTICATED"},
+		{"a subject that is too long for an author", a, bearer(tokenOf(t, strings.Repeat("u", 129), time.Hour)), refused, "UNAUTHENTICATED"},
+		{"a subject with a control character", a, bearer(tokenOf(t, "u\x01", time.Hour)), refused, "UNAUTHENTICATED"},
+		{aVisitor, visiting, bearer(made.CreateVisitorToken.Token), required, "UNAUTHENTICATED"},
 		{aNewVisitor, visiting, "", required, "UNAUTHENTICATED"},
 		{thisMachine, open, "", `{"customerId":null,"isModerator":false,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{"a proxy, without tokens", open, "X-Forwarded-For: 203.0.113.7", off, "FORBIDDEN"},
+		{"another name of this machine, without tokens", open, "Host: shop.example", off, "FORBIDDEN"},
+		{"a server that listens to more, without tokens", closed, bearer(moderatorToken), off, "FORBIDDEN"},
 	}
 }
 

@@ -54,14 +54,6 @@ func operation(query string, variables any) string {
 	return mustJSON(map[string]any{"query": query, "variables": variables})
 }
 
-// authorization is a header with a value, or none.
-func authorization(value string) string {
-	if value == "" {
-		return ""
-	}
-	return "Authorization: " + value
-}
-
 // bearer is the header with a token, or none.
 func bearer(token string) string {
 	if token == "" {
