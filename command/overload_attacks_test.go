@@ -1,65 +1,12 @@
 package command_test
 
 import (
-	"context"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
-
-// Within ten seconds after an overload ends, nothing is left of it: no request is refused, and none
-// waits.
-func TestOverloadEnds(t *testing.T) {
-	s := newOverloaded(t)
-	const refused = 500
-	var left atomic.Int64
-	left.Store(refused)
-	var crowd sync.WaitGroup
-	for range 4 * maxInFlight { // twice as many as may be in progress and wait
-		crowd.Go(func() {
-			for left.Load() > 0 {
-				if s.read(s.any()) == turnedAway {
-					left.Add(-1)
-				}
-			}
-		})
-	}
-	crowd.Wait()
-	s.eventually("requests are answered as before", 100, func() bool { return s.read(s.any()) == served })
-	if waiting := s.gate.waiting(); waiting != 0 {
-		t.Errorf("%d calls are under way", waiting)
-	}
-}
-
-// Clients that ask and hang up at once, over and over, leave room for others, and nothing of theirs
-// stays.
-func TestHangingUp(t *testing.T) {
-	overProtocols(t, func(_ *testing.T, s *overloaded) {
-		const attackers, each = maxInFlight / 2, 60
-		var group sync.WaitGroup
-		for range attackers {
-			group.Go(func() {
-				for range each {
-					s.hangUp(time.Duration(rand.Int64N(int64(3 * time.Millisecond))))
-				}
-			})
-		}
-		s.eventually("others are answered", 40, func() bool { return s.read(s.any()) == served })
-		group.Wait()
-	})
-}
-
-// hangUp asks for a page and waits for the answer at most for the given time.
-func (s *overloaded) hangUp(after time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), after)
-	defer cancel()
-	// An error means that the answer came too late.
-	_, _ = send(ctx, s.client, http.MethodPost, s.server.URL+"/graphql", operation(`{ product(id: "0") { comments(first: 3) { nodes { id } } } }`, nil))
-}
 
 // One client with hundreds of connections is refused by its own limit, and another is answered. The
 // number of requests in progress is fixed: on a busy machine, an adaptive limit refuses both.

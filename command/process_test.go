@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -262,52 +261,5 @@ func TestEngineDies(t *testing.T) {
 	last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
 	if status != 1 || !strings.HasPrefix(last, "talkback: ") || !strings.Contains(last, "engine") {
 		t.Errorf("status %d, at last it said %q", status, last)
-	}
-}
-
-// postWhenRead posts a body that is not sent before the server begins to read it, and returns the answer's text.
-func (s *server) postWhenRead(body io.Reader) string {
-	request, err := http.NewRequest(http.MethodPost, s.address+"/graphql", body)
-	if err != nil {
-		return err.Error()
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Expect", "100-continue")
-	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: patience}}
-	response, err := client.Do(request)
-	if err != nil {
-		return err.Error()
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return fmt.Sprint(string(text), err)
-}
-
-// Requests under way are answered before the server ends.
-func TestGracefulStop(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, onTable(t)...)
-	body, send := io.Pipe()
-	answered := make(chan string, 1)
-	go func() {
-		answered <- s.postWhenRead(body)
-	}()
-	// The first half is taken from the pipe when the server has begun to read the request.
-	must.Get(send.Write([]byte(`{"query": "{ product(id: \"x\")`)))(t)
-	s.signal(syscall.SIGTERM)
-	eventually(t, "the server takes no more connections", func() bool {
-		response, err := http.Get(s.address + "/healthz")
-		if err == nil {
-			_ = response.Body.Close()
-		}
-		return err != nil
-	})
-	must.Get(send.Write([]byte(` { id } }"}`)))(t)
-	must.Do(t, send.Close())
-	if text := <-answered; !strings.Contains(text, `{"data":{"product":{"id":"x"}}}`) {
-		t.Errorf("the request under way got %s", text)
-	}
-	if status, said := s.wait(); status != 0 {
-		t.Errorf("status %d\n%s", status, said)
 	}
 }
