@@ -35,24 +35,3 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	eventually(t, "a later manifest counts", func() bool { return answers("one") })
 	s.stop()
 }
-
-// A manifest that cannot be served is refused before the table is opened, by file and id.
-func TestRefusedManifests(t *testing.T) {
-	t.Parallel()
-	manifest := filepath.Join(t.TempDir(), "manifest.json")
-	writeFile(t, manifest, `{"ours": "query Ours { price }"}`)
-	for _, row := range []struct {
-		arguments []string
-		status    int
-		want      string
-	}{
-		{[]string{"--trusted-documents", manifest}, 1, manifest + `: the document "ours" cannot be served: `},
-		{[]string{"--trusted-documents", manifest + ".old"}, 1, manifest + ".old cannot be read (no such file"},
-		{[]string{"--trusted-only"}, 2, "--trusted-only needs --trusted-documents"},
-	} {
-		arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", "http://127.0.0.1:1"}, row.arguments...)
-		if status, _, said := talkback(t.Context(), arguments...); status != row.status || !strings.Contains(strings.Join(strings.Fields(said), " "), row.want) {
-			t.Errorf("%v: status %d, %s, want %q", row.arguments, status, said, row.want)
-		}
-	}
-}

@@ -107,6 +107,16 @@ func TestRefusals(t *testing.T) {
 		"verify --pages redis://127.0.0.1:1 --endpoint ALONE",
 		"rebuild --pages redis://127.0.0.1:1 --endpoint ALONE",
 		"rebuild --pages sqlite:/nowhere/pages.db --endpoint ALONE",
+		// Places of page numbers that cannot be. A text that may have a password is not repeated.
+		"serve --pages ?",
+		"stream --pages secret",
+		"explain --product cup --pages mysql://secret",
+		"verify --pages redis",
+		"rebuild --pages redis://",
+		"serve --pages redis://:secret%zz@cache:6379",
+		"serve --endpoint ALONE --table comments --listen 127.0.0.1:0 --pages redis://cache:6379/nonsense",
+		"verify --pages none",
+		"rebuild --pages none",
 		// Lists in variables, with an empty entry.
 		"TALKBACK_TRUSTED_DOCUMENTS=, serve",
 		"TALKBACK_CORS_ORIGIN=, serve",

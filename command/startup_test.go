@@ -41,6 +41,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	must.Do(t, closed.Close())
 	other := otherTable(t, endpoint)
+	manifest := write(t, "manifest.json", `{"ours": "query Ours { price }"}`)
 	t.Setenv("PATH", t.TempDir())
 	for name, value := range map[string]string{
 		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
@@ -85,6 +86,8 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "rules that are a folder", arguments: []string{"--moderation", "rules", "--moderation-rules", "/"}},
 		{why: "rules without an end", arguments: []string{"--moderation", "rules", "--moderation-rules", "/dev/zero"}},
 		{why: "no manifest", arguments: []string{"--admin-listen", "127.0.0.1:0", "--trusted-documents", "/nowhere/manifest.json"}},
+		{why: "a manifest with a document that cannot be served", arguments: []string{"--endpoint", "http://127.0.0.1:1", "--trusted-documents", manifest}},
+		{why: "trusted documents alone, and none are given", arguments: []string{"--trusted-only"}},
 		{why: "a manifest that is a folder", arguments: []string{"--trusted-documents", "/"}},
 		{why: "a manifest without an end", arguments: []string{"--trusted-documents", "/dev/zero"}},
 		{why: "no template", arguments: []string{"--page-template", "/nowhere/page.html"}},

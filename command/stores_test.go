@@ -267,40 +267,6 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	}
 }
 
-// A place that --pages does not know makes a wrong command line, whatever the command. The message lists the known
-// places, and does not repeat a text that may contain a password.
-func TestPagesFlagIsWrong(t *testing.T) {
-	t.Parallel()
-	explain, read := []string{"explain", "--product", "vase"}, []string{"import", "reviews.tsv", "--dry-run"}
-	for _, row := range []struct {
-		why       string
-		arguments []string
-		value     string
-	}{
-		{"unknown", []string{"serve"}, "memcached://:secret@cache"},
-		{"unknown", []string{"stream"}, "secret"},
-		{"unknown", read, "table:secret"},
-		{"unknown", explain, "mysql://secret"},
-		{"unknown", []string{"verify"}, "redis"},
-		{"no host", []string{"rebuild"}, "redis://"},
-		{"not a URL", []string{"serve"}, "redis://:secret%zz@cache:6379"},
-		{"refused by the store", []string{"serve", "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--listen", "127.0.0.1:0"}, "redis://:secret@cache:6379/nonsense"},
-		{"nothing to verify", []string{"verify"}, "none"},
-		{"nothing to build", []string{"rebuild"}, "none"},
-	} {
-		status, said, wrong := talkback(t.Context(), append(row.arguments, "--pages", row.value)...)
-		if status != 2 || said != "" || !strings.Contains(wrong, "--pages") && !strings.Contains(wrong, "redis") || strings.Contains(wrong, "secret") {
-			t.Errorf("%s: %v: status %d, %s%s", row.why, row.arguments, status, said, wrong)
-		}
-	}
-	_, _, wrong := talkback(t.Context(), "serve", "--pages", "?")
-	for _, form := range []string{"table", "none", "redis://", "rediss://", "postgres://", "sqlite:FILE", "files:DIR"} {
-		if !strings.Contains(wrong, form) {
-			t.Errorf("%s is not in the list: %s", form, wrong)
-		}
-	}
-}
-
 // rebuild and verify handle page numbers alone if --pages is on the command line, with or without a value. The variable
 // does not restrict them.
 func TestPagesFlagWithoutValue(t *testing.T) {
