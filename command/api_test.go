@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http/httptest"
@@ -60,6 +61,14 @@ func newAPI(tb testing.TB, endpoint string) *api {
 	a := &api{tb: tb, session: newSession(tb, endpoint)}
 	a.serve.MediaBase = "https://media.example/"
 	a.markCounted()
+	a.useClient(a.session.Client)
+	return a
+}
+
+// newAPIOf starts the service over a table that commands made.
+func newAPIOf(tb testing.TB, endpoint, table string) *api {
+	tb.Helper()
+	a := &api{tb: tb, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: table, Address: endpoint}}
 	a.useClient(a.session.Client)
 	return a
 }
@@ -138,6 +147,17 @@ func (a answer) tooSlow() bool {
 func (a *api) ask(query string, variables map[string]any) (out answer) {
 	a.tb.Helper()
 	a.asked(query, variables, &out)
+	return out
+}
+
+// said posts an operation, and returns the data of the answer and the codes of its errors.
+func (a *api) said(query string, variables map[string]any) string {
+	a.tb.Helper()
+	got := a.ask(query, variables)
+	out := string(got.Data)
+	for _, err := range got.Errors {
+		out += fmt.Sprintf(" %v", err.Extensions["code"])
+	}
 	return out
 }
 

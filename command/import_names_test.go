@@ -12,9 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
@@ -57,8 +55,7 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	i.want("3 rows = 0 written + 0 already there + 3 updated + 0 repeated in the file + 0 rejected, in a while\n", mended, "--language", "fr", "--update")
 	i.want(summary(3, 0, 3, 0, 0), mended, "--language", "fr", "--update")
 
-	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
-	a.useClient(a.session.Client)
+	a := newAPIOf(t, endpoint, i.table)
 	var texts []string
 	for _, e := range a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
 		texts = append(texts, string(e.Node.Language)+" "+e.Node.Text)
@@ -133,8 +130,7 @@ func TestImportDetectsLanguages(t *testing.T) {
 4,lamp,2,???,2015-08-23
 `+"5,lamp,1,"+strings.Repeat("<3 ", 1<<20)+",2015-08-24\n") // too long, but no reason to stop
 	i.want(summary(5, 4, 0, 0, 1)+"The rejected rows, with line and reason, are in "+file+".rejects.tsv\n", file, "--detect-language", "de,en,fr")
-	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(i.endpoint), Table: i.table, Address: i.endpoint}}
-	a.useClient(a.session.Client)
+	a := newAPIOf(t, i.endpoint, i.table)
 	var languages []string
 	for _, e := range a.page(list{product: "lamp", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
 		languages = append(languages, string(e.Node.Language))

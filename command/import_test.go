@@ -22,7 +22,6 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -117,8 +116,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("rejects: %v %s", err, diff)
 		}
 
-		a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
-		a.useClient(a.session.Client)
+		a := newAPIOf(t, endpoint, i.table)
 		p := a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil))
 		var texts []string
 		for _, e := range p.Edges {
@@ -141,8 +139,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	i.want(summary(6, 2, 0, 1, 3)+where, file)
 	i.want(summary(1, 1, 0, 0, 0), export, "--restore")
 
-	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
-	a.useClient(a.session.Client)
+	a := newAPIOf(t, endpoint, i.table)
 	all := list{product: "cup", order: "NEWEST_FIRST", size: 10}
 	odd := all
 	odd.filter.Languages = []comment.Language{"und-biske-1994-gb"}

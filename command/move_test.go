@@ -55,11 +55,12 @@ type acknowledged struct {
 	gone bool
 }
 
-// says posts an operation, and returns the payload's comment, or the error's code.
-func (c *customer) says(token, mutation string, input map[string]any) (got *struct {
+// says sends a mutation, and returns the payload's comment, or the error's code.
+func (c *customer) says(token, field string, input map[string]any) (got *struct {
 	ID      string
 	Version int
 }, code string) {
+	mutation := fmt.Sprintf(`mutation ($input: %s%sInput!) { payload: %s(input: $input) { comment { id version } userErrors { code } } }`, strings.ToUpper(field[:1]), field[1:], field)
 	said, err := send(context.Background(), http.DefaultTransport, http.MethodPost, *c.url.Load()+"/graphql", operation(mutation, map[string]any{"input": input}), bearer(token))
 	if err != nil {
 		c.t.Error(err)
@@ -114,24 +115,23 @@ func (c *customer) step(i int) (code string) {
 	}
 	switch kind {
 	case 0, 1:
-		got, code := c.says(c.token, `mutation ($input: AddCommentInput!) { payload: addComment(input: $input) { comment { id version } userErrors { code } } }`,
-			map[string]any{"productId": "globe", "rating": 1 + i%5, "language": "en", "text": text, "author": map[string]any{"id": c.author, "name": "Ada"}})
+		got, code := c.says(c.token, "addComment", map[string]any{
+			"productId": "globe", "rating": 1 + i%5, "language": "en", "text": text, "author": map[string]any{"id": c.author, "name": "Ada"},
+		})
 		if code == "" {
 			c.comments[got.ID], c.live = &acknowledged{Text: text, Version: 1}, append(c.live, got.ID)
 		}
 		return code
 	case 2:
 		id := c.live[i%len(c.live)]
-		got, code := c.says(c.token, `mutation ($input: EditCommentInput!) { payload: editComment(input: $input) { comment { id version } userErrors { code } } }`,
-			map[string]any{"id": id, "version": c.comments[id].Version, "text": text})
+		got, code := c.says(c.token, "editComment", map[string]any{"id": id, "version": c.comments[id].Version, "text": text})
 		if code == "" {
 			c.comments[id].Text, c.comments[id].Version = text, got.Version
 		}
 		return code
 	case 3:
 		id, vote := string(c.seeds[i%len(c.seeds)].ID), []string{"HELPFUL", "NOT_HELPFUL", "NONE"}[i%7%3]
-		if _, code = c.says(c.token, `mutation ($input: VoteOnCommentInput!) { payload: voteOnComment(input: $input) { comment { id version } userErrors { code } } }`,
-			map[string]any{"id": id, "vote": vote}); code == "" {
+		if _, code = c.says(c.token, "voteOnComment", map[string]any{"id": id, "vote": vote}); code == "" {
 			c.votes[id] = vote
 		}
 		return code
@@ -140,14 +140,13 @@ func (c *customer) step(i int) (code string) {
 		if c.comments[id].Reply.Text != "" {
 			return ""
 		}
-		if _, code = c.says(moderatorToken, `mutation ($input: ReplyToCommentInput!) { payload: replyToComment(input: $input) { comment { id version } userErrors { code } } }`,
-			map[string]any{"id": id, "text": text, "name": "Shop"}); code == "" {
+		if _, code = c.says(moderatorToken, "replyToComment", map[string]any{"id": id, "text": text, "name": "Shop"}); code == "" {
 			c.comments[id].Reply.Text = text
 		}
 		return code
 	}
 	id := c.live[0]
-	if _, code = c.says(c.token, `mutation ($input: DeleteCommentInput!) { payload: deleteComment(input: $input) { comment { id version } userErrors { code } } }`, map[string]any{"id": id}); code == "" {
+	if _, code = c.says(c.token, "deleteComment", map[string]any{"id": id}); code == "" {
 		c.comments[id].gone, c.live = true, c.live[1:]
 	}
 	return code
@@ -253,12 +252,9 @@ func (a *api) checkAcknowledged(customers []*customer, voters bool) {
 			}
 		}
 		for id, vote := range c.votes {
-			var got struct {
-				Node struct{ Votes struct{ ViewerVote string } }
-			}
-			a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { viewerVote } } } }`, map[string]any{"id": id}, &got)
-			if voters && got.Node.Votes.ViewerVote != vote {
-				a.tb.Errorf("the vote about %s is %s, want %s", id, got.Node.Votes.ViewerVote, vote)
+			got := a.said(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { viewerVote } } } }`, map[string]any{"id": id})
+			if want := fmt.Sprintf(`{"node":{"votes":{"viewerVote":%q}}}`, vote); voters && got != want {
+				a.tb.Errorf("the vote about %s is %s, want %s", id, got, want)
 			}
 			n := votes[id]
 			switch vote {
@@ -271,22 +267,13 @@ func (a *api) checkAcknowledged(customers []*customer, voters bool) {
 		}
 	}
 	for id, want := range votes {
-		var got struct {
-			Node struct {
-				Votes struct{ Helpful, NotHelpful int }
-			}
-		}
-		a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { helpful notHelpful } } } }`, map[string]any{"id": id}, &got)
-		if n := got.Node.Votes; n.Helpful != want[0] || n.NotHelpful != want[1] {
-			a.tb.Errorf("the votes about %s are %v, want %v", id, n, want)
+		got := a.said(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { helpful notHelpful } } } }`, map[string]any{"id": id})
+		if want := fmt.Sprintf(`{"node":{"votes":{"helpful":%d,"notHelpful":%d}}}`, want[0], want[1]); got != want {
+			a.tb.Errorf("the votes about %s are %s, want %s", id, got, want)
 		}
 	}
-	var got struct {
-		Product struct{ Stats struct{ Total int } }
-	}
-	a.mustAsk(`{ product(id: "globe") { stats { total } } }`, nil, &got)
-	if got.Product.Stats.Total != total {
-		a.tb.Errorf("%d comments are counted, want %d", got.Product.Stats.Total, total)
+	if got := a.said(`{ product(id: "globe") { stats { total } } }`, nil); got != fmt.Sprintf(`{"product":{"stats":{"total":%d}}}`, total) {
+		a.tb.Errorf("the count is %s, want %d", got, total)
 	}
 }
 
