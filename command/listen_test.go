@@ -4,13 +4,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,40 +17,6 @@ import (
 
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
-
-// Over a plain connection the server speaks HTTP/1.1, or HTTP/2 with clients that begin with it;
-// over TLS either, as agreed. A signal ends it whichever connections are open.
-func TestProtocols(t *testing.T) {
-	t.Parallel()
-	certificate, key, trusted := selfSigned(t)
-	for scheme, row := range map[string]struct {
-		arguments []string
-		protocols map[string]func(*http.Protocols)
-	}{
-		"http": {nil, map[string]func(*http.Protocols){
-			"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },            // curl
-			"HTTP/2.0": func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, // a proxy that speaks h2c
-		}},
-		"https": {[]string{"--tls-cert", certificate, "--tls-key", key}, map[string]func(*http.Protocols){
-			"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) }, // an older client
-			"HTTP/2.0": func(p *http.Protocols) { p.SetHTTP2(true) }, // a browser
-		}},
-	} {
-		t.Run(scheme, func(t *testing.T) {
-			s := startServer(t, append(onTable(t), row.arguments...)...)
-			for want, speaks := range row.protocols {
-				transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
-				speaks(transport.Protocols)
-				defer transport.CloseIdleConnections()
-				got, err := send(t.Context(), transport, http.MethodPost, s.address+"/graphql", operation(`{ product(id: "x") { id } }`, nil))
-				if err != nil || got.proto != want || !strings.HasPrefix(s.address, scheme+"://") || got.body != `{"data":{"product":{"id":"x"}}}` {
-					t.Errorf("%v: %s at %s: %s; want %s by %s", err, got.proto, s.address, got.body, want, scheme)
-				}
-			}
-			s.stop()
-		})
-	}
-}
 
 // Each flag sets what it is named for.
 func TestFlagsOfHTTP(t *testing.T) {
