@@ -14,9 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
@@ -24,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/httpapi/gateway"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -113,14 +112,7 @@ func (a *api) load(comments ...comment.Comment) {
 // delete removes a comment from the table.
 func (a *api) delete(id comment.ID) {
 	a.tb.Helper()
-	_, err := a.session.Client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
-		TableName: aws.String(a.session.Table),
-		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "C#" + string(id)[len(comment.IDPrefix):]},
-			"SK": &types.AttributeValueMemberS{Value: "C"},
-		},
-	})
-	must.Do(a.tb, err)
+	must.Get(a.session.Client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &a.session.Table, Key: layout.CommentKey(id)}))(a.tb)
 }
 
 // answer is the answer to an operation.

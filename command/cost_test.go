@@ -77,16 +77,15 @@ func TestCostOfMetrics(t *testing.T) {
 	}
 }
 
-// A workload may be a pipe that nobody writes to, and a server may not answer. The command can still
-// be interrupted.
-func TestCostInterrupted(t *testing.T) {
+// A file may be a pipe that nobody writes to, and a server may not answer. The command can still be interrupted.
+func TestInterruptedBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, arguments := range [][]string{{pipe}, {"--metrics", metered(t) + "/metrics"}} {
-		status, _, said := talkback(ctx, append([]string{"cost"}, arguments...)...)
+	for _, arguments := range [][]string{{"cost", pipe}, {"cost", "--metrics", metered(t) + "/metrics"}, {"import", pipe, "--format", "jsonl"}} {
+		status, _, said := talkback(ctx, arguments...)
 		if status != 1 || said != "talkback: interrupted; run it again\n" {
 			t.Errorf("%v: status %d: %s", arguments, status, said)
 		}

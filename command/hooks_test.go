@@ -12,9 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -118,10 +115,10 @@ func TestDamagedHooks(t *testing.T) {
 	defer receiver.Close()
 	_, added, _ := a.talkback("hooks", "add", receiver.URL, "--allow-private", "--secret-env", "SHOP_HOOK")
 	id := strings.Fields(added)[1]
-	put := func(key, attributes layout.Item) {
+	puts := func(key, attributes layout.Item) {
 		t.Helper()
 		maps.Copy(key, attributes)
-		must.Get(a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: key}))(t)
+		put(t, a.session.Client, a.session.Table, key)
 	}
 	const address = "ada@shop.example"
 	damaged := map[string]layout.Item{
@@ -136,7 +133,7 @@ func TestDamagedHooks(t *testing.T) {
 		"typed":   {layout.AttrHook: layout.Text(`{"ID":"typed","URL":["` + address + `"]}`)},
 	}
 	for name, attributes := range damaged {
-		put(layout.HookKey(name), attributes)
+		puts(layout.HookKey(name), attributes)
 	}
 	a.names(1, damaged, "HOOKS/", "talkback hooks remove ", "hooks", "list")
 	a.names(1, damaged, "HOOKS/", "talkback hooks remove ", "doctor", "--listen", "127.0.0.1:0")
@@ -164,9 +161,9 @@ func TestDamagedHooks(t *testing.T) {
 		"evt_none":  {layout.AttrTTL: layout.Number(time.Now().Add(time.Hour).Unix())},
 	}
 	for event, attributes := range letters {
-		put(layout.DeadEventKey(id, event), attributes)
+		puts(layout.DeadEventKey(id, event), attributes)
 	}
-	put(layout.DeadEventKey(id, "evt_well"), layout.Item{layout.AttrHook: layout.Text(`{"ID":"evt_well","Kind":"comment.added","Reason":"it answers 410 Gone"}`)})
+	puts(layout.DeadEventKey(id, "evt_well"), layout.Item{layout.AttrHook: layout.Text(`{"ID":"evt_well","Kind":"comment.added","Reason":"it answers 410 Gone"}`)})
 	a.names(1, letters, layout.DeadEventPrefix, "talkback hooks replay "+id, "hooks", "dead", id)
 	if _, out, _ := a.talkback("hooks", "dead", id); !strings.Contains(out, "evt_well") {
 		t.Errorf("the event that is not damaged is not listed:\n%s", out)

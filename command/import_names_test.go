@@ -3,14 +3,12 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -156,10 +154,8 @@ func TestDamagedImports(t *testing.T) {
 		"large":    {"n": layout.Number(8), "b": layout.Text(strings.Repeat(address, 300<<10/len(address)))},
 	}
 	for name, item := range damaged {
-		for attribute, value := range layout.Key("IMPORTS", "N#"+name) {
-			item[attribute] = value
-		}
-		must.Get(a.session.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(a.session.Table), Item: item}))(t)
+		maps.Copy(item, layout.Key("IMPORTS", "N#"+name))
+		put(t, a.session.Client, a.session.Table, item)
 	}
 	a.names(1, damaged, "IMPORTS/N#", "repair their items", "import", "--list")
 	if _, out, _ := a.talkback("import", "--list"); !strings.Contains(out, "well") {

@@ -221,21 +221,6 @@ func checkGoesOn(t *testing.T, i *importing, rows int) {
 	}
 }
 
-// An import that is interrupted before there is any input does not wait for it.
-func TestImportInterruptedBeforeAnyInput(t *testing.T) {
-	t.Parallel()
-	i := newImporter(t, "http://127.0.0.1:1")
-	in, out := io.Pipe()
-	defer out.Close()
-	i.stdin = in
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	status, _, said := i.run(ctx, "-", "--format", "jsonl")
-	if status != 1 || said != "talkback: interrupted; run it again\n" {
-		t.Errorf("status %d: %s", status, said)
-	}
-}
-
 // firstComments lets the first comments be written, however often they are sent: a busy engine
 // answers late, and the client retries.
 type firstComments struct {

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -150,13 +147,7 @@ func TestDecisionsBesideADamagedComment(t *testing.T) {
 	for range 3 {
 		ids = append(ids, a.add(draft()).Comment.ID)
 	}
-	key := must.Get(comment.ParseID(ids[1]))(t)
-	if _, err := a.session.Client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(a.session.Table), Key: layout.CommentKey(key),
-		UpdateExpression: aws.String("SET " + layout.AttrRating + " = :wrong"), ExpressionAttributeValues: layout.Item{":wrong": layout.Text("five")},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	damage(t, a.session.Client, a.session.Table, layout.CommentKey(comment.ID(ids[1])), layout.AttrRating, layout.Text("five"))
 	got := a.ask(`mutation($decisions: [DecisionInput!]!) { decideComments(input: {decisions: $decisions}) { results { comment { status } userErrors { code path } } userErrors { code } } }`,
 		map[string]any{"decisions": []any{map[string]any{"id": ids[0], "version": 1}, map[string]any{"id": ids[1], "version": 1}, map[string]any{"id": ids[2], "version": 1, "reason": "SPAM"}}})
 	const want = `{"decideComments":{"results":[{"comment":{"status":"APPROVED"},"userErrors":[]},` +

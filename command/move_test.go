@@ -446,6 +446,15 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 	}
 }
 
+// damage sets an attribute of an item, as someone would by hand.
+func damage(t *testing.T, client *dynamodb.Client, table string, key layout.Item, attribute string, value types.AttributeValue) {
+	t.Helper()
+	must.Get(client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table, Key: key, UpdateExpression: aws.String("SET #a = :v"),
+		ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: layout.Item{":v": value},
+	}))(t)
+}
+
 // put writes an item as another program would.
 func put(t *testing.T, client *dynamodb.Client, table string, it layout.Item) {
 	t.Helper()
@@ -514,16 +523,7 @@ func TestImproperCommentsAreDeleted(t *testing.T) {
 			id := a.add(draft()).Comment.ID
 			kept := a.add(draft()).Comment.ID
 			a.drained(time.Now())
-			ulid := strings.TrimPrefix(id, "c_")
-			if _, err := a.session.Client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-				TableName:                 aws.String(a.session.Table),
-				Key:                       layout.Item{"PK": layout.Text("C#" + ulid), "SK": layout.Text("C")},
-				UpdateExpression:          aws.String("SET #a = :v"),
-				ExpressionAttributeNames:  map[string]string{"#a": attribute},
-				ExpressionAttributeValues: layout.Item{":v": &types.AttributeValueMemberN{Value: value}},
-			}); err != nil {
-				t.Fatal(err)
-			}
+			damage(t, a.session.Client, a.session.Table, layout.CommentKey(comment.ID(id)), attribute, &types.AttributeValueMemberN{Value: value})
 			const remove = `mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { id } userErrors { code } } }`
 			input := map[string]any{"input": map[string]any{"id": id}}
 			if got := a.ask(remove, input); len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != "INTERNAL" {

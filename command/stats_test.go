@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
@@ -133,12 +131,7 @@ func TestStatsThatAreDamaged(t *testing.T) {
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(commenttest.Many(commenttest.Rand(t), "globe", 3))
 	e.must("rebuild")
-	if _, err := call.NewLocalClient(e.endpoint).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(e.table), Key: layout.ProductKey("globe", layout.StatisticsSK),
-		UpdateExpression: aws.String("SET " + layout.AttrGrid + " = :none"), ExpressionAttributeValues: layout.Item{":none": layout.Text("none")},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	damage(t, call.NewLocalClient(e.endpoint), e.table, layout.ProductKey("globe", layout.StatisticsSK), layout.AttrGrid, layout.Text("none"))
 	if status, said := e.run(t.Context(), "stats", "globe"); status != 1 || !strings.Contains(said, "talkback rebuild mends it") {
 		t.Errorf("status %d, %s", status, said)
 	}

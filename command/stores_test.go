@@ -64,7 +64,7 @@ func TestFeedersAreKilled(t *testing.T) {
 			t.Parallel()
 			m := newMassacre(t, 1, empty(t))
 			m.untilNumbered() // so that kills also strike while the store is fed, not only during its build
-			m.run(commenttest.Times(4, 75))
+			m.run(commenttest.Times(2, 75))
 		})
 	}
 }
