@@ -82,14 +82,3 @@ func TestUnknownProduct(t *testing.T) {
 		t.Errorf("an empty table: status %d, %s", status, said)
 	}
 }
-
-// A client that has no cursor yet may send an empty one.
-func TestEmptyCursors(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t, dynamotest.Dynoxide(t))
-	for _, arguments := range []string{`first: 1, after: ""`, `last: 1, before: ""`, `first: 1, after: "", before: ""`} {
-		if got := a.ask(`{ product(id: "x") { comments(`+arguments+`) { nodes { id } } } }`, nil); len(got.Errors) > 0 {
-			t.Errorf("%s: %+v", arguments, got.Errors)
-		}
-	}
-}

@@ -292,9 +292,12 @@ func TestWritesThroughFaults(t *testing.T) {
 	r := commenttest.Rand(t)
 	for i, w := range append(slices.Clone(attempts), attemptsBeside...) {
 		for _, f := range faulttest.Kinds {
-			seldom := i >= len(attempts) && r.IntN(commenttest.Times(3, 1)) > 0 // over several runs, each fault occurs
-			if f.OfTransactions() && !w.transacts || seldom {
-				continue
+			often := 2
+			if i >= len(attempts) {
+				often = 3
+			}
+			if f.OfTransactions() && !w.transacts || r.IntN(commenttest.Times(often, 1)) > 0 {
+				continue // over several runs, each fault occurs
 			}
 			t.Run(w.name+"/"+string(f), func(t *testing.T) {
 				t.Parallel()
