@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -14,6 +15,13 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
+
+// withoutTable returns a service that cannot reach its table.
+func withoutTable(serve command.Serve) http.Handler {
+	serve.OperationTimeout = time.Minute
+	store := serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
+	return serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
+}
 
 // Only a subgraph answers queries for entities and for its schema. Without introspection it hides the schema, and still
 // answers gateways.
@@ -36,10 +44,7 @@ func TestFederation(t *testing.T) {
 		{"no subgraph's entities", entities, `Cannot query field \"_entities\"`, command.Serve{}},
 		{"no subgraph's types", `{ __type(name: "_Entity") { name } a: __type(name: "FieldSet") { name } }`, `{"data":{"__type":null,"a":null}`, command.Serve{}},
 	} {
-		row.serve.OperationTimeout = time.Minute
-		store := row.serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
-		handler := row.serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
-		server := httptest.NewServer(handler)
+		server := httptest.NewServer(withoutTable(row.serve))
 		var got json.RawMessage
 		(&api{tb: t, server: server}).asked(row.query, nil, &got)
 		if !strings.Contains(string(got), row.want) {
@@ -58,11 +63,8 @@ func TestSchemaIsServed(t *testing.T) {
 		off  bool
 		want int
 	}{{false, 200}, {true, 404}} {
-		serve := command.Serve{OperationTimeout: time.Second, NoIntrospection: row.off}
-		store := serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
-		handler := serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest("GET", "/schema.graphql", nil))
+		withoutTable(command.Serve{NoIntrospection: row.off}).ServeHTTP(w, httptest.NewRequest("GET", "/schema.graphql", nil))
 		if w.Code != row.want {
 			t.Errorf("introspection off %v: %d, want %d", row.off, w.Code, row.want)
 		}

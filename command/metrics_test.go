@@ -162,19 +162,12 @@ func settled(t *testing.T, admin string) (now map[string]float64) {
 	return now
 }
 
-// planOfPage is the plan of a page in an answer.
-type planOfPage struct {
-	Reads []struct {
-		Purpose, Index string
-		ReadUnits      float64
-	}
-}
-
-func (s *server) plan(t *testing.T, query string) planOfPage {
+// plan returns the plan of a page in an answer.
+func (s *server) plan(t *testing.T, query string) planned {
 	t.Helper()
 	var answer struct {
 		Data struct {
-			Product struct{ Comments struct{ Plan planOfPage } }
+			Product struct{ Comments page }
 		}
 	}
 	text := s.ask(query)

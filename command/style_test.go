@@ -3,18 +3,25 @@ package command_test
 import (
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
+// onTerminal returns what a shell prints on a terminal.
+func onTerminal(t *testing.T, command string, set ...string) string {
+	t.Helper()
+	run := exec.Command(provisiontest.Program(t, "script", "what a terminal shows"), "-qec", command, os.DevNull)
+	run.Env = append(os.Environ(), set...)
+	out, _ := run.CombinedOutput() // its status is the command's, or that of cat
+	return string(out)
+}
+
 // A narrow terminal breaks lines between words; a pipe, even from one, gets the line unchanged.
 func TestNarrowTerminal(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
-	script := provisiontest.Program(t, "script", "lines of a narrow terminal")
 	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
   did you mean verify?; see talkback
   --help`
@@ -23,10 +30,8 @@ func TestNarrowTerminal(t *testing.T) {
 		"stty cols 40; " + program + " verfy 2>&1 | cat": wide,
 		"stty cols 90; " + program + " verfy":            wide,
 	} {
-		run := exec.Command(script, "-qec", command, os.DevNull)
-		run.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1")
-		out, _ := run.CombinedOutput() // its status is the command's, or that of cat
-		if got := strings.TrimSpace(strings.ReplaceAll(string(out), "\r", "")); got != want {
+		out := onTerminal(t, command, "TERM=xterm", "NO_COLOR=1")
+		if got := strings.TrimSpace(strings.ReplaceAll(out, "\r", "")); got != want {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
@@ -36,7 +41,6 @@ func TestNarrowTerminal(t *testing.T) {
 func TestColours(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
-	script := provisiontest.Program(t, "script", "colours on a terminal")
 	for _, row := range []struct {
 		why     string
 		set     []string
@@ -48,10 +52,8 @@ func TestColours(t *testing.T) {
 		{"a terminal that knows none", []string{"TERM=dumb", "NO_COLOR="}, program + " sing", false},
 		{"a pipe", []string{"TERM=xterm", "NO_COLOR="}, program + " sing 2>&1 | cat", false},
 	} {
-		run := exec.Command(script, "-qec", row.command, os.DevNull)
-		run.Env = append(os.Environ(), row.set...)
-		out, _ := run.CombinedOutput() // its status is the command's, or that of cat
-		if !strings.Contains(string(out), `there is no command "sing"`) || regexp.MustCompile("\x1b\\[").Match(out) != row.colours {
+		out := onTerminal(t, row.command, row.set...)
+		if !strings.Contains(out, `there is no command "sing"`) || strings.Contains(out, "\x1b[") != row.colours {
 			t.Errorf("%s: %q", row.why, out)
 		}
 	}

@@ -89,16 +89,6 @@ func (o *observed) write() {
 	fetch(o.t, http.MethodGet, asking(o.address, `{ product(id: "`+plantedText+`") { id } }`))
 }
 
-// planned is an answer's record of how its pages were read.
-type planned struct {
-	Waves, Queries int
-	ReadUnits      float64
-	Reads          []struct {
-		Index   string
-		Queries int
-	}
-}
-
 // The spans of a request match its plan: as many waves and calls, of the same indexes, for as many
 // units. A batch of the stream is linked to the writes that it counts. No span, metric or log line
 // contains a customer's text, a token or a person.
@@ -118,7 +108,7 @@ func TestTraces(t *testing.T) {
 		answer := o.ask(`query Planned { product(id: "globe") { comments(`+arguments+`) `+fields+` } }`, nil, "Traceparent: 00-"+id+"-00000000000000aa-01")
 		var read struct {
 			Data struct {
-				Product struct{ Comments struct{ Plan planned } }
+				Product struct{ Comments page }
 			}
 		}
 		if err := json.Unmarshal([]byte(answer), &read); err != nil || !strings.Contains(answer, plantedText) {
