@@ -22,7 +22,6 @@ import (
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/pageindex/table"
-	"github.com/talkback/talkback/stream"
 )
 
 const numberedQuery = `query Numbered($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $page: Int, $after: String) {
@@ -114,14 +113,8 @@ func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 	t.Helper()
 	kept := table.New(a.session.Client, a.session.Table)
 	counter := counts.NewCounter(a.session.Client, a.session.Table, counts.CounterOptions{Pages: kept, Logger: slog.New(slog.DiscardHandler)})
-	for batch := range slices.Chunk(comments, 100) {
-		var records []stream.Record
-		for i := range batch {
-			a.sequence++
-			position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
-			records = append(records, stream.Record{Position: position, Created: time.Now(), New: image(&batch[i])})
-		}
-		must.Do(t, counter.Handle(t.Context(), records))
+	for batch := range slices.Chunk(arrived(comments...), 100) {
+		must.Do(t, counter.Handle(t.Context(), a.records(batch)))
 	}
 	return kept
 }

@@ -26,15 +26,21 @@ import (
 // change is one change of a comment: nil before its creation, and after its deletion.
 type change struct{ before, after *comment.Comment }
 
-// count counts the changes, as if the stream delivered them.
-func (a *api) count(changes ...change) {
-	a.tb.Helper()
+// records returns the records of changes in the stream.
+func (a *api) records(changes []change) []stream.Record {
 	records := make([]stream.Record, len(changes))
 	for i, c := range changes {
 		a.sequence++
 		position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
 		records[i] = stream.Record{Position: position, Created: time.Now(), Old: image(c.before), New: image(c.after)}
 	}
+	return records
+}
+
+// count counts the changes, as if the stream delivered them.
+func (a *api) count(changes ...change) {
+	a.tb.Helper()
+	records := a.records(changes)
 	counter := counts.NewCounter(a.session.Client, a.session.Table, counts.CounterOptions{})
 	err := counter.Handle(context.Background(), records)
 	for tries := 1; comment.KindOf(err) == comment.Timeout && tries < 5; tries++ { // DynamoDB Local is slow beside other tests
