@@ -75,7 +75,9 @@ func (m *memoryTable) put(key, it layout.Item, times float64) {
 
 // bill charges for a write the larger of the item's sizes before and after.
 func (m *memoryTable) bill(pk, sk string, before, after layout.Item, times float64) {
-	units := func(it layout.Item) float64 { return max(1, math.Ceil(float64(layout.SizeOf(it, nil))/layout.WriteUnitBytes)) }
+	units := func(it layout.Item) float64 {
+		return max(1, math.Ceil(float64(layout.SizeOf(it, nil))/layout.WriteUnitBytes))
+	}
 	switch {
 	case strings.HasPrefix(pk, "R#"):
 		m.writes += times * max(units(before), units(after))

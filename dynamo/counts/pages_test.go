@@ -2,17 +2,12 @@ package counts_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -24,7 +19,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
+	"github.com/talkback/talkback/pageindex/table"
 )
 
 // life is the history of one product's comments.
@@ -157,86 +154,24 @@ func (rd *reader) mustCount(t *testing.T, counter *counts.Counter) {
 	must.Do(t, rd.count(t.Context(), counter))
 }
 
-// unmerged is a page index whose log is never merged. It records the products that are due for a
-// merge.
-type unmerged struct {
-	client *dynamodb.Client
-	table  string
-	mu     sync.Mutex
-	due    []string
-}
-
-// Merge does nothing, so the whole log stays.
-func (u *unmerged) Merge(_ context.Context, product string) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.due = append(u.due, product)
-	return nil
-}
-
-// Runs returns the runs made from the head and the whole log.
-func (u *unmerged) Runs(ctx context.Context, product string) ([]runs.Run, error) {
-	statistics, err := u.item(ctx, layout.ProductKey(product, layout.StatisticsSK))
-	if err != nil {
-		return nil, err
-	}
-	head, err := runs.DecodeHead(bytesIn(statistics, layout.AttrHead))
-	if err != nil {
-		return nil, err
-	}
-	all := []runs.Run{}
-	for n := head.First + 1; n <= head.Last; n++ {
-		it, err := u.item(ctx, layout.PagesKey(product, layout.LogEntrySK(n)))
-		if err != nil {
-			return nil, err
-		}
-		entry, err := runs.DecodeEntry(n, bytesIn(it, layout.AttrPages))
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", runs.ErrTorn, err)
-		}
-		for _, c := range entry.Changes {
-			move(runAt(all, c.Position).Counts, c)
-		}
-		if entry.Sealed != nil {
-			all = append(all, *entry.Sealed)
-		}
-	}
-	return append(all, runs.Run{From: head.Bound, End: comment.MaxPosition, Counts: head.Counts}), nil
-}
-
-func (u *unmerged) item(ctx context.Context, key layout.Item) (layout.Item, error) {
-	output, err := u.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &u.table, Key: key, ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		return nil, err
-	}
-	return output.Item, nil
-}
-
-// bytesIn returns a binary attribute, nil for none.
-func bytesIn(it layout.Item, attr string) []byte {
-	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
-		return value.Value
-	}
-	return nil
-}
-
 // keeping returns a counter that keeps the index of page numbers.
-func keeping(client *dynamodb.Client, u *unmerged) *counts.Counter {
-	return counts.NewCounter(client, u.table, counts.CounterOptions{Pages: u, Logger: slog.New(slog.DiscardHandler)})
+func keeping(client *dynamodb.Client, name string) *counts.Counter {
+	return counts.NewCounter(client, name, counts.CounterOptions{Pages: table.New(client, name), Logger: slog.New(slog.DiscardHandler)})
 }
 
-// head returns the head of a product's page index, the zero Head if there is none.
-func (u *unmerged) head(t *testing.T, product string) runs.Head {
+// headOf returns the head of a product's page index, the zero Head if there is none.
+func headOf(t *testing.T, client *dynamodb.Client, name, product string) runs.Head {
 	t.Helper()
-	it := must.Get(u.item(t.Context(), layout.ProductKey(product, layout.StatisticsSK)))(t)
-	return must.Get(runs.DecodeHead(bytesIn(it, layout.AttrHead)))(t)
+	statistics := vandal{t: t, client: client, table: name}.get("P#"+product, "S")
+	return must.Get(runs.DecodeHead(layout.BytesOf(statistics, layout.AttrHead)))(t)
 }
 
-// check fails unless the product has an index whose head and runs have the right counts.
-func (u *unmerged) check(t *testing.T, l *life) runs.Head {
+// checkIndex fails unless the product has an index whose runs have the right counts. It returns the
+// index's head.
+func checkIndex(t *testing.T, client *dynamodb.Client, name string, l *life) runs.Head {
 	t.Helper()
-	checkRuns(t, must.Get(u.Runs(t.Context(), l.product))(t), l.model.All())
-	head := u.head(t, l.product)
+	checkRuns(t, must.Get(table.New(client, name).Runs(t.Context(), l.product))(t), l.model.All())
+	head := headOf(t, client, name, l.product)
 	if !head.Exists() {
 		t.Fatal("no head")
 	}
@@ -257,47 +192,63 @@ func checkRuns(t *testing.T, all []runs.Run, comments []comment.Comment) {
 	}
 }
 
-func runAt(all []runs.Run, p comment.Position) runs.Run {
-	for _, run := range all {
-		if p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
-			return run
+// checkRanks fails unless the index of a product has the right counts in each run, and finds the
+// ranks of a sorted list under random filters.
+func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, product string, model *commenttest.Model) {
+	t.Helper()
+	index, unsplit := table.New(client, name), false
+	index.OnUnsplit(func(string) { unsplit = true })
+	checkRuns(t, must.Get(index.Runs(t.Context(), product))(t), model.List(product, comment.Filter{}, comment.NewestFirst))
+	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
+		filter := []comment.Filter{{}, {Ratings: []int{1, 5}}, {Languages: []comment.Language{"en"}}, {Helpful: new(false)}, {Languages: []comment.Language{"de", "en"}, Verified: new(true)}}[r.IntN(5)]
+		want := model.List(product, filter, order)
+		rank := r.IntN(len(want) + 1)
+		list, targets := pageindex.List{Product: product, Filter: filter, Order: order}, []pageindex.Target{{Rank: rank, Exact: true}}
+		found, err := index.Find(t.Context(), list, targets)
+		if unsplit && comment.KindOf(err) == comment.Unavailable { // the network ended the merge
+			must.Do(t, index.Merge(t.Context(), product))
+			found, err = index.Find(t.Context(), list, targets)
+		}
+		must.Do(t, err)
+		b, before := found.Boundaries[0], 0
+		for _, c := range want {
+			if b.After != nil && (c.ID.Position().Compare(*b.After) <= 0) == (order == comment.OldestFirst) || b.After != nil && c.ID.Position() == *b.After {
+				before++
+			}
+		}
+		if b.Rank != rank || before != rank || found.Counts.Total() != len(want) {
+			t.Errorf("filter %v, order %v: rank %d is found as %d, with %d of %d comments before it; counted %d", filter, order, rank, b.Rank, before, len(want), found.Counts.Total())
 		}
 	}
-	return runs.Run{Counts: comment.Stats{}}
 }
 
-func move(counts comment.Stats, c runs.Change) {
-	if c.From != nil {
-		counts.Add(*c.From, -1)
-	}
-	if c.To != nil {
-		counts.Add(*c.To, 1)
-	}
-}
-
-// After each batch the index has the counts of the comments, whatever the network does, whatever is
-// replayed, and however many processes count.
-func TestIndexIsCounted(t *testing.T) {
+// After each batch, ranks equal those of the sorted markers, while logs are merged, whatever the
+// network does, whatever is replayed, and however many processes count. Sometimes a counter that
+// does not keep the index drops it.
+func TestRanksAreCounted(t *testing.T) {
 	r := commenttest.Rand(t)
-	direct, table := newTableAt(t, dynamotest.Dynoxide(t))
-	client, network := faulttest.Under(direct, faulttest.OneIn(r, 12))
-	u := &unmerged{client: direct, table: table}
-	counter, rd := keeping(client, u), &reader{life: newLife(r, "p")}
-	rd.add(200, false)
-	for range commenttest.Times(25, 200) {
+	direct, name := newTableAt(t, dynamotest.Dynoxide(t))
+	client, network := faulttest.Under(direct, faulttest.OneIn(r, 15))
+	counter, rd := keeping(client, name), &reader{life: newLife(r, "p")}
+	rd.add(300, false)
+	for step := range commenttest.Times(30, 300) {
 		rd.some()
-		must.Do(t, rd.count(t.Context(), counter))
+		if step%10 == 9 {
+			rd.mustCount(t, counts.NewCounter(direct, name, counts.CounterOptions{}))
+			rd.add(1, true)
+		}
+		rd.mustCount(t, counter)
+		if r.IntN(3) == 0 {
+			counter.AwaitMerges(t.Context())
+		}
 		must.Do(t, network.Flush())
-		u.check(t, rd.life)
+		checkIndex(t, direct, name, rd.life)
+		checkRanks(t, r, direct, name, rd.product, rd.model)
 		if t.Failed() {
-			return
+			t.Fatalf("step %d", step)
 		}
 	}
-	checkCounted(t, direct, table, []string{rd.product}, rd.model)
-	counter.AwaitMerges(t.Context())
-	if head := u.head(t, rd.product); head.Last-head.First < 5 || len(u.due) == 0 {
-		t.Errorf("%d entries in the log, %d merges: too little happened", head.Last-head.First, len(u.due))
-	}
+	checkCounted(t, direct, name, []string{rd.product}, rd.model)
 }
 
 // If the index is missing or incomplete, it starts anew with all comments. It never trusts what was
@@ -306,32 +257,26 @@ func TestIndexStartsAnew(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
-	u := &unmerged{client: client, table: v.table}
-	with, without := keeping(client, u), counts.NewCounter(client, v.table, counts.CounterOptions{})
+	with, without := keeping(client, v.table), counts.NewCounter(client, v.table, counts.CounterOptions{})
+	countWithout := func() {
+		rd.add(200, false)
+		rd.mustCount(t, without)
+	}
 	var before runs.Head
 	for _, row := range []struct {
 		why string
 		do  func()
 	}{
-		{"it was never kept", func() {
-			rd.add(200, false)
-			rd.mustCount(t, without)
-		}},
-		{"others counted without it", func() {
-			rd.add(200, false)
-			rd.mustCount(t, without)
-		}},
-		{"the head cannot be read", func() {
-			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: []byte("?")})
-		}},
-		{"the head is a text", func() {
-			v.update("P#p", "S", "SET i = :a", text("?"))
-		}},
+		{"it was never kept", countWithout},
+		{"others counted without it", countWithout},
+		{"the head cannot be read", func() { v.update("P#p", "S", "SET i = :a", layout.Binary([]byte("?"))) }},
+		{"the head is a text", func() { v.update("P#p", "S", "SET i = :a", text("?")) }},
 	} {
 		row.do()
 		rd.add(1, true)
 		rd.mustCount(t, with)
-		head := u.check(t, rd.life)
+		with.AwaitMerges(t.Context())
+		head := checkIndex(t, client, v.table, rd.life)
 		if head.First <= before.First {
 			t.Errorf("%s: the index has not started anew", row.why)
 		}
@@ -339,27 +284,31 @@ func TestIndexStartsAnew(t *testing.T) {
 	}
 }
 
-// Once all comments of a product are deleted, it has no head, and a merge falls due that deletes
-// the rest, also when the deletion is replayed.
-func TestNoCommentsNoIndex(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	u := &unmerged{client: client, table: newTable(t, client)}
-	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, u)
-	rd.add(10, false)
-	rd.mustCount(t, counter)
+// Once all comments of a product are deleted, it has no head, and nothing is left of its index. A
+// replay of the deletions removes what an earlier merge left.
+func TestNothingIsLeftOfAnIndex(t *testing.T) {
+	client, name := newTableAt(t, dynamotest.Dynoxide(t))
+	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, name)
+	count := func() (left []string) {
+		rd.mustCount(t, counter)
+		counter.AwaitMerges(t.Context())
+		return sortKeys(t, client, name, "R#p", "")
+	}
+	rd.add(400, true)
+	if there := count(); len(there) == 0 {
+		t.Fatal("nothing was there")
+	}
 	for _, c := range rd.model.All() {
 		rd.delete(c)
 	}
 	for range 2 {
-		u.due = nil
-		rd.mustCount(t, counter)
-		counter.AwaitMerges(t.Context())
-		if head := u.head(t, "p"); head.Exists() || !slices.Contains(u.due, "p") {
-			t.Errorf("head %v, merges of %q", head, u.due)
+		if left := count(); len(left) > 0 || headOf(t, client, name, "p").Exists() {
+			t.Errorf("left are %q", left)
 		}
+		vandal{t: t, client: client, table: name}.update("R#p", layout.DirectorySK, "SET v = :a", text("left"))
 		rd.reached = [2]int{}
 	}
 	rd.add(1, false)
-	rd.mustCount(t, counter)
-	u.check(t, rd.life)
+	count()
+	checkIndex(t, client, name, rd.life)
 }

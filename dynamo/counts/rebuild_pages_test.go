@@ -1,12 +1,16 @@
 package counts_test
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -16,20 +20,21 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex/runs"
+	"github.com/talkback/talkback/pageindex/table"
 )
 
-// rebuildKeeping rebuilds with a page index to keep.
-func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex) counts.RebuildResult {
+// rebuildKeeping rebuilds and keeps the page index.
+func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string) counts.RebuildResult {
 	t.Helper()
 	rebuilder := newRebuilder(client, name)
-	rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
+	rebuilder.Pages, rebuilder.Logger = table.New(client, name), slog.New(slog.DiscardHandler)
 	return must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 }
 
 // verifyIndex fails unless verify finds exactly these kinds of drift.
-func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex, want ...counts.DriftKind) {
+func verifyIndex(t *testing.T, client *dynamodb.Client, name string, want ...counts.DriftKind) {
 	t.Helper()
-	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, counts.VerifyOptions{Calls: 2, Pages: index}))
+	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, counts.VerifyOptions{Calls: 2, Pages: table.New(client, name)}))
 	found := must.Get(verifier.Run(t.Context(), func(int) {}))(t)
 	var kinds []counts.DriftKind
 	for _, drift := range found.Drifts {
@@ -42,53 +47,114 @@ func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index count
 
 // Verify finds damage to a page index, and a rebuild starts that index anew.
 func TestDamagedIndex(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	u := &unmerged{client: client, table: newTable(t, client)}
-	v := vandal{t: t, client: client, table: u.table}
-	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, u)
+	r := commenttest.Rand(t)
+	client, name := newTableAt(t, dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: name}
+	rd, counter := &reader{life: newLife(r, "p")}, keeping(client, name)
 	more := func(number int) {
-		rd.add(number, true)
+		for range number {
+			c := rd.comment(true) // languages are so long that the runs take several chunks
+			c.Language = comment.Language(fmt.Sprintf("x-aaaaaaaa-bbbbbbbb-cccccccc-%03d", rd.changes%130))
+			rd.model.Insert(c)
+			rd.note(nil, &c)
+		}
 		rd.mustCount(t, counter)
-		load(t, client, u.table, rd.model.All())
+		counter.AwaitMerges(t.Context())
+		load(t, client, name, rd.model.All())
 	}
-	more(300)
+	more(280)
+	if chunks := sortKeys(t, client, name, "R#p", "K#"); len(chunks) < 2 {
+		t.Fatalf("chunks %q", chunks)
+	}
+	setHead := func(change func(head *runs.Head)) func() {
+		return func() {
+			head := headOf(t, client, name, "p")
+			change(&head)
+			v.update("P#p", "S", "SET i = :a", layout.Binary(head.Encode()))
+		}
+	}
+	unreadable := layout.Binary([]byte("?"))
+	lastEntry := func() string { return layout.LogEntrySK(headOf(t, client, name, "p").Last) }
+	chunk := func() string { return sortKeys(t, client, name, "R#p", "K#")[0] }
 	for _, row := range []struct {
 		why   string
-		do    func(head runs.Head)
-		finds counts.DriftKind
+		do    func()
+		finds counts.DriftKind // WrongIndex if empty
 	}{
-		{"the head has other counts", func(head runs.Head) {
+		{why: "the head has other counts", do: setHead(func(head *runs.Head) {
 			head.Counts = comment.Stats{"x-none": {Counts: comment.Counts{1}}} // no comment is in this language
-			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
-		}, counts.WrongIndex},
-		{"the head has another bound", func(head runs.Head) {
-			head.Bound = comment.Position{}
-			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
-		}, counts.WrongIndex},
-		{"the head has a bound, and there are no runs", func(head runs.Head) {
-			head.Last = head.First
-			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
-		}, counts.WrongIndex},
-		{"the head cannot be read", func(runs.Head) {
-			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: []byte("?")})
-		}, counts.WrongIndex},
-		{"the head is gone", func(runs.Head) { v.update("P#p", "S", "REMOVE i") }, counts.MissingIndex},
-		{"an entry of the log cannot be read", func(head runs.Head) {
-			v.update("R#p", layout.LogEntrySK(head.Last), "SET v = :a", &types.AttributeValueMemberB{Value: []byte("?")})
-		}, counts.WrongIndex},
-		{"an entry of the log is gone", func(head runs.Head) { v.delete("R#p", layout.LogEntrySK(head.Last)) }, counts.WrongIndex},
+		})},
+		{why: "the head has another bound", do: setHead(func(head *runs.Head) { head.Bound = comment.Position{} })},
+		{why: "the head has a bound, and there are no runs", do: setHead(func(head *runs.Head) { head.Last = head.First })},
+		{why: "the head cannot be read", do: func() { v.update("P#p", "S", "SET i = :a", unreadable) }},
+		{why: "the head is gone", finds: counts.MissingIndex, do: func() { v.update("P#p", "S", "REMOVE i") }},
+		{why: "an entry of the log cannot be read", do: func() { v.update("R#p", lastEntry(), "SET v = :a", unreadable) }},
+		{why: "an entry of the log is gone", do: func() { v.delete("R#p", lastEntry()) }},
+		{why: "a chunk is gone", do: func() { v.delete("R#p", chunk()) }},
+		{why: "a chunk cannot be read", do: func() { v.update("R#p", chunk(), "SET v = :a", text("?")) }},
+		{why: "the directory is gone", do: func() { v.delete("R#p", layout.DirectorySK) }},
+		{why: "the directory cannot be read", do: func() { v.update("R#p", layout.DirectorySK, "SET v = :a", unreadable) }},
+		{why: "the head is gone, and what is left of the index cannot be read", finds: counts.MissingIndex, do: func() {
+			v.update("P#p", "S", "REMOVE i")
+			v.update("R#p", layout.DirectorySK, "SET v = :a", unreadable)
+		}},
+		{why: "everything is gone", do: func() {
+			for _, sort := range sortKeys(t, client, name, "R#p", "") {
+				v.delete("R#p", sort)
+			}
+		}},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			verifyIndex(t, client, u.table, u)
-			row.do(u.head(t, "p"))
-			verifyIndex(t, client, u.table, u, row.finds)
-			rebuildKeeping(t, client, u.table, u)
-			verifyIndex(t, client, u.table, u)
-			u.check(t, rd.life)
 			more(3)
-			u.check(t, rd.life)
+			if len(sortKeys(t, client, name, "R#p", lastEntry())) == 0 {
+				t.Fatal("the log has no entry")
+			}
+			row.do()
+			verifyIndex(t, client, name, cmp.Or(row.finds, counts.WrongIndex))
+			rebuildKeeping(t, client, name)
+			verifyIndex(t, client, name)
+			checkRanks(t, r, client, name, "p", rd.model)
 		})
 	}
+	more(3)
+	checkIndex(t, client, name, rd.life)
+}
+
+// A rebuild beside counting and merging leaves a right index.
+func TestIndexWhileAllGoesOn(t *testing.T) {
+	r := commenttest.Rand(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	w := newWorld(t, client, commenttest.Many(r, "globe", 300))
+	index := table.New(client, w.table)
+	w.pages = index
+	w.live(r, func(ctx context.Context) error {
+		for range 2 {
+			rebuilder := newRebuilder(client, w.table)
+			rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
+			if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.check()
+	checkRanks(t, r, client, w.table, "globe", w.model)
+}
+
+// sortKeys returns the sort keys in a partition that have a prefix.
+func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix string) (found []string) {
+	t.Helper()
+	output, err := client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &name, KeyConditionExpression: aws.String("PK = :key"),
+		ExpressionAttributeValues: layout.Item{":key": text(partition)}, ConsistentRead: aws.Bool(true),
+	})
+	must.Do(t, err)
+	for _, it := range output.Items {
+		if sort := layout.NewReader(it).Text("SK"); strings.HasPrefix(sort, prefix) {
+			found = append(found, sort)
+		}
+	}
+	return found
 }
 
 // A rebuild that keeps the index starts it for each product that is large enough, also with
@@ -97,7 +163,7 @@ func TestDamagedIndex(t *testing.T) {
 func TestRebuildKeepsTheIndex(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	u := &unmerged{client: client, table: newTable(t, client)}
+	name := newTable(t, client)
 	large, many, small := newLife(r, "large"), newLife(r, "many"), newLife(r, "small")
 	large.add(300, true)
 	many.add(300, true)
@@ -108,29 +174,29 @@ func TestRebuildKeepsTheIndex(t *testing.T) {
 		many.model.Replace(c)
 	}
 	for _, l := range []*life{large, many, small} {
-		load(t, client, u.table, l.model.All())
+		load(t, client, name, l.model.All())
 	}
-	rebuildKeeping(t, client, u.table, u)
-	u.check(t, large)
-	u.check(t, many)
-	verifyIndex(t, client, u.table, u)
-	if again := rebuildKeeping(t, client, u.table, u); again.Repaired > 0 {
+	rebuildKeeping(t, client, name)
+	checkIndex(t, client, name, large)
+	checkIndex(t, client, name, many)
+	verifyIndex(t, client, name)
+	if again := rebuildKeeping(t, client, name); again.Repaired > 0 {
 		t.Errorf("the second rebuild repairs %d products", again.Repaired)
 	}
 
-	before := u.head(t, "large")
+	before := headOf(t, client, name, "large")
 	fresh := large.comment(true)
 	large.model.Insert(fresh)
-	load(t, client, u.table, []comment.Comment{fresh})
-	rebuildKeeping(t, client, u.table, u)
-	if after := u.check(t, large); after.First != before.First {
+	load(t, client, name, []comment.Comment{fresh})
+	rebuildKeeping(t, client, name)
+	if after := checkIndex(t, client, name, large); after.First != before.First {
 		t.Error("the index started anew although it was right")
 	}
-	v := vandal{t: t, client: client, table: u.table}
+	v := vandal{t: t, client: client, table: name}
 	v.update("P#many", "S", "SET g = :a", text("*=0,0,0,0,1"))
-	rebuild(t, client, u.table)
-	u.check(t, large)
-	if head := u.head(t, "many"); head.Exists() {
+	rebuild(t, client, name)
+	checkIndex(t, client, name, large)
+	if head := headOf(t, client, name, "many"); head.Exists() {
 		t.Error("a rebuild without the index leaves the heads of products that it rewrites")
 	}
 }
