@@ -14,9 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
@@ -101,28 +99,25 @@ func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...fun
 }
 
 // BatchGetItem implements client. Its reads are consistent.
-func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (l *lagging) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var found []layout.Item
-	for _, key := range in.RequestItems["comments"].Keys {
-		if c, exists := l.now()[layout.IDOfKey(key)]; exists {
-			found = append(found, layout.Encode(c))
-		}
-	}
-	return &dynamodb.BatchGetItemOutput{
-		Responses:        map[string][]layout.Item{"comments": found},
-		ConsumedCapacity: []types.ConsumedCapacity{{CapacityUnits: aws.Float64(float64(len(found)))}},
-	}, nil
+	table := warehouse{comments: slices.Collect(maps.Values(l.now()))}
+	return table.BatchGetItem(ctx, in)
+}
+
+// seen returns the comments that an index shows after another edit.
+func (l *lagging) seen() []comment.Comment {
+	l.edit()
+	return slices.Collect(maps.Values(l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))]))
 }
 
 // Find implements pageindex.Index. Its page numbers lag too.
 func (l *lagging) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.edit()
 	index := conformance.NewModel()
-	for _, c := range l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))] {
+	for _, c := range l.seen() {
 		entry := pageindex.Entry{Product: "42", Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"}
 		if err := index.Apply(ctx, []pageindex.Entry{entry}); err != nil {
 			return pageindex.Found{}, err
@@ -131,52 +126,11 @@ func (l *lagging) Find(ctx context.Context, list pageindex.List, targets []pagei
 	return index.Find(ctx, list, targets)
 }
 
-func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (l *lagging) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.edit()
-	seen := l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))]
-	var entries []layout.Item
-	for _, c := range seen {
-		if it := layout.Encode(c); inRange(it, in) {
-			entries = append(entries, it)
-		}
-	}
-	slices.SortFunc(entries, func(a, b layout.Item) int {
-		if *in.ScanIndexForward {
-			a, b = b, a
-		}
-		sortAttr := layout.Index(*in.IndexName).SortAttr()
-		return -strings.Compare(textIn(a, sortAttr), textIn(b, sortAttr))
-	})
-	out := &dynamodb.QueryOutput{}
-	for _, it := range entries[:min(len(entries), int(*in.Limit))] {
-		if passes(it, in) {
-			out.Items = append(out.Items, it)
-		}
-		out.ScannedCount++
-		out.LastEvaluatedKey = it
-	}
-	if len(entries) <= int(*in.Limit) {
-		out.LastEvaluatedKey = nil
-	}
-	out.Count = int32(len(out.Items))
-	return out, nil
-}
-
-func textIn(it layout.Item, attr string) string { return it[attr].(*types.AttributeValueMemberS).Value }
-
-// inRange reports whether a Query scans an item.
-func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
-	index, values := layout.Index(*in.IndexName), in.ExpressionAttributeValues
-	if it[index.SortAttr()] == nil || textIn(it, index.PartitionAttr()) != textIn(values, ":p") {
-		return false
-	}
-	key := textIn(it, index.SortAttr())
-	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, index.SortAttr())) != *in.ScanIndexForward || start != nil && key == textIn(start, index.SortAttr()) {
-		return false
-	}
-	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
+	table := warehouse{comments: l.seen()}
+	return table.Query(ctx, in)
 }
 
 // editor returns a function that changes the rating, the language or the pictures of a few

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
@@ -94,21 +92,6 @@ func TestRanksThatAreNotAnswered(t *testing.T) {
 	}
 }
 
-// fetchable is a table whose comments can also be fetched by ID.
-type fetchable struct{ warehouse }
-
-func (f *fetchable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	var found []layout.Item
-	for _, key := range in.RequestItems["comments"].Keys {
-		for _, c := range f.comments {
-			if c.ID == layout.IDOfKey(key) {
-				found = append(found, layout.Encode(c))
-			}
-		}
-	}
-	return &dynamodb.BatchGetItemOutput{Responses: map[string][]layout.Item{"comments": found}}, nil
-}
-
 // Pages by number reach the first 1,024 comments with helpful votes, and all comments without.
 // Deeper, the error recommends cursors. A page at a cursor there has no number, but has the number
 // of pages.
@@ -126,7 +109,7 @@ func TestNumbersAmongHelpfulComments(t *testing.T) {
 	model := commenttest.NewModel(comments...)
 	list := model.List("42", comment.Filter{}, comment.MostHelpful)
 	for _, known := range []planner.Knowledge{{}, {Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true}, {Stats: model.Stats("42")}} {
-		store := NewStore(&fetchable{warehouse{comments: comments}}, "comments", Options{PageNumbers: index, Knowledge: func(comment.Query) planner.Knowledge { return known }})
+		store := NewStore(&warehouse{comments: comments}, "comments", Options{PageNumbers: index, Knowledge: always(known)})
 		for page, deep := range map[int]bool{1: false, 10: false, 51: false, 53: true, 58: true, 61: false, 75: false} {
 			q := comment.Query{Product: "42", Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: page}}
 			got, err := store.Comments(t.Context(), q)
