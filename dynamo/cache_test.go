@@ -73,19 +73,6 @@ func atLeisure(t *testing.T, test func(t *testing.T, v *visits)) {
 	})
 }
 
-// A first page is read once per age, and reports its age.
-func TestPagesAreKept(t *testing.T) {
-	atLeisure(t, func(t *testing.T, v *visits) {
-		for second := range 20 {
-			read, age := v.visit(t, filtered)
-			if want := second%10 == 0; read != want || age != time.Duration(second%10)*time.Second {
-				t.Errorf("second %d: read %t, %v old", second, read, age)
-			}
-			time.Sleep(time.Second)
-		}
-	})
-}
-
 // A cached page does not hold on to the items it was read from, which may be much larger than the
 // page.
 func TestPagesKeepNoReads(t *testing.T) {
