@@ -189,67 +189,43 @@ func TestMemoryReadsOncePerAge(t *testing.T) {
 }
 
 // When the stream's consumers lag or have stopped, the age of statistics counts from the watermark,
-// not from when they were read.
+// not from when they were read. A watermark in the future does not make them look younger than they
+// are by this server's own clock.
 func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	for _, row := range []struct {
-		why     string
-		reader  *reader
-		wait    time.Duration
-		trusted bool
-		reads   int // of statistics
+		why          string
+		reader       *reader
+		maxAge, wait time.Duration
+		trusted      bool
+		reads        int // of statistics
 	}{
-		{"a moment behind", &reader{lag: time.Second}, time.Second, true, 1},
-		{"old enough by the lag and the time since", &reader{lag: 4 * time.Second}, 2 * time.Second, false, 1},
-		{"too far behind to trust, so statistics only steer", &reader{lag: 6 * time.Second}, 0, false, 1},
-		{"gone", &reader{lag: time.Hour}, 0, false, 1},
-		{"unknown", &reader{unknown: true}, 0, false, 1},
-		{"cannot be read", &reader{broken: errors.New("broken")}, 0, false, 0},
-		{"by a clock that is a little ahead", &reader{lag: -time.Second}, 0, true, 1},
-		{"by a clock that is far ahead", &reader{lag: -time.Minute}, 0, false, 1},
-	} {
-		t.Run(row.why, func(t *testing.T) {
-			inTime(t, row.reader, func(t *testing.T, m *memory) {
-				m.recall(filtered)
-				m.recall(filtered)
-				synctest.Wait()
-				time.Sleep(row.wait)
-				_, statistics := row.reader.reads()
-				if known := m.recall(filtered); known.Trusted != row.trusted || statistics != row.reads {
-					t.Errorf("%+v after %d reads", known, statistics)
-				}
-			})
-		})
-	}
-}
-
-// A watermark in the future does not make statistics look younger than they are by this server's
-// own clock.
-func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
-	for _, row := range []struct {
-		why           string
-		ahead         time.Duration
-		maxAge, after time.Duration
-		trusted       bool
-	}{
-		{"0 trusts nothing when clocks agree", 0, 0, 0, false},
-		{"0 trusts nothing by a clock that is a little ahead", clockMargin, 0, 0, false},
-		{"a negative age trusts nothing either", clockMargin, -time.Second, 0, false},
-		{"at the end of their age", clockMargin, trustFor, trustFor, true},
-		{"just older than their age", clockMargin, trustFor, trustFor + 1, false},
-		{"clocks that differ too much to be compared", clockMargin + 1, trustFor, 0, false},
+		{"a moment behind", &reader{lag: time.Second}, trustFor, time.Second, true, 1},
+		{"old enough by the lag and the time since", &reader{lag: 4 * time.Second}, trustFor, 2 * time.Second, false, 1},
+		{"too far behind to trust, so statistics only steer", &reader{lag: 6 * time.Second}, trustFor, 0, false, 1},
+		{"unknown", &reader{unknown: true}, trustFor, 0, false, 1},
+		{"cannot be read", &reader{broken: errors.New("broken")}, trustFor, 0, false, 0},
+		{"by a clock that is a little ahead, at the end of their age", &reader{lag: -clockMargin}, trustFor, trustFor, true, 1},
+		{"just older than their age", &reader{lag: -clockMargin}, trustFor, trustFor + 1, false, 1},
+		{"clocks that differ too much to be compared", &reader{lag: -clockMargin - 1}, trustFor, 0, false, 1},
+		{"an age of 0 trusts nothing when clocks agree", &reader{}, 0, 0, false, 1},
+		{"0 trusts nothing by a clock that is a little ahead", &reader{lag: -clockMargin}, 0, 0, false, 1},
+		{"a negative age trusts nothing either", &reader{lag: -clockMargin}, -time.Second, 0, false, 1},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &reader{lag: -row.ahead, stats: comment.Stats{"de": {Counts: comment.Counts{0, 1}}}}
+				r := row.reader
+				r.stats = comment.Stats{"de": {Counts: comment.Counts{0, 1}}}
 				m := newMemory(r, row.maxAge, r.read)
 				m.recall(filtered)
 				m.recall(filtered)
 				synctest.Wait()
-				time.Sleep(row.after)
-				if known := m.recall(unfiltered); known.Stats == nil || known.Trusted != row.trusted || known.Age < 0 || known.AsOf.After(time.Now()) {
-					t.Errorf("%+v", known)
+				time.Sleep(row.wait)
+				marks, statistics := r.reads()
+				known := m.recall(unfiltered)
+				if known.Trusted != row.trusted || statistics != row.reads || (known.Stats != nil) != (row.reads > 0) || known.Age < 0 || known.AsOf.After(time.Now()) {
+					t.Errorf("%+v after %d reads", known, statistics)
 				}
-				if marks, _ := r.reads(); row.maxAge <= 0 && marks > 0 {
+				if row.maxAge <= 0 && marks > 0 {
 					t.Error("a watermark was read that nothing needs")
 				}
 			})
