@@ -1,10 +1,10 @@
 package dynamo_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -18,18 +18,25 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
+// A new table is recognized, and drops expired items. If a process ends after it created the table
+// but before it set the time to live, the next process sets it.
 func TestTableIsMadeAndRecognized(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		for _, when := range []string{"first", "again"} {
-			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-				t.Fatalf("%s: %v", when, err)
+		for _, begun := range []bool{false, true} {
+			client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+			if begun {
+				dynamotest.CreateTable(t, client, layout.Definition(table))
+				if on, err := dynamo.DropsExpired(t.Context(), client, table); on || err != nil {
+					t.Fatalf("at first: %v, %v", on, err)
+				}
 			}
-		}
-		must.Do(t, dynamo.CheckTable(t.Context(), client, table))
-		ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
-		if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != "expires" {
-			t.Errorf("time to live: %v, %v", ttl, err)
+			for range 2 {
+				must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+				must.Do(t, dynamo.CheckTable(t.Context(), client, table))
+				if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
+					t.Errorf("begun %v: %v, %v", begun, on, err)
+				}
+			}
 		}
 	})
 }
@@ -79,26 +86,8 @@ func TestTableIsCheckedThoughThrottled(t *testing.T) {
 	}
 }
 
-// If a process ends after it created the table but before it set the time to live, the next process
-// sets it.
-func TestTimeToLiveIsKept(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		dynamotest.CreateTable(t, client, layout.Definition(table))
-		if on, err := dynamo.DropsExpired(t.Context(), client, table); on || err != nil {
-			t.Fatalf("at first: %v, %v", on, err)
-		}
-		for range 2 {
-			must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-			if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
-				t.Errorf("%v, %v", on, err)
-			}
-		}
-	})
-}
-
 // A table with a similar but wrong definition would give wrong answers, so it is refused at
-// startup.
+// startup. The error about a table of an earlier release says how to bring its comments over.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -118,6 +107,12 @@ func TestTableOfAnotherShape(t *testing.T) {
 		{"an index that does not carry what a list shows", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 		}, `its index all does not carry attribute "l"`},
+		{"an earlier release, which sorted lists by another attribute", func(in *dynamodb.CreateTableInput) {
+			for i, name := range []string{"GSI4PK", "GSISK"} {
+				in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+				in.GlobalSecondaryIndexes[3].KeySchema[i].AttributeName = &name
+			}
+		}, "has the layout of an earlier release, which this one does not read: export its comments with the release that made it, and import them into a new table"},
 	} {
 		input := layout.Definition(dynamotest.TableName(t))
 		row.change(input)
@@ -128,47 +123,6 @@ func TestTableOfAnotherShape(t *testing.T) {
 			t.Errorf("%s: %v; want a sentence that says %q and names the cure", row.why, err, row.says)
 		}
 	}
-}
-
-// A table of an earlier release is refused. The error says what to do: export its comments with
-// that release.
-func TestTableOfAnEarlierRelease(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		dynamotest.CreateTable(t, client, earlierDefinition(table))
-		err := dynamo.CheckTable(t.Context(), client, table)
-		for _, says := range []string{table, "earlier release", "export its comments with the release that made it", "import them into a new table", "--table"} {
-			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v; want a sentence that says %q", err, says)
-			}
-		}
-	})
-}
-
-// earlierDefinition returns the definition of the table before lists were sorted by PK.
-func earlierDefinition(table string) *dynamodb.CreateTableInput {
-	attribute := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
-	}
-	key := func(partition, sort string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{
-			{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
-		}
-	}
-	input := layout.Definition(table)
-	input.AttributeDefinitions = []types.AttributeDefinition{attribute("PK"), attribute("SK"), attribute("GSISK")}
-	input.GlobalSecondaryIndexes = nil
-	for _, index := range [][2]string{{"byLangAndRating", "GSIPK"}, {"byLang", "GSI2PK"}, {"byRating", "GSI3PK"}, {"all", "GSI4PK"}} {
-		input.AttributeDefinitions = append(input.AttributeDefinitions, attribute(index[1]))
-		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(index[0]),
-			KeySchema: key(index[1], "GSISK"),
-			Projection: &types.Projection{
-				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"l", "r", "ti", "tx", "ai", "an", "v", "u"},
-			},
-		})
-	}
-	return input
 }
 
 // The projection of an index cannot change once it has comments, so each index of comments also
@@ -198,11 +152,5 @@ func dropUnusedAttributes(input *dynamodb.CreateTableInput) {
 	for _, index := range input.GlobalSecondaryIndexes {
 		note(index.KeySchema)
 	}
-	var kept []types.AttributeDefinition
-	for _, definition := range input.AttributeDefinitions {
-		if used[*definition.AttributeName] {
-			kept = append(kept, definition)
-		}
-	}
-	input.AttributeDefinitions = kept
+	input.AttributeDefinitions = slices.DeleteFunc(input.AttributeDefinitions, func(d types.AttributeDefinition) bool { return !used[*d.AttributeName] })
 }
