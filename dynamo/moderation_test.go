@@ -167,10 +167,8 @@ func TestDecisionIsMadeOnce(t *testing.T) {
 func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
 	t.Helper()
 	client, table := NewTable(t, endpoint)
-	store, c := NewStore(client, table, Options{}), pending(t, "p")
-	c.Status, c.Moderation = comment.Approved, nil
-	must.Get(store.Add(t.Context(), c, ""))(t)
-	return store, c
+	store := NewStore(client, table, Options{})
+	return store, added(t, store, commenttest.Rand(t))
 }
 
 // Pages of the queue equal those of a list in memory, for any filter and size, while states change.
@@ -257,9 +255,7 @@ func TestReportsThroughFaults(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for reporters := range 5 {
-		c := commenttest.Random(r, "p")
-		c.Version, c.UpdatedAt = 1, nil
-		must.Get(healthy.Add(t.Context(), c, ""))(t)
+		c := added(t, healthy, r)
 		overBadNetworks(t, r, client, reporters, 4, func(i int, client *dynamodb.Client, _ *rand.Rand) {
 			w := auth.Reporter{Store: NewStore(client, table, Options{}), Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
 			for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
@@ -305,9 +301,7 @@ func TestReportOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := NewTable(t, endpoint)
 		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
-		before := commenttest.Random(commenttest.Rand(t), "p")
-		before.Version, before.UpdatedAt = 1, nil
-		must.Get(store.Add(t.Context(), before, ""))(t)
+		before := added(t, store, commenttest.Rand(t))
 		waiting := before
 		waiting.Moderation = &comment.Moderation{Reports: 1, Held: []comment.HoldReason{comment.HeldReported}, Since: at}
 		must.Do(t, store.Report(t.Context(), before, waiting, comment.Report{By: "a", At: at, Reason: "SPAM"}))

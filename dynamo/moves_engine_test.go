@@ -15,22 +15,38 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
-// page of these two ratings.
-func TestToggledCommentIsOnEachPage(t *testing.T) {
-	r := commenttest.Rand(t)
+// toggling returns a store of comments with 1 or 5 stars. Before each of its queries an edit may
+// toggle one of them, which pick chooses.
+func toggling(t *testing.T, r *rand.Rand, options dynamo.Options, pick func([]comment.Comment) comment.Comment) (*dynamo.Store, []comment.Comment) {
+	t.Helper()
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
-	meanwhile := func() {}
-	store := dynamo.NewStore(faulttest.Before(client, "Query", func() { meanwhile() }), table, dynamo.Options{Knowledge: dynamo.RareEnds})
+	options.Knowledge = dynamo.RareEnds
+	var toggled comment.Comment
+	var store *dynamo.Store
+	store = dynamo.NewStore(faulttest.Before(client, "Query", func() {
+		if r.IntN(2) == 0 {
+			after := toggled
+			after.Rating, after.Version = 6-toggled.Rating, toggled.Version+1
+			must.Do(t, store.Replace(context.Background(), toggled, after))
+			toggled = after
+		}
+	}), table, options)
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
 		must.Get(store.Add(t.Context(), comments[i], ""))(t)
 	}
+	toggled = pick(comments)
+	return store, comments
+}
+
+// A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
+// page of these two ratings.
+func TestToggledCommentIsOnEachPage(t *testing.T) {
+	r := commenttest.Rand(t)
+	store, comments := toggling(t, r, dynamo.Options{}, func(all []comment.Comment) comment.Comment { return all[r.IntN(len(all))] })
 	model := commenttest.NewModel(comments...)
 	q := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst}
-	toggled := comments[r.IntN(len(comments))]
-	meanwhile = func() { toggled = toggle(t, r, store, toggled) }
 	lookups, extra := 0, 0.0
 	const pages = 60
 	for range pages {
@@ -60,18 +76,13 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 // of the page is then one of the page before, and it has its text too.
 func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
-	meanwhile := func() {}
-	store := dynamo.NewStore(faulttest.Before(client, "Query", func() { meanwhile() }), table, dynamo.Options{Knowledge: dynamo.RareEnds, PageNumbers: noIndex{}})
+	store, comments := toggling(t, r, dynamo.Options{PageNumbers: noIndex{}}, func(all []comment.Comment) comment.Comment {
+		return slices.MaxFunc(all, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
+	})
 	texts := map[comment.ID]string{}
-	comments := commenttest.Many(r, "42", 12)
-	for i := range comments {
-		comments[i].Rating = []int{1, 5}[i%2]
-		texts[comments[i].ID] = comments[i].Text
-		must.Get(store.Add(t.Context(), comments[i], ""))(t)
+	for _, c := range comments {
+		texts[c.ID] = c.Text
 	}
-	newest := slices.MaxFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
-	meanwhile = func() { newest = toggle(t, r, store, newest) }
 	lookups := 0
 	for range 40 {
 		page, err := store.Comments(t.Context(), comment.Query{
@@ -133,15 +144,4 @@ func TestLookupsOfAPage(t *testing.T) {
 			}
 		}
 	}
-}
-
-// toggle edits a comment to the other rating, or leaves it unchanged.
-func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comment) comment.Comment {
-	if r.IntN(2) == 0 {
-		return before
-	}
-	after := before
-	after.Rating, after.Version = 6-before.Rating, before.Version+1
-	must.Do(t, store.Replace(context.Background(), before, after))
-	return after
 }
