@@ -24,7 +24,7 @@ import (
 func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 	r := commenttest.Rand(t)
 	var comments []comment.Comment
-	for range 60 {
+	for range 30 {
 		comments = append(comments, commenttest.Large(r, "large", 240<<10))
 	}
 	for range 30 {
@@ -38,11 +38,11 @@ func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 		withoutText, held bool
 		most              float64
 	}{
-		{"as assumed", comments[60:], false, true, 30},
-		{"as assumed, without texts", comments[60:], true, true, 30},
+		{"as assumed", comments[30:], false, true, 30},
+		{"as assumed, without texts", comments[30:], true, true, 30},
 		{"one large one", comments[:1], false, true, 68},
-		{"many large ones", comments[:60], false, false, layout.BoundFactor*60 + 128 + 25*68},
-		{"many large ones without texts", comments[:60], true, false, layout.BoundFactor*60 + 128 + 25*68},
+		{"many large ones", comments[:30], false, false, layout.BoundFactor*30 + 128 + 25*68},
+		{"many large ones without texts", comments[:30], true, false, layout.BoundFactor*30 + 128 + 25*68},
 	} {
 		account := usage.NewPool(1 << 30).Open(1 << 30)
 		var ids []comment.ID

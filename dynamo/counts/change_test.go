@@ -24,6 +24,7 @@ func changed(version, rating int) comment.Comment {
 func TestRecordsAreDecodedToChanges(t *testing.T) {
 	first, second := changed(1, 1), changed(2, 5)
 	at := time.Unix(1_700_000_000, 0)
+	tombstone := layout.Tombstone(first.ID, "", at)
 	for _, row := range []struct {
 		why    string
 		record stream.Record
@@ -33,9 +34,10 @@ func TestRecordsAreDecodedToChanges(t *testing.T) {
 		{"an edit", stream.Record{Old: layout.Encode(first), New: layout.Encode(second)},
 			[]Change{{Before: &comment.Cell{Language: "en", Rating: 1}, After: &comment.Cell{Language: "en", Rating: 5}, Version: 2}}},
 		{"a deleted comment", stream.Record{Old: layout.Encode(second)}, []Change{{Before: &comment.Cell{Language: "en", Rating: 5}}}},
-		{"a tombstone in place of a comment", stream.Record{Old: layout.Encode(second), New: layout.Tombstone(first.ID, "", at)},
-			[]Change{{Before: &comment.Cell{Language: "en", Rating: 5}}}},
-		{"a tombstone that expired", stream.Record{Old: layout.Tombstone(first.ID, "", at)}, nil},
+		{"a tombstone in place of a comment", stream.Record{Old: layout.Encode(second), New: tombstone}, []Change{{Before: &comment.Cell{Language: "en", Rating: 5}}}},
+		{"a comment in place of its tombstone", stream.Record{Old: tombstone, New: layout.Encode(first)}, []Change{{After: &comment.Cell{Language: "en", Rating: 1}, Version: 1}}},
+		{"a tombstone that expired", stream.Record{Old: tombstone}, nil},
+		{"a tombstone changed by hand", stream.Record{Old: tombstone, New: tombstone}, nil},
 		{"statistics", stream.Record{New: layout.ProductKey("42", layout.StatisticsSK)}, nil},
 	} {
 		row.record.Position, row.record.Created = "p", at

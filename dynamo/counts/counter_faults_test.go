@@ -28,7 +28,7 @@ func TestCountingOverABadNetwork(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
-			for n, more := commenttest.Stride(r, 4), true; more; n += commenttest.Stride(r, 4) {
+			for n, more := commenttest.Stride(r, 8), true; more; n += commenttest.Stride(r, 8) {
 				table := newTable(t, direct)
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				counter := counts.NewCounter(client, table, counts.CounterOptions{})
@@ -53,7 +53,7 @@ func TestWhatCountingReturns(t *testing.T) {
 	direct, table := newTableAt(t, dynamotest.Dynoxide(t))
 	good := layout.Encode(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
 	with := func(attr string, value types.AttributeValue) map[string]types.AttributeValue {
-		changed := map[string]types.AttributeValue{"t": &types.AttributeValueMemberS{Value: "private words"}}
+		changed := map[string]types.AttributeValue{"t": text("private words")}
 		maps.Copy(changed, good)
 		if changed[attr] = value; value == nil {
 			delete(changed, attr)
@@ -70,7 +70,7 @@ func TestWhatCountingReturns(t *testing.T) {
 		{"an invalid id", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
 		{"no product", with("A", nil), "record 1: item C#01000000000000000000000000 has no product in A"},
 		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is missing or of another type"},
-		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is not a rating of 1 to 5"},
+		{"a rating that does not exist", with("r", layout.Number(6)), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is not a rating of 1 to 5"},
 		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is missing or of another type"},
 		{"the name of the row that languages share", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
 	} {

@@ -1,7 +1,6 @@
 package counts_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
@@ -25,15 +23,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// These tests share one engine, which slows down with the number of tables in use. In parallel they
-// take a fifth more processor time, and are no faster.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "1"); err != nil {
-		panic(err)
-	}
-	dynamotest.Main(m)
-}
+// No test runs in parallel to others: they share one engine, which slows down with the number of
+// tables in use. In parallel they take a fifth more processor time, and are no faster.
+func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 // history is a random history of some products: the records of each shard, and the comments that
 // remain.
@@ -99,10 +91,8 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 	switch {
 	case after != nil:
 		record.New, id = layout.Encode(*after), after.ID
-	case sequence%2 == 0: // a tombstone; otherwise an item deleted by hand
-		record.New = map[string]types.AttributeValue{
-			"PK": record.Old["PK"], "SK": record.Old["SK"], "e": &types.AttributeValueMemberN{Value: "1"},
-		}
+	case sequence%2 == 0: // otherwise it is an item deleted by hand
+		record.New = layout.Tombstone(id, "", time.Now())
 	}
 	shard := &h.shards[id[len(id)-1]%2]
 	*shard = append(*shard, record)

@@ -229,7 +229,6 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 // TestLeaderShardsChange and TestCountsAreExact check that in both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
-		t.Parallel()
 		r := commenttest.Rand(t)
 		client := call.NewLocalClient(endpoint)
 		var comments []comment.Comment

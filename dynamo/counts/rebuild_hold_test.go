@@ -1,17 +1,13 @@
 package counts_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -26,39 +22,14 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// busy is a client of a table. Whenever a product's markers are read, other processes count the
-// product, unless it is held.
-type busy struct {
-	*dynamodb.Client
-	table       string
-	went, stood atomic.Int64 // how often others counted, and how often a hold stopped them
-}
-
-func (b *busy) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if in.IndexName == nil {
-		if err := b.count(ctx, in.ExpressionAttributeValues[":key"]); err != nil {
-			return nil, err
-		}
+// disturb changes the statistics of a product as counting would, unless the product is held.
+func (v vandal) disturb(product, expression string, values ...types.AttributeValue) (held bool) {
+	v.t.Helper()
+	err := v.updateIf("attribute_exists(PK) AND attribute_not_exists(h)", "P#"+product, "S", expression, values...)
+	if held = errors.As(err, new(*types.ConditionalCheckFailedException)); !held {
+		must.Do(v.t, err)
 	}
-	return b.Client.Query(ctx, in, o...)
-}
-
-// count makes the change by which a look recognizes that others counted.
-func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
-	_, err := b.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &b.table,
-		Key:                       map[string]types.AttributeValue{"PK": product, "SK": text("S")},
-		UpdateExpression:          aws.String("SET n = n + :one"),
-		ConditionExpression:       aws.String("attribute_exists(PK) AND attribute_not_exists(h)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
-	})
-	var held *types.ConditionalCheckFailedException
-	if errors.As(err, &held) {
-		b.stood.Add(1)
-		return nil
-	}
-	b.went.Add(1)
-	return err
+	return held
 }
 
 // A product that is counted during every look is held for a moment, and is right after it.
@@ -67,10 +38,18 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		client := call.NewLocalClient(endpoint)
 		v, _ := damaged(t, client)
 		v.grid("de=0,0,0,0,1 en=0,0,0,7,2")
-		b := &busy{Client: client, table: v.table}
-		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
-		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {
-			t.Errorf("%+v, %v; others counted %d times and waited %d times", result, err, b.went.Load(), b.stood.Load())
+		went, stood := 0, 0 // how often others counted, and how often a hold stopped them
+		busy := faulttest.Before(client, "Query", func() {
+			for _, product := range []string{"p", "bystander"} {
+				if v.disturb(product, "SET n = n + :a", layout.Number(1)) {
+					stood++
+				} else {
+					went++
+				}
+			}
+		})
+		if result := rebuild(t, busy, v.table); result.Repaired != 1 || went < 2 || stood < 3 {
+			t.Errorf("%+v; others counted %d times and waited %d times", result, went, stood)
 		}
 		verify(t, client, v.table)
 		checkCounted(t, client, v.table, []string{"p", "bystander"}, storedModel(t, client, v.table))
@@ -79,52 +58,28 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 				t.Errorf("%s is still held", product)
 			}
 		}
-		found, err := counts.HastenVerifier(counts.NewVerifier(b, v.table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
+		found, err := counts.HastenVerifier(counts.NewVerifier(busy, v.table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
 		if err != nil || len(found.Restless) != 2 || len(found.Drifts) > 0 {
 			t.Errorf("verifying, which holds nothing: %+v, %v", found, err)
 		}
 	})
 }
 
-// shifting is a client of a table. Until product p is held, each look finds it wrong in another
-// way. During a look nothing changes.
-type shifting struct {
-	*dynamodb.Client
-	table string
-	looks int
-	held  bool
-}
-
-func (s *shifting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	if s.looks++; !s.held {
-		_, err := s.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: key("P#p", "S"), UpdateExpression: aws.String("SET n = n + :one, g = :wrong"), ConditionExpression: aws.String("attribute_not_exists(h)"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":one": &types.AttributeValueMemberN{Value: "1"}, ":wrong": text(fmt.Sprintf("de=0,0,0,0,%d", s.looks)),
-			},
-		})
-		var held *types.ConditionalCheckFailedException
-		if s.held = errors.As(err, &held); err != nil && !s.held {
-			return nil, err
-		}
-	}
-	return s.Client.BatchGetItem(ctx, in, o...)
-}
-
 // A product is held too if nothing changes during any look, and yet no two looks find the same.
 func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v, _ := damaged(t, client)
-	others := &shifting{Client: client, table: v.table}
-	if result, err := counts.Hasten(counts.NewRebuilder(others, v.table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil || result.Repaired != 1 {
-		t.Errorf("%+v, %v", result, err)
+	looks, held := 0, false
+	shifting := faulttest.Before(client, "BatchGetItem", func() {
+		if looks++; !held {
+			held = v.disturb("p", "SET n = n + :a, g = :b", layout.Number(1), text(fmt.Sprintf("de=0,0,0,0,%d", looks)))
+		}
+	})
+	result, err := counts.Hasten(counts.NewRebuilder(shifting, v.table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {})
+	if err != nil || result.Repaired != 1 || !held {
+		t.Errorf("%+v, %v; held %v", result, err, held)
 	}
 	verify(t, client, v.table)
-}
-
-func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
-	v.t.Helper()
-	return must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t).Item
 }
 
 // The hold of a killed rebuild never blocks the next rebuild, and blocks counters only until it
@@ -151,29 +106,6 @@ func TestHoldLeftBehind(t *testing.T) {
 			t.Errorf("%s: it is still held", row.why)
 		}
 	}
-}
-
-// looking is a client after whose first look at a comment and its marker something else happens.
-type looking struct {
-	*dynamodb.Client
-	then func()
-}
-
-func (l *looking) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out, err := l.Client.BatchGetItem(ctx, in, o...)
-	comments, markers := false, false
-	for _, wanted := range in.RequestItems {
-		for _, key := range wanted.Keys {
-			partition := layout.NewReader(key).Text("PK")
-			comments = comments || strings.HasPrefix(partition, layout.CommentPKPrefix)
-			markers = markers || strings.HasPrefix(partition, layout.ProductPKPrefix)
-		}
-	}
-	if then := l.then; comments && markers && then != nil {
-		l.then = nil
-		then()
-	}
-	return out, err
 }
 
 // While a product is held, others do not count it, even if they read it before the hold.
@@ -219,19 +151,11 @@ func TestCommentChangesAfterALook(t *testing.T) {
 	load(t, client, table, []comment.Comment{before})
 	after := before
 	after.Version, after.Rating = before.Version+1, before.Rating%comment.MaxRating+1
-	changing := &looking{Client: client, then: func() {
-		if err := dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after); err != nil {
-			t.Error(err)
-		}
+	rebuild(t, faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() {
+		must.Do(t, dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after))
 		record := stream.Record{Position: "1", Old: layout.Encode(before), New: layout.Encode(after)}
-		if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}); err != nil {
-			t.Error(err)
-		}
-	}}
-	_, err := counts.Hasten(counts.NewRebuilder(changing, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
-	if err != nil || changing.then != nil {
-		t.Errorf("the rebuild ends with %v; not looked: %v", err, changing.then != nil)
-	}
+		must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}))
+	})), table)
 	checkCounted(t, client, table, []string{"p"}, commenttest.NewModel(after))
 	verify(t, client, table)
 }

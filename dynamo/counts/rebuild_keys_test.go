@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
@@ -136,7 +135,7 @@ func TestLostState(t *testing.T) {
 	load(t, client, v.table, comments)
 	pk := "C#" + comments[2].ID.Position().String()
 	v.update(pk, "C", "REMOVE z")
-	v.update("C#"+comments[0].ID.Position().String(), "D#1", "SET note = :a", &types.AttributeValueMemberS{Value: "a decision"})
+	v.update("C#"+comments[0].ID.Position().String(), "D#1", "SET note = :a", text("a decision"))
 	result := rebuild(t, client, v.table)
 	found := verify(t, client, v.table)
 	if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || len(found.Improper) != 1 || found.Improper[0].Key != pk+"/C" {
@@ -148,7 +147,6 @@ func TestLostState(t *testing.T) {
 // each unchanged product once, in order. In the end everything is right.
 func TestLeaderShardsChange(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		t.Parallel()
 		r := commenttest.Rand(t)
 		client, table := newTableAt(t, endpoint)
 		model := commenttest.NewModel()
@@ -171,7 +169,7 @@ func TestLeaderShardsChange(t *testing.T) {
 			return countOthers(ctx, t, counts.NewCounter(client, table, counts.CounterOptions{}), dynamo.NewStore(client, table, dynamo.Options{}), model)
 		})
 		group.Go(func() error { return readLeaders(ctx, dynamo.NewStore(client, table, dynamo.Options{}), want) })
-		for _, shards := range []int{1, 16, 5} {
+		for _, shards := range []int{16, 5} {
 			rebuilder := counts.HastenButForReaders(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 			rebuilder.LeaderShards = shards
 			if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {

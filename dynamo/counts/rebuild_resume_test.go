@@ -82,7 +82,6 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 	}
 	for lane, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
-			t.Parallel()
 			r := commenttest.Rand(t)
 			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n, fault, first+lane) {
 				table := damaged(t)

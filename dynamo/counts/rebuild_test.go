@@ -34,13 +34,18 @@ func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.Rebuild
 // each element.
 func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
 	t.Helper()
-	found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
+	return verifyWith(t, client, table, counts.VerifyOptions{Calls: 2}, want...)
+}
+
+func verifyWith(t *testing.T, client *dynamodb.Client, table string, options counts.VerifyOptions, want ...counts.DriftKind) counts.Verified {
+	t.Helper()
+	found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, table, options)).Run(t.Context(), func(int) {}))(t)
 	var kinds []counts.DriftKind
 	for _, drift := range found.Drifts {
 		kinds = append(kinds, drift.Kind)
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" || len(found.Restless) > 0 {
-		t.Errorf("drifts %v, restless %v: %s", found.Drifts, found.Restless, diff)
+		t.Errorf("%d drifts, among them %v, restless %v: %s", len(kinds), found.Drifts[:min(len(kinds), 10)], found.Restless, diff)
 	}
 	return found
 }

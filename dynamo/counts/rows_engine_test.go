@@ -114,7 +114,6 @@ func TestCountingBesideDamage(t *testing.T) {
 		{"the marker's cell cannot be read", setMarker(0, "SET s = :a", text("private words"))},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			t.Parallel()
 			v, comments := damaged(t, client)
 			row.do(v, comments)
 			h := &history{}

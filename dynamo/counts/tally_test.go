@@ -22,88 +22,42 @@ var (
 	german5  = &comment.Cell{Language: "de", Rating: 5}
 )
 
+// Each row tallies standings of a product. Where it was counted, the globe's marker is in english5 at
+// position 7.
 func TestTallyUp(t *testing.T) {
-	counted := map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}}
-	en5 := comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 1}}}
+	globe5 := marker{cell: english5, position: "7", exists: true}
+	looked5 := globe5
+	looked5.looked = true
+	none, en5 := marker{}, comment.Stats{"en": {Counts: comment.Counts{4: 1}}}
 	for _, row := range []struct {
 		why       string
-		markers   map[comment.ID]marker
-		stats     comment.Stats
+		globe     marker
 		standings []standing
 		want      comment.Stats
 		marked    int
 	}{
-		{
-			why:       "a new comment is counted",
-			standings: []standing{{ID: globe, Cell: english5, position: "1"}},
-			want:      en5, marked: 1,
-		},
-		{
-			why:       "two of one batch are one change of the statistics",
-			standings: []standing{{ID: globe, Cell: english5, position: "1"}, {ID: plate, Cell: english5, position: "2"}},
-			want:      comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 2}}}, marked: 2,
-		},
-		{
-			why:     "an edit moves a comment between its counts, by the marker and not by the record's old image",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, Cell: german5, position: "8"}},
-			want:      comment.Stats{"de": {Counts: comment.Counts{0, 0, 0, 0, 1}}}, marked: 1,
-		},
-		{
-			why:     "a deletion subtracts the comment and removes a language without comments",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, position: "8"}},
-			want:      comment.Stats{}, marked: 1,
-		},
-		{
-			why:     "a record that the marker follows already changes nothing",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, Cell: english1, position: "7"}},
-			want:      en5,
-		},
-		{
-			why:     "an earlier record, from a reader that fell behind, changes nothing",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, position: "6"}},
-			want:      en5,
-		},
-		{
-			why:     "an edit of the text alone costs no write",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
-			want:      en5,
-		},
-		{
-			why:     "a change and its reversal in one batch are noted, so that a reader with the change alone is rejected",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, Cell: english5, position: "9", moved: true}},
-			want:      en5, marked: 1,
-		},
-		{
-			why:       "the deletion of a comment that was never counted changes nothing",
-			standings: []standing{{ID: globe, position: "1"}},
-			want:      comment.Stats{},
-		},
-		{
-			why:     "a look at the comment counts, whatever record the marker follows",
-			markers: counted, stats: en5,
-			standings: []standing{{ID: globe, Cell: english1}},
-			want:      comment.Stats{"en": {Counts: comment.Counts{1, 0, 0, 0, 0}}}, marked: 1,
-		},
-		{
-			why:     "the first record after a look is noted although it changes nothing, so that earlier records are rejected",
-			markers: map[comment.ID]marker{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
-			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
-			want:      en5, marked: 1,
-		},
-		{
-			why:     "a look that finds nothing new costs no write",
-			markers: map[comment.ID]marker{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
-			standings: []standing{{ID: globe, Cell: english5}},
-			want:      en5,
-		},
+		{"a new comment is counted", none, []standing{{ID: globe, Cell: english5, position: "1"}}, en5, 1},
+		{"two of one batch are one change of the statistics", none,
+			[]standing{{ID: globe, Cell: english5, position: "1"}, {ID: plate, Cell: english5, position: "2"}}, comment.Stats{"en": {Counts: comment.Counts{4: 2}}}, 2},
+		{"an edit moves a comment between its counts, by the marker and not by the record's old image", globe5,
+			[]standing{{ID: globe, Cell: german5, position: "8"}}, comment.Stats{"de": {Counts: comment.Counts{4: 1}}}, 1},
+		{"a deletion subtracts the comment and removes a language without comments", globe5, []standing{{ID: globe, position: "8"}}, comment.Stats{}, 1},
+		{"a record that the marker follows already changes nothing", globe5, []standing{{ID: globe, Cell: english1, position: "7"}}, en5, 0},
+		{"an earlier record, from a reader that fell behind, changes nothing", globe5, []standing{{ID: globe, position: "6"}}, en5, 0},
+		{"an edit of the text alone costs no write", globe5, []standing{{ID: globe, Cell: english5, position: "8"}}, en5, 0},
+		{"a change and its reversal in one batch are noted, so that a reader with the change alone is rejected", globe5,
+			[]standing{{ID: globe, Cell: english5, position: "9", moved: true}}, en5, 1},
+		{"the deletion of a comment that was never counted changes nothing", none, []standing{{ID: globe, position: "1"}}, comment.Stats{}, 0},
+		{"a look at the comment counts, whatever record the marker follows", globe5,
+			[]standing{{ID: globe, Cell: english1}}, comment.Stats{"en": {Counts: comment.Counts{1}}}, 1},
+		{"the first record after a look is noted although it changes nothing, so that earlier records are rejected", looked5,
+			[]standing{{ID: globe, Cell: english5, position: "8"}}, en5, 1},
+		{"a look that finds nothing new costs no write", looked5, []standing{{ID: globe, Cell: english5}}, en5, 0},
 	} {
-		before := ledger{product: "p", statistics: statistics{stats: row.stats}, markers: row.markers}
+		before := ledger{product: "p", statistics: statistics{stats: comment.Stats{}}, markers: map[comment.ID]marker{}}
+		if row.globe.exists {
+			before.stats, before.markers[globe] = en5, row.globe
+		}
 		got := tallyUp(before, row.standings, maxItemsPerTransaction)
 		check.Equal(t, row.want, got.after.stats, row.why)
 		if len(got.markers) != row.marked || got.standings != len(row.standings) {

@@ -5,19 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/stream"
 )
 
 // A deleted comment is gone for every reader and writer, and none of its words remain. Loading it
@@ -73,40 +68,9 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 			t.Errorf("version %d is %s: %v", c.Version, what, err)
 		}
 	}
-	output := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key("C#"+c.ID.Position().String(), "C"), ConsistentRead: aws.Bool(true)}))(t)
-	names := slices.Sorted(maps.Keys(output.Item))
+	names := slices.Sorted(maps.Keys(vandal{t: t, client: client, table: table}.get("C#"+c.ID.Position().String(), "C")))
 	if want := []string{"PK", "SK", "e", "m"}; !slices.Equal(names, want) {
 		t.Errorf("what stays has the attributes %v, want %v", names, want)
-	}
-}
-
-// A tombstone in place of a comment counts as a deletion. A comment in place of its tombstone
-// counts as a new comment. A change of the tombstone itself counts as nothing.
-func TestTombstonesAreCounted(t *testing.T) {
-	client, table := newTableAt(t, dynamotest.Dynoxide(t))
-	c := commenttest.Random(commenttest.Rand(t), "p")
-	counter, there := counts.NewCounter(client, table, counts.CounterOptions{}), layout.Encode(c)
-	gone := key("C#"+c.ID.Position().String(), "C")
-	gone["e"], gone["m"] = &types.AttributeValueMemberN{Value: "1"}, text("mark")
-	for _, row := range []struct {
-		record stream.Record
-		want   []comment.Comment
-		why    string
-	}{
-		{stream.Record{Position: "1", New: there}, []comment.Comment{c}, "written"},
-		{stream.Record{Position: "2", Old: there, New: gone}, nil, "deleted"},
-		{stream.Record{Position: "3", Old: gone, New: there}, []comment.Comment{c}, "revived"},
-		{stream.Record{Position: "4", Old: there, New: gone}, nil, "deleted again"},
-		{stream.Record{Position: "5", Old: gone, New: gone}, nil, "a tombstone changed by hand"},
-		{stream.Record{Position: "6", Old: gone}, nil, "a tombstone removed by hand"},
-	} {
-		if err := counter.Handle(t.Context(), []stream.Record{row.record}); err != nil {
-			t.Fatalf("%s: %v", row.why, err)
-		}
-		checkCounted(t, client, table, []string{"p"}, commenttest.NewModel(row.want...))
-		if t.Failed() {
-			t.Fatal(row.why)
-		}
 	}
 }
 
