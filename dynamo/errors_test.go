@@ -36,58 +36,51 @@ func (r *refusing) Do(request *http.Request) (*http.Response, error) {
 }
 
 // uses are the calls that the package makes to DynamoDB, by name.
-var uses = map[string]func(context.Context, *dynamodb.Client) error{
-	"Query": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t", Options{}).Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
+var uses = map[string]func(context.Context, *dynamodb.Client, *Store) error{
+	"Query": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		return errorOf(s.Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}}))
+	},
+	"GetItem": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		return errorOf(s.Inspect(ctx, errorsID))
+	},
+	"BatchGetItem": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		_, _, err := s.CommentsByID(ctx, []comment.ID{errorsID}, false)
 		return err
 	},
-	"GetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t", Options{}).Inspect(ctx, errorsID)
-		return err
+	"Scan": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
+		return errorOf(HasComments(ctx, client, "t"))
 	},
-	"BatchGetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, _, err := NewStore(client, "t", Options{}).CommentsByID(ctx, []comment.ID{errorsID}, false)
-		return err
+	"PutItem": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		return errorOf(s.Add(ctx, errorsComment, ""))
 	},
-	"Scan": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := HasComments(ctx, client, "t")
-		return err
+	"PutItem of an edit": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		return s.Replace(ctx, errorsComment, errorsComment)
 	},
-	"PutItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t", Options{}).Add(ctx, errorsComment, "")
-		return err
-	},
-	"PutItem of an edit": func(ctx context.Context, client *dynamodb.Client) error {
-		return NewStore(client, "t", Options{}).Replace(ctx, errorsComment, errorsComment)
-	},
-	"PutItem of a delete": func(ctx context.Context, client *dynamodb.Client) error {
-		return NewStore(client, "t", Options{}).Delete(ctx, errorsComment)
-	},
-	"PutItem of a lease": func(ctx context.Context, client *dynamodb.Client) error {
+	"PutItem of a delete": func(ctx context.Context, _ *dynamodb.Client, s *Store) error { return s.Delete(ctx, errorsComment) },
+	"PutItem of a lease": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		return leases.NewLeases(client, "t").SwapState(ctx, stream.State{Version: 1}, stream.State{})
 	},
-	"TransactWriteItems": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t", Options{}).Add(ctx, errorsComment, "key")
-		return err
+	"TransactWriteItems": func(ctx context.Context, _ *dynamodb.Client, s *Store) error {
+		return errorOf(s.Add(ctx, errorsComment, "key"))
 	},
-	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client) error {
+	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		return call.Transact(ctx, client, []types.TransactWriteItem{call.PutIf("t", layout.CommentKey(errorsID), "", nil)})
 	},
-	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client) error {
+	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		loader := NewLoader(client, "t", 1)
 		return loader.writeOne(ctx, loading{Comment: errorsComment, put: loader.putOf(errorsComment, nil)})
 	},
-	"DescribeTable": func(ctx context.Context, client *dynamodb.Client) error {
-		return CheckTable(ctx, client, "t")
-	},
-	"CreateTable": func(ctx context.Context, client *dynamodb.Client) error {
+	"DescribeTable": func(ctx context.Context, _ *dynamodb.Client, s *Store) error { return s.Ready(ctx) },
+	"CreateTable": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		return CreateTable(ctx, client, "t")
 	},
-	"UpdateTimeToLive": func(ctx context.Context, client *dynamodb.Client) error {
+	"UpdateTimeToLive": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		_, err := client.UpdateTimeToLive(ctx, layout.TimeToLive("t"))
 		return call.Wrap(err, "UpdateTimeToLive")
 	},
 }
+
+func errorOf[T any](_ T, err error) error { return err }
 
 const errorsID = comment.ID("c_01HZ0000000000000000000000")
 
@@ -172,7 +165,8 @@ func TestWhatErrorsMean(t *testing.T) {
 				if row.code == "" {
 					table.body = ""
 				}
-				err := uses[use](t.Context(), call.Over(call.NewLocalClient("http://table"), table))
+				client := call.Over(call.NewLocalClient("http://table"), table)
+				err := uses[use](t.Context(), client, NewStore(client, "t", Options{}))
 				told := comment.Kind(-1)
 				if err != nil {
 					told = comment.KindOf(err)

@@ -173,19 +173,14 @@ func TestScannerThroughEveryFault(t *testing.T) {
 	})
 }
 
-// scanFunc is a table that answers scans only.
-type scanFunc func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error)
-
-func (f scanFunc) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	return f(ctx, in)
+// scanned is a table that answers scans only.
+type scanned struct {
+	*dynamodb.Client // nil
+	scan             func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error)
 }
 
-func (scanFunc) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	panic("nobody queries")
-}
-
-func (scanFunc) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
-	panic("nobody asks for the table")
+func (s scanned) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return s.scan(ctx, in)
 }
 
 // A table that throttles for a while delays a scan. A table that keeps throttling ends it, in
@@ -201,7 +196,7 @@ func TestScannerWaitsAndGivesUp(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start, calls := time.Now(), 0
-			table := scanFunc(func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+			table := scanned{scan: func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 				if in.ConsistentRead == nil || !*in.ConsistentRead {
 					t.Error("what was written just before may be missing")
 				}
@@ -210,7 +205,7 @@ func TestScannerWaitsAndGivesUp(t *testing.T) {
 					return nil, &types.ProvisionedThroughputExceededException{}
 				}
 				return &dynamodb.ScanOutput{}, nil
-			})
+			}}
 			_, err := collect(t, dynamo.NewScanner(table, "t", 1).All(t.Context()))
 			if took := time.Since(start); (err == nil) != (test.want < 0) || err != nil && comment.KindOf(err) != test.want || took > time.Minute || calls > 100 {
 				t.Errorf("%s: %v after %s and %d calls", test.why, err, took, calls)
@@ -227,7 +222,7 @@ func TestScannerIsBounded(t *testing.T) {
 		var mu sync.Mutex
 		now, most, calls, before := 0, 0, 0, 0
 		page := encoded(commenttest.Many(rand.New(rand.NewPCG(5, 9)), "p", 10))
-		table := scanFunc(func(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+		table := scanned{scan: func(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 			mu.Lock()
 			now, calls = now+1, calls+1
 			most = max(most, now)
@@ -240,7 +235,7 @@ func TestScannerIsBounded(t *testing.T) {
 				return nil, ctx.Err()
 			}
 			return &dynamodb.ScanOutput{Items: page, LastEvaluatedKey: map[string]types.AttributeValue{"PK": page[0]["PK"]}}, nil
-		})
+		}}
 		for range dynamo.NewScanner(table, "t", 3).All(t.Context()) {
 			time.Sleep(time.Second) // in the bubble's time
 			mu.Lock()
@@ -263,13 +258,13 @@ func encoded(comments []comment.Comment) (items []layout.Item) {
 }
 
 // segmented is a table with all of its items in the first segment.
-func segmented(items []layout.Item) scanFunc {
-	return func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+func segmented(items []layout.Item) scanned {
+	return scanned{scan: func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		if *in.Segment != 0 {
 			return &dynamodb.ScanOutput{}, nil
 		}
 		return &dynamodb.ScanOutput{Items: slices.Clone(items)}, nil
-	}
+	}}
 }
 
 // A damaged item ends a scan with an error that names the item. A copy without it would look

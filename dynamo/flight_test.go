@@ -13,26 +13,36 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// slowRead is a read that takes a second, unless its context ends before. It counts its calls and
-// those that ended early.
-type slowRead struct{ made, ended atomic.Int32 }
+// airport has callers that share reads. A read takes a second, unless its context ends before.
+type airport struct {
+	*testing.T
+	flights     flights
+	group       sync.WaitGroup // of the callers
+	made, ended atomic.Int32   // reads, and those that ended early
+}
 
-func (r *slowRead) read(ctx context.Context) (sharedPage, error) {
-	made := r.made.Add(1)
+// inTheAir runs a test in a synctest bubble.
+func inTheAir(t *testing.T, test func(a *airport)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(&airport{T: t}) })
+}
+
+func (a *airport) read(ctx context.Context) (sharedPage, error) {
+	made := a.made.Add(1)
 	select {
 	case <-ctx.Done():
-		r.ended.Add(1)
+		a.ended.Add(1)
 		return sharedPage{}, ctx.Err()
 	case <-time.After(time.Second):
 		return sharedPage{comments: make([]layout.Compressed, made)}, nil
 	}
 }
 
-// counts checks how many reads were made, and how many of them ended early.
-func (r *slowRead) counts(t *testing.T, made, ended int32) {
-	t.Helper()
-	if r.made.Load() != made || r.ended.Load() != ended {
-		t.Errorf("%d reads, of which %d ended early; want %d and %d", r.made.Load(), r.ended.Load(), made, ended)
+// reads checks how many reads were made, and how many of them ended early.
+func (a *airport) reads(made, ended int32) {
+	a.Helper()
+	if a.made.Load() != made || a.ended.Load() != ended {
+		a.Errorf("%d reads, of which %d ended early; want %d and %d", a.made.Load(), a.ended.Load(), made, ended)
 	}
 }
 
@@ -45,11 +55,11 @@ type passenger struct {
 }
 
 // fly starts a caller, and waits until it leads a read or follows one.
-func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *passenger {
+func (a *airport) fly(ctx context.Context) *passenger {
 	p := &passenger{}
-	group.Go(func() {
+	a.group.Go(func() {
 		began := time.Now()
-		p.page, p.err = f.join(ctx, flightKey{queryKey: queryKey{product: "globe"}}, r.read)
+		p.page, p.err = a.flights.join(ctx, flightKey{queryKey: queryKey{product: "globe"}}, a.read)
 		p.took = time.Since(began)
 	})
 	synctest.Wait()
@@ -67,26 +77,23 @@ func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 // Callers of the same query share a read that is under way. A caller of another query, a later
 // caller, and a caller after a change do not share it.
 func TestFlightsAreShared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f flights
-		var r slowRead
-		var group sync.WaitGroup
+	inTheAir(t, func(a *airport) {
 		for i := range 10 {
-			group.Go(func() {
-				_, _ = f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe", size: i % 2}}, r.read)
+			a.group.Go(func() {
+				_, _ = a.flights.join(a.Context(), flightKey{queryKey: queryKey{product: "globe", size: i % 2}}, a.read)
 			})
 		}
-		group.Wait()
-		r.counts(t, 2, 0)
-		fly(t.Context(), &group, &f, &r)
-		r.counts(t, 3, 0)
-		group.Go(func() {
-			_, _ = f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe"}, changes: 1}, r.read)
+		a.group.Wait()
+		a.reads(2, 0)
+		a.fly(a.Context())
+		a.reads(3, 0)
+		a.group.Go(func() {
+			_, _ = a.flights.join(a.Context(), flightKey{queryKey: queryKey{product: "globe"}, changes: 1}, a.read)
 		})
-		group.Wait()
-		r.counts(t, 4, 0)
-		if len(f.under) > 0 {
-			t.Errorf("%d reads are kept that have ended", len(f.under))
+		a.group.Wait()
+		a.reads(4, 0)
+		if len(a.flights.under) > 0 {
+			a.Errorf("%d reads are kept that have ended", len(a.flights.under))
 		}
 	})
 }
@@ -94,27 +101,22 @@ func TestFlightsAreShared(t *testing.T) {
 // A caller that stops waiting does not end the read for the others. If it made the first call, the
 // others share a second read.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f flights
-		var r slowRead
-		var group sync.WaitGroup
-		first, leaveFirst := context.WithCancel(t.Context())
-		second, leaveSecond := context.WithCancel(t.Context())
-		leader := fly(first, &group, &f, &r)
-		follower := fly(second, &group, &f, &r)
-		stays := fly(t.Context(), &group, &f, &r)
+	inTheAir(t, func(a *airport) {
+		first, leaveFirst := context.WithCancel(a.Context())
+		second, leaveSecond := context.WithCancel(a.Context())
+		leader, follower, stays := a.fly(first), a.fly(second), a.fly(a.Context())
 		leaveSecond()
 		synctest.Wait()
-		r.counts(t, 1, 0)
-		another := fly(t.Context(), &group, &f, &r)
+		a.reads(1, 0)
+		another := a.fly(a.Context())
 		leaveFirst()
-		group.Wait()
-		stays.lands(t, 2, time.Second)
-		another.lands(t, 2, time.Second)
-		r.counts(t, 2, 1)
+		a.group.Wait()
+		stays.lands(a.T, 2, time.Second)
+		another.lands(a.T, 2, time.Second)
+		a.reads(2, 1)
 		for _, left := range []*passenger{leader, follower} {
 			if !errors.Is(left.err, context.Canceled) || left.took > 0 {
-				t.Errorf("a caller that left got %v after %v", left.err, left.took)
+				a.Errorf("a caller that left got %v after %v", left.err, left.took)
 			}
 		}
 	})
@@ -122,42 +124,35 @@ func TestFlightsOfThoseWhoLeave(t *testing.T) {
 
 // A read ends when no caller waits for it any more, and later callers do not join it.
 func TestFlightsThatNobodyWaitsFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f flights
-		var r slowRead
-		var group sync.WaitGroup
-		first, leaveFirst := context.WithCancel(t.Context())
-		second, leaveSecond := context.WithCancel(t.Context())
-		fly(first, &group, &f, &r)
-		fly(second, &group, &f, &r)
+	inTheAir(t, func(a *airport) {
+		first, leaveFirst := context.WithCancel(a.Context())
+		second, leaveSecond := context.WithCancel(a.Context())
+		a.fly(first)
+		a.fly(second)
 		leaveSecond()
 		leaveFirst()
 		synctest.Wait()
-		later := fly(t.Context(), &group, &f, &r)
-		r.counts(t, 2, 1)
-		group.Wait()
-		later.lands(t, 2, time.Second)
+		later := a.fly(a.Context())
+		a.reads(2, 1)
+		a.group.Wait()
+		later.lands(a.T, 2, time.Second)
 	})
 }
 
 // The deadline of the leader does not apply to its followers: when it passes, they share a second
 // read.
 func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f flights
-		var r slowRead
-		var group sync.WaitGroup
-		short, cancel := context.WithTimeout(t.Context(), time.Second/4)
+	inTheAir(t, func(a *airport) {
+		short, cancel := context.WithTimeout(a.Context(), time.Second/4)
 		defer cancel()
-		leader := fly(short, &group, &f, &r)
-		one, two := fly(t.Context(), &group, &f, &r), fly(t.Context(), &group, &f, &r)
-		group.Wait()
+		leader, one, two := a.fly(short), a.fly(a.Context()), a.fly(a.Context())
+		a.group.Wait()
 		if !errors.Is(leader.err, context.DeadlineExceeded) {
-			t.Errorf("the leader without time got %v", leader.err)
+			a.Errorf("the leader without time got %v", leader.err)
 		}
-		one.lands(t, 2, time.Second*5/4)
-		two.lands(t, 2, time.Second*5/4)
-		r.counts(t, 2, 1)
+		one.lands(a.T, 2, time.Second*5/4)
+		two.lands(a.T, 2, time.Second*5/4)
+		a.reads(2, 1)
 	})
 }
 
@@ -219,23 +214,20 @@ func TestFlightsThatFail(t *testing.T) {
 
 // A leader whose operation already holds too much text fails alone: its followers read again.
 func TestFlightsWhoseLeaderHoldsTooMuch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var f flights
-		var group sync.WaitGroup
+	inTheAir(t, func(a *airport) {
 		full := comment.Errorf(comment.TooMuchText, "too much text")
-		group.Go(func() {
-			_, err := f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe"}}, func(context.Context) (sharedPage, error) {
+		a.group.Go(func() {
+			_, err := a.flights.join(a.Context(), flightKey{queryKey: queryKey{product: "globe"}}, func(context.Context) (sharedPage, error) {
 				time.Sleep(time.Second)
 				return sharedPage{}, full
 			})
 			if !errors.Is(err, full) {
-				t.Errorf("the leader got %v", err)
+				a.Errorf("the leader got %v", err)
 			}
 		})
 		synctest.Wait()
-		var r slowRead
-		follower := fly(t.Context(), &group, &f, &r)
-		group.Wait()
-		follower.lands(t, 1, 2*time.Second)
+		follower := a.fly(a.Context())
+		a.group.Wait()
+		follower.lands(a.T, 1, 2*time.Second)
 	})
 }

@@ -82,15 +82,6 @@ func TestMovesBelowTheFirstWave(t *testing.T) {
 	}
 }
 
-// manyOf returns count comments of a product, all with one rating and in one language.
-func manyOf(t *testing.T, product string, count, rating int) []comment.Comment {
-	out := commenttest.Many(commenttest.Rand(t), product, count)
-	for i := range out {
-		out[i].Rating, out[i].Language = rating, "de"
-	}
-	return out
-}
-
 // slowFirst is a table whose first read is so slow that the product's statistics, requested beside
 // the page, arrive before it ends.
 type slowFirst struct {
@@ -107,7 +98,10 @@ func (s slowFirst) Query(ctx context.Context, in *dynamodb.QueryInput, options .
 
 // Statistics that arrive during the first wave of a cold page plan the second wave.
 func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
-	comments := manyOf(t, "product-0", 400, 5)
+	comments := commenttest.Many(commenttest.Rand(t), "product-0", 400)
+	for i := range comments {
+		comments[i].Rating, comments[i].Language = 5, "de"
+	}
 	for i := range 3 {
 		comments[200+i].Rating = 1 + i
 	}

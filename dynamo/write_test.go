@@ -124,7 +124,6 @@ func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 	throttled := fails(&types.ProvisionedThroughputExceededException{})
 	broken := fails(&smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer})
 	invalid := fails(&smithy.GenericAPIError{Code: "ValidationException", Fault: smithy.FaultClient})
-	missing := fails(&types.ResourceNotFoundException{})
 	for _, row := range []struct {
 		why     string
 		script  []func(context.Context) error
@@ -133,11 +132,8 @@ func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 		calls   int
 	}{
 		{"busy to the end", []func(context.Context) error{throttled}, comment.Throttled, false, 5},
-		{"broken to the end", []func(context.Context) error{broken}, comment.Unavailable, true, 5},
 		{"broken, and then busy to the end", []func(context.Context) error{broken, throttled}, comment.Unavailable, true, 5},
 		{"busy, and then broken", []func(context.Context) error{throttled, throttled, broken}, comment.Unavailable, true, 5},
-		{"refused at once", []func(context.Context) error{invalid}, comment.Internal, false, 1},
-		{"no table", []func(context.Context) error{missing}, comment.Unavailable, false, 1},
 		{"broken, and then refused", []func(context.Context) error{broken, invalid}, comment.Unavailable, true, 2},
 		{"no answer at all", []func(context.Context) error{hangs}, comment.Timeout, true, 4},
 		{"busy, and then no answer", []func(context.Context) error{throttled, hangs}, comment.Timeout, true, 5},

@@ -30,19 +30,6 @@ func HastenButForReaders(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits for the end, and returns
-// the heartbeat's error.
-func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
-	lease := newRebuildLease(client, table, "me", "", time.Millisecond)
-	if err := lease.acquire(ctx); err != nil {
-		return err
-	}
-	if err := lease.Finish(ctx); err != nil {
-		return err
-	}
-	return lease.Save(ctx)
-}
-
 // HastenVerifier removes the waits of a verification.
 func HastenVerifier(v *Verifier) *Verifier {
 	v.wait = time.Millisecond

@@ -113,16 +113,10 @@ func TestMaxLeaderBytes(t *testing.T) {
 
 // A leaderboard costs no more for each shard than it needs, even the longest.
 func TestLeadersUnits(t *testing.T) {
-	for _, row := range []struct {
-		why   string
-		first int
-		want  float64
-	}{
-		{"64 shards of half a unit, in eight parts", 10, 4.5},
-		{"as many entries from each of four", 100, 14.5},
-	} {
-		if got := LeadersUnits(row.first); got != row.want {
-			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
+	// 64 shards of half a unit, in eight parts; as many entries from each of four
+	for first, want := range map[int]float64{10: 4.5, 100: 14.5} {
+		if got := LeadersUnits(first); got != want {
+			t.Errorf("of %d products: %v units, want %v", first, got, want)
 		}
 	}
 }

@@ -30,58 +30,45 @@ import (
 type memoryTable struct {
 	votes.Writer // methods that the tests do not call
 	mu           sync.Mutex
-	partitions   map[string]*memoryPartition
+	keys         []string // of all items, sorted
+	items        map[string]layout.Item
 	writes       float64
 }
 
-type memoryPartition struct {
-	sorts []string
-	items map[string]layout.Item
-}
+// keyText returns a primary key as one text, which sorts as the keys of a partition do.
+func keyText(partition, sort string) string { return partition + "\x00" + sort }
 
-func newMemoryTable() *memoryTable {
-	return &memoryTable{partitions: map[string]*memoryPartition{}}
-}
-
-func keysOf(it layout.Item) (partition, sort string) {
+func keyTextOf(it layout.Item) string {
 	r := layout.NewReader(it)
-	return r.Text(layout.AttrPK), r.Text(layout.AttrSK)
+	return keyText(r.Text(layout.AttrPK), r.Text(layout.AttrSK))
 }
 
 // put writes an item, or deletes it if it is nil. times is the price of a write unit: 2 in a
 // transaction.
 func (m *memoryTable) put(key, it layout.Item, times float64) {
-	pk, sk := keysOf(key)
-	p := m.partitions[pk]
-	if p == nil {
-		p = &memoryPartition{items: map[string]layout.Item{}}
-		m.partitions[pk] = p
-	}
-	before := p.items[sk]
-	m.bill(pk, sk, before, it, times)
-	i, found := slices.BinarySearch(p.sorts, sk)
+	at := keyTextOf(key)
+	m.bill(at, m.items[at], it, times)
+	i, found := slices.BinarySearch(m.keys, at)
 	switch {
 	case it == nil && found:
-		p.sorts = slices.Delete(p.sorts, i, i+1)
-		delete(p.items, sk)
-		return
+		m.keys = slices.Delete(m.keys, i, i+1)
 	case it != nil && !found:
-		p.sorts = slices.Insert(p.sorts, i, sk)
+		m.keys = slices.Insert(m.keys, i, at)
 	}
-	if it != nil {
-		p.items[sk] = it
+	if m.items[at] = it; it == nil {
+		delete(m.items, at)
 	}
 }
 
 // bill charges for a write the larger of the item's sizes before and after.
-func (m *memoryTable) bill(pk, sk string, before, after layout.Item, times float64) {
+func (m *memoryTable) bill(at string, before, after layout.Item, times float64) {
 	units := func(it layout.Item) float64 {
 		return max(1, math.Ceil(float64(layout.SizeOf(it, nil))/layout.WriteUnitBytes))
 	}
 	switch {
-	case strings.HasPrefix(pk, "R#"):
+	case strings.HasPrefix(at, "R#"):
 		m.writes += times * max(units(before), units(after))
-	case sk == layout.StatisticsSK:
+	case strings.HasSuffix(at, keyText("", layout.StatisticsSK)):
 		plain := maps.Clone(after)
 		delete(plain, layout.AttrHead)
 		m.writes += times * (units(after) - units(plain))
@@ -94,20 +81,12 @@ func (m *memoryTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemI
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
 	for name, want := range in.RequestItems {
 		for _, key := range want.Keys {
-			if it := m.get(key); it != nil {
+			if it := m.items[keyTextOf(key)]; it != nil {
 				out.Responses[name] = append(out.Responses[name], it)
 			}
 		}
 	}
 	return out, nil
-}
-
-func (m *memoryTable) get(key layout.Item) layout.Item {
-	pk, sk := keysOf(key)
-	if p := m.partitions[pk]; p != nil {
-		return p.items[sk]
-	}
-	return nil
 }
 
 func (m *memoryTable) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -117,18 +96,14 @@ func (m *memoryTable) Query(_ context.Context, in *dynamodb.QueryInput, _ ...fun
 	for name, value := range in.ExpressionAttributeValues {
 		values[name] = value.(*types.AttributeValueMemberS).Value
 	}
-	p := m.partitions[values[":key"]]
-	if p == nil {
-		return &dynamodb.QueryOutput{}, nil
-	}
 	out := &dynamodb.QueryOutput{}
 	from, to := sortRange(*in.KeyConditionExpression, values)
-	first, _ := slices.BinarySearch(p.sorts, from)
-	for _, sort := range p.sorts[first:] {
-		if sort > to {
+	first, _ := slices.BinarySearch(m.keys, keyText(values[":key"], from))
+	for _, at := range m.keys[first:] {
+		if at > keyText(values[":key"], to) {
 			break
 		}
-		out.Items = append(out.Items, p.items[sort])
+		out.Items = append(out.Items, m.items[at])
 	}
 	if in.ScanIndexForward != nil && !*in.ScanIndexForward {
 		slices.Reverse(out.Items)
@@ -171,7 +146,7 @@ func (m *memoryTable) TransactGetItems(_ context.Context, in *dynamodb.TransactG
 	defer m.mu.Unlock()
 	out := &dynamodb.TransactGetItemsOutput{}
 	for _, get := range in.TransactItems {
-		out.Responses = append(out.Responses, types.ItemResponse{Item: m.get(get.Get.Key)})
+		out.Responses = append(out.Responses, types.ItemResponse{Item: m.items[keyTextOf(get.Get.Key)]})
 	}
 	return out, nil
 }
@@ -217,9 +192,9 @@ type priced struct {
 }
 
 func newPriced(tb testing.TB) *priced {
-	m := newMemoryTable()
-	p := &priced{tb: tb, table: m, counter: counts.NewCounter(m, "t", counts.CounterOptions{Pages: table.New(m, "t"), Logger: slog.New(slog.DiscardHandler)}), r: rand.New(rand.NewPCG(1, 1))}
-	return p
+	m := &memoryTable{items: map[string]layout.Item{}}
+	options := counts.CounterOptions{Pages: table.New(m, "t"), Logger: slog.New(slog.DiscardHandler)}
+	return &priced{tb: tb, table: m, counter: counts.NewCounter(m, "t", options), r: rand.New(rand.NewPCG(1, 1))}
 }
 
 // fresh returns a comment created in a second. Its language is one of eight, each half as frequent

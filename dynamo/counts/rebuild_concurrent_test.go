@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -126,24 +127,16 @@ func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter
 // live writes and counts until work is done and everything written is counted.
 func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	w.t.Helper()
-	done := make(chan struct{})
+	var done, written atomic.Bool
 	group, ctx := errgroup.WithContext(w.t.Context())
 	group.Go(func() error {
-		defer close(done)
+		defer done.Store(true)
 		return work(ctx)
 	})
-	ended := func() bool {
-		select {
-		case <-done:
-			return true
-		default:
-			return false
-		}
-	}
-	writes, written := rand.New(rand.NewPCG(r.Uint64(), 1)), make(chan struct{})
+	writes := rand.New(rand.NewPCG(r.Uint64(), 1))
 	group.Go(func() error {
-		defer close(written)
-		for gone := []comment.Comment(nil); !ended(); {
+		defer written.Store(true)
+		for gone := []comment.Comment(nil); !done.Load(); {
 			if err := w.write(ctx, writes, &gone); err != nil {
 				return err
 			}
@@ -160,12 +153,7 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 			}
 			counter := counts.NewCounter(w.client, w.table, options)
 			for {
-				over := false
-				select {
-				case <-written:
-					over = true
-				default:
-				}
+				over := written.Load()
 				all, err := w.count(ctx, r, counter, shard, &inHand)
 				if err != nil || all && over {
 					return err

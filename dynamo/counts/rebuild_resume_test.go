@@ -126,6 +126,21 @@ func TestRebuildWhoseAnswersAreLost(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
+// interrupted returns a client whose n-th call cancels a context. That call and all later ones meet
+// a fault.
+func interrupted(t *testing.T, direct *dynamodb.Client, n int, fault faulttest.Fault) (context.Context, *dynamodb.Client, *faulttest.Network) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
+		if call < n {
+			return faulttest.None
+		}
+		cancel()
+		return fault
+	})
+	return ctx, client, network
+}
+
 // callsWithoutHeartbeats returns the number of a rebuild's calls, without its heartbeats. A slow
 // machine makes more and more heartbeats, so a test that spoils each call in turn would not end.
 func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
@@ -143,29 +158,18 @@ func TestRebuildInterrupted(t *testing.T) {
 	most := 2 * callsWithoutHeartbeats(t, direct, smallTable(t, direct, r, historicProducts...))
 	for n, more := 1, true; more && n <= most; n += commenttest.Stride(r, 24) {
 		table := smallTable(t, direct, r, historicProducts...)
-		ctx, cancel := context.WithCancel(t.Context())
-		killed := r.IntN(2) == 0
-		client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
-			if call < n {
-				return faulttest.None
-			}
-			cancel()
-			if killed {
-				return faulttest.Refused // a killed process writes nothing more
-			}
-			return faulttest.None
-		})
+		fault := []faulttest.Fault{faulttest.None, faulttest.Refused}[r.IntN(2)] // a killed process writes nothing more
+		ctx, client, network := interrupted(t, direct, n, fault)
 		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 		rebuilder.LeaderShards = 1 + r.IntN(9)
 		_, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 		if more = network.Calls() >= n; !more && err != nil {
 			t.Fatal(err)
 		}
-		cancel()
 		rebuild(t, direct, table)
 		checkRebuilt(t, direct, table)
 		if t.Failed() {
-			t.Fatalf("ended at call %d, killed %v", n, killed)
+			t.Fatalf("ended at call %d: %s", n, fault)
 		}
 	}
 }
@@ -175,20 +179,13 @@ func TestRebuildInterrupted(t *testing.T) {
 func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := smallTable(t, direct, commenttest.Rand(t), historicProducts...)
-	ctx, cancel := context.WithCancel(t.Context())
-	client, _ := faulttest.Under(direct, func(call int) faulttest.Fault {
-		if call < 15 {
-			return faulttest.None
-		}
-		cancel()
-		return faulttest.Refused // a killed process writes nothing more
-	})
+	ctx, client, _ := interrupted(t, direct, 15, faulttest.Refused)
 	killed := newRebuilder(client, table)
 	killed.Engine = "127.0.0.1:1001"
 	if _, err := killed.Run(ctx, func(counts.RebuildProgress) {}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	next := counts.HastenButForHeartbeats(counts.NewRebuilder(direct, table, counts.RebuildOptions{Calls: 2}))
 	next.Engine = "127.0.0.1:1002"
@@ -213,15 +210,8 @@ func TestRebuildPassesWhatIsDone(t *testing.T) {
 	most := 2 * callsWithoutHeartbeats(t, client, sixEach())
 	for n, more := 10, true; more && n <= most; n += commenttest.Stride(r, 14) {
 		table := sixEach()
-		ctx, cancel := context.WithCancel(t.Context())
-		spoiled, network := faulttest.Under(client, func(call int) faulttest.Fault {
-			if call == n {
-				cancel()
-			}
-			return faulttest.None
-		})
+		ctx, spoiled, network := interrupted(t, client, n, faulttest.None)
 		_, _ = counts.Hasten(counts.NewRebuilder(spoiled, table, counts.RebuildOptions{Calls: 4})).Run(ctx, func(counts.RebuildProgress) {})
-		cancel()
 		more = network.Calls() >= n
 		left := must.Get(counts.NotPassed(t.Context(), client, table))(t)
 		deleteAll(t, client, table, left)
@@ -305,12 +295,6 @@ func TestOneRebuildAtATime(t *testing.T) {
 		t.Errorf("the first ends with %v, the second with %v", err, second)
 	}
 	checkRebuilt(t, client, table)
-}
-
-// A heartbeat after the end finds nothing to save, and reports no other rebuild.
-func TestHeartbeatAfterTheEnd(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	must.Do(t, counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)))
 }
 
 // A rebuild that was silent for too long, and was taken over, stops.
