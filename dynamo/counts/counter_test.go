@@ -27,46 +27,50 @@ import (
 // tables in use. In parallel they take a fifth more processor time, and are no faster.
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// history is a random history of some products: the records of each shard, and the comments that
-// remain.
+// history is a random history of some products: the records of each shard, the comments that remain
+// and those that were deleted.
 type history struct {
 	shards [2][]stream.Record
 	model  *commenttest.Model
+	gone   []comment.Comment
 }
 
 var historicProducts = []string{"globe", "a/b#c", "ü"}
 
-// newHistory makes a number of records: comments are added, edited and deleted, and some deleted
-// ones come back. Half of them have votes and any state: only approved ones count.
+// change draws a change: a comment is added, or one of those there is edited or deleted, or a
+// deleted one comes back. fresh makes comments.
+func (h *history) change(r *rand.Rand, there []comment.Comment, fresh func(product string) comment.Comment) (before, after *comment.Comment) {
+	switch choice := r.IntN(10); {
+	case choice < 5 && len(there) > 0:
+		before = &there[r.IntN(len(there))]
+		if choice < 2 {
+			h.gone = append(h.gone, *before)
+			return before, nil
+		}
+		after = new(fresh(before.ProductID))
+		after.ID, after.Version = before.ID, before.Version+1
+		return before, after
+	case choice < 7 && len(h.gone) > 0:
+		last := len(h.gone) - 1
+		after = new(fresh(h.gone[last].ProductID))
+		after.ID, h.gone = h.gone[last].ID, h.gone[:last]
+		return nil, after
+	}
+	return nil, new(fresh(historicProducts[r.IntN(len(historicProducts))]))
+}
+
+// newHistory makes a number of changes. Half of the comments have votes and any state: only
+// approved ones count.
 func newHistory(r *rand.Rand, records int) *history {
 	h := &history{model: commenttest.NewModel()}
 	written := commenttest.NewModel() // comments of all states
-	var gone []comment.Comment
-	fresh := func(product string) comment.Comment {
-		if r.IntN(2) == 0 {
-			return commenttest.Moderated(r, commenttest.Random(r, product))
-		}
-		return commenttest.Random(r, product)
-	}
 	for sequence := range records {
-		var before, after *comment.Comment
-		there := written.All()
-		switch choice := r.IntN(10); {
-		case choice < 2 && len(there) > 0:
-			before = &there[r.IntN(len(there))]
-			gone = append(gone, *before)
-		case choice < 5 && len(there) > 0:
-			before = &there[r.IntN(len(there))]
-			again := fresh(before.ProductID)
-			again.ID = before.ID
-			after = &again
-		case choice < 6 && len(gone) > 0:
-			after = &gone[len(gone)-1]
-			gone = gone[:len(gone)-1]
-		default:
-			added := fresh(historicProducts[r.IntN(len(historicProducts))])
-			after = &added
-		}
+		before, after := h.change(r, written.All(), func(product string) comment.Comment {
+			if r.IntN(2) == 0 {
+				return commenttest.Moderated(r, commenttest.Random(r, product))
+			}
+			return commenttest.Random(r, product)
+		})
 		if before != nil {
 			written.Delete(before.ID)
 			h.model.Delete(before.ID)
@@ -178,9 +182,6 @@ func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.
 	return grid
 }
 
-// stalled is a batch that a reader applies late.
-type stalled struct{ records []stream.Record }
-
 // Readers come and go, start at or before the place reached so far, and apply old batches long
 // after other readers. The counts are as if one reader had read everything once.
 func TestCountsAreExact(t *testing.T) {
@@ -199,7 +200,7 @@ func TestCountsAreExact(t *testing.T) {
 func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 	t.Helper()
 	var reached [2]int
-	var inHand []stalled
+	var inHand [][]stream.Record // batches that a reader applies late
 	for reached[0] < len(h.shards[0]) || reached[1] < len(h.shards[1]) {
 		var group errgroup.Group
 		for shard, records := range h.shards {
@@ -207,19 +208,19 @@ func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 			end := min(start+r.IntN(60), len(records))
 			batch := records[start:end]
 			if r.IntN(3) == 0 {
-				inHand = append(inHand, stalled{records[start:min(end, reached[shard]+1)]})
+				inHand = append(inHand, records[start:min(end, reached[shard]+1)])
 			}
 			reached[shard] = max(reached[shard], end)
 			group.Go(func() error { return counter.Handle(t.Context(), batch) })
 		}
 		if n := len(inHand); n > 0 && r.IntN(2) == 0 {
 			late := inHand[r.IntN(n)]
-			group.Go(func() error { return counter.Handle(t.Context(), late.records) })
+			group.Go(func() error { return counter.Handle(t.Context(), late) })
 		}
 		must.Do(t, group.Wait())
 	}
 	for _, late := range inHand {
-		must.Do(t, counter.Handle(t.Context(), late.records))
+		must.Do(t, counter.Handle(t.Context(), late))
 	}
 }
 

@@ -30,7 +30,6 @@ type life struct {
 	r       *rand.Rand
 	product string
 	changes int
-	gone    []comment.Comment
 	clock   time.Time
 }
 

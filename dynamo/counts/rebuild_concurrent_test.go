@@ -54,40 +54,28 @@ func (w *world) behind() int {
 	return len(w.history.shards[0]) + len(w.history.shards[1]) - w.reached[0] - w.reached[1]
 }
 
-// write makes a random change: it adds, edits or deletes a comment, or brings one back.
-func (w *world) write(ctx context.Context, r *rand.Rand, gone *[]comment.Comment) error {
+// write makes a random change.
+func (w *world) write(ctx context.Context, r *rand.Rand) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.behind() > mostBehind && ctx.Err() == nil {
 		w.fewer.Wait()
 	}
-	there := w.model.All()
+	before, after := w.history.change(r, w.model.All(), func(product string) comment.Comment { return commenttest.Random(r, product) })
 	w.written++
-	switch choice := r.IntN(10); {
-	case choice < 2 && len(there) > 5:
-		before := there[r.IntN(len(there))]
-		*gone = append(*gone, before)
+	w.history.add(w.written, before, after)
+	switch {
+	case after == nil:
 		w.model.Delete(before.ID)
-		w.history.add(w.written, &before, nil)
-		return w.store.Delete(ctx, before)
-	case choice < 7 && len(there) > 0:
-		before := there[r.IntN(len(there))]
-		after := commenttest.Random(r, before.ProductID)
-		after.ID, after.Version = before.ID, before.Version+1
-		w.model.Replace(after)
-		w.history.add(w.written, &before, &after)
-		return w.store.Replace(ctx, before, after)
+		return w.store.Delete(ctx, *before)
+	case before != nil:
+		w.model.Replace(*after)
+		return w.store.Replace(ctx, *before, *after)
 	}
-	fresh := commenttest.Random(r, historicProducts[r.IntN(len(historicProducts))])
-	if n := len(*gone); n > 0 && r.IntN(2) == 0 {
-		fresh.ID, fresh.ProductID = (*gone)[n-1].ID, (*gone)[n-1].ProductID
-		*gone = (*gone)[:n-1]
-	}
-	w.model.Insert(fresh)
-	w.history.add(w.written, nil, &fresh)
+	w.model.Insert(*after)
 	loader := dynamo.NewLoader(w.client, w.table, 1)
 	loader.Revive = true
-	_, err := loader.Load(ctx, []comment.Comment{fresh})
+	_, err := loader.Load(ctx, []comment.Comment{*after})
 	return err
 }
 
@@ -103,17 +91,17 @@ func (w *world) batch(r *rand.Rand, shard int) (records []stream.Record, end int
 
 // count reads a shard from somewhere before its last place, and now and then applies an old batch.
 // It reports whether everything is counted.
-func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter, shard int, inHand *[]stalled) (all bool, err error) {
+func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter, shard int, inHand *[][]stream.Record) (all bool, err error) {
 	records, end := w.batch(r, shard)
 	if r.IntN(4) == 0 && len(records) > 0 {
-		*inHand = append(*inHand, stalled{records[:1+r.IntN(len(records))]})
+		*inHand = append(*inHand, records[:1+r.IntN(len(records))])
 	}
 	if err := counter.Handle(ctx, records); err != nil {
 		w.fewer.Broadcast()
 		return false, err
 	}
 	if n := len(*inHand); n > 0 && r.IntN(3) == 0 {
-		if err := counter.Handle(ctx, (*inHand)[r.IntN(n)].records); err != nil {
+		if err := counter.Handle(ctx, (*inHand)[r.IntN(n)]); err != nil {
 			return false, err
 		}
 	}
@@ -136,8 +124,8 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	writes := rand.New(rand.NewPCG(r.Uint64(), 1))
 	group.Go(func() error {
 		defer written.Store(true)
-		for gone := []comment.Comment(nil); !done.Load(); {
-			if err := w.write(ctx, writes, &gone); err != nil {
+		for !done.Load() {
+			if err := w.write(ctx, writes); err != nil {
 				return err
 			}
 		}
@@ -146,7 +134,7 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	for shard := range w.history.shards {
 		r := rand.New(rand.NewPCG(r.Uint64(), 1))
 		group.Go(func() error {
-			var inHand []stalled
+			var inHand [][]stream.Record
 			options := counts.CounterOptions{Logger: slog.New(slog.DiscardHandler)}
 			if w.pages != nil {
 				options.Pages = w.pages
