@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -40,25 +38,6 @@ func secondPlan(t *testing.T, store *Store, q comment.Query) comment.QueryPlan {
 	t.Helper()
 	must.Get(store.Comments(t.Context(), q))(t)
 	return must.Get(store.Comments(t.Context(), q))(t).Plan()
-}
-
-// A page that changed since it was last read is right, whatever the statistics say.
-func TestPageReadAgainIsRight(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, cursors := anyWorld(t)
-		q := anyQuery(t, cursors)
-		known := planner.Knowledge{Stats: commenttest.AnyStats(t)}
-		store := NewStore(s, "comments", Options{Knowledge: always(known)})
-		for range 4 {
-			checkAnswer(t, q, must.Get(store.Comments(t.Context(), q))(t), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
-			s.comments = nil
-			for _, c := range cursors {
-				if rapid.IntRange(0, 4).Draw(t, "there") > 0 {
-					s.comments = append(s.comments, c)
-				}
-			}
-		}
-	})
 }
 
 // A remembered page predicts where comments are as long as few new ones are expected. That depends
