@@ -223,11 +223,6 @@ func (e emptyTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, .
 	return &dynamodb.BatchGetItemOutput{}, e.err
 }
 
-// Query finds nothing.
-func (e emptyTable) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return &dynamodb.QueryOutput{}, e.err
-}
-
 // TransactWriteItems keeps nothing.
 func (e emptyTable) TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return &dynamodb.TransactWriteItemsOutput{}, e.err

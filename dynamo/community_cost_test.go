@@ -36,48 +36,38 @@ func TestCostOfModeration(t *testing.T) {
 	draft := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Text: "It pours well, and no drop goes astray.", Author: comment.Author{ID: "ada", Name: "Ada"}}
 	key := "key"
 	var c comment.Comment
+	outcome := func(now comment.Comment, problems []comment.Problem, err error) error {
+		c = now
+		return failed(problems, err)
+	}
 	add := func(w *auth.Writer, key *string) func() error {
-		return func() error {
-			added, problems, err := w.Add(t.Context(), draft, key)
-			c = added
-			return failed(problems, err)
-		}
+		return func() error { return outcome(w.Add(t.Context(), draft, key)) }
 	}
 	edit := func(w *auth.Writer, change comment.Change) func() error {
-		return func() error {
-			edited, problems, err := w.Edit(t.Context(), string(c.ID), c.WithHeldEdit().Version, change)
-			c = edited
-			return failed(problems, err)
-		}
+		return func() error { return outcome(w.Edit(t.Context(), string(c.ID), c.WithHeldEdit().Version, change)) }
 	}
 	decide := func(reason *comment.RejectionReason) func() error {
 		return func() error {
-			decided, problems, err := judge.Decide(t.Context(), comment.Verdict{ID: string(c.ID), Version: c.WithHeldEdit().Version, Reason: reason})
-			c = decided
-			return failed(problems, err)
+			return outcome(judge.Decide(t.Context(), comment.Verdict{ID: string(c.ID), Version: c.WithHeldEdit().Version, Reason: reason}))
 		}
 	}
 	report := func(who string) func() error {
+		reporter := &auth.Reporter{Store: store, Authorizer: customer(who), Threshold: 2}
 		return func() error {
-			reporter := &auth.Reporter{Store: store, Authorizer: customer(who), Threshold: 2}
 			return failed(reporter.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM"}))
 		}
 	}
 	remove := func(w *auth.Writer) func() error {
-		return func() error {
-			_, problems, err := w.Delete(t.Context(), string(c.ID), nil)
-			return failed(problems, err)
-		}
+		return func() error { return outcome(w.Delete(t.Context(), string(c.ID), nil)) }
 	}
 	about := func(product string) func() error {
 		return func() error { draft.ProductID = product; return nil }
 	}
 	text := func(words string) comment.Change { return comment.Change{Text: &words} }
+	shop := &auth.Replier{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
 	reply := func(version int, words string) func() error {
 		return func() error {
-			shop := &auth.Replier{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
-			_, problems, err := shop.Reply(t.Context(), comment.ReplyDraft{CommentID: string(c.ID), Version: version, Text: words})
-			return failed(problems, err)
+			return outcome(shop.Reply(t.Context(), comment.ReplyDraft{CommentID: string(c.ID), Version: version, Text: words}))
 		}
 	}
 	checkCosts(t, meter, []deed{
