@@ -41,7 +41,7 @@ func TestCostOfCounting(t *testing.T) {
 					c := commenttest.Random(r, fmt.Sprint("product-", r.IntN(products)))
 					records[j] = stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(i*batch+j)), New: layout.Encode(c)}
 				}
-				must.Do(t, counter.Handle(t.Context(), records))
+				handle(t, counter, records...)
 			}
 			reads, writes := meter.Take()
 			reads, writes = reads/float64(batch*batches), writes/float64(batch*batches)

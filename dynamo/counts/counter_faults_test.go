@@ -106,7 +106,7 @@ func TestCountingWhereNothingIsTaken(t *testing.T) {
 // While the settings of leaderboards cannot be read, nothing is counted, and records wait.
 func TestCountingBesideDamagedSettings(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
+	v := newVandal(t, client)
 	v.update("STATISTICS", "LEADERS", "SET shards = :a", text("many"))
 	c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
 	var named stream.RecordErrors

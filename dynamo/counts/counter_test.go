@@ -197,6 +197,12 @@ func TestCountsAreExact(t *testing.T) {
 	})
 }
 
+// handle has a counter count records.
+func handle(t testing.TB, counter *counts.Counter, records ...stream.Record) {
+	t.Helper()
+	must.Do(t, counter.Handle(t.Context(), records))
+}
+
 func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 	t.Helper()
 	var reached [2]int
@@ -220,7 +226,7 @@ func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
 		must.Do(t, group.Wait())
 	}
 	for _, late := range inHand {
-		must.Do(t, counter.Handle(t.Context(), late))
+		handle(t, counter, late...)
 	}
 }
 
@@ -254,7 +260,7 @@ func BenchmarkCount(b *testing.B) {
 						sequence++
 						h.add(sequence, nil, &c)
 					}
-					must.Do(b, counter.Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])))
+					handle(b, counter, slices.Concat(h.shards[0], h.shards[1])...)
 				}
 				b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "comments/s")
 			})

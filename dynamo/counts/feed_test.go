@@ -108,20 +108,17 @@ func TestRebuildFeeds(t *testing.T) {
 	was := comments[0]
 	was.Rating = was.Rating%comment.MaxRating + 1
 	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
-	handle := func(position stream.Position, now comment.Comment) {
-		t.Helper()
-		must.Do(t, counter.Handle(t.Context(), []stream.Record{{Position: position, New: layout.Encode(now)}}))
-	}
-	handle("2026/1", was)
+	first := stream.Record{Position: "2026/1", New: layout.Encode(was)}
+	handle(t, counter, first)
 	rebuilder := newRebuilder(client, table)
 	rebuilder.Feed = &stumbling{index: fed}
 	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	check.Equal(t, cellsOf(comments), fed.cells(), "after the rebuild")
-	handle("2026/1", was)
+	handle(t, counter, first)
 	check.Equal(t, cellsOf(comments), fed.cells(), "after a replay")
 	for i := range comments {
 		comments[i].Rating = comments[i].Rating%comment.MaxRating + 1
-		handle("2026/2", comments[i])
+		handle(t, counter, stream.Record{Position: "2026/2", New: layout.Encode(comments[i])})
 	}
 	check.Equal(t, cellsOf(comments), fed.cells(), "after the next records")
 }

@@ -83,7 +83,7 @@ func TestSubscribersAreToldWhatIsCounted(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "vase")
 	c.Status = comment.Approved
 	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", "1"), Created: time.Now(), New: layout.Encode(c)}
-	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}))
+	handle(t, counts.NewCounter(client, table, counts.CounterOptions{}), record)
 	late := lateReplica{client}
 	unknown := func(context.Context) (at time.Time, known bool) { return at, false }
 	hub := live.New(outbox.New(client, table), dynamo.NewStore(late, table, dynamo.Options{}), unknown, slog.New(slog.DiscardHandler))

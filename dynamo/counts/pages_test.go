@@ -254,7 +254,7 @@ func TestRanksAreCounted(t *testing.T) {
 // counted without it.
 func TestIndexStartsAnew(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
+	v := newVandal(t, client)
 	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
 	with, without := keeping(client, v.table), counts.NewCounter(client, v.table, counts.CounterOptions{})
 	countWithout := func() {

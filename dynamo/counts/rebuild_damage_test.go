@@ -38,6 +38,11 @@ type vandal struct {
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
+// newVandal returns a vandal of a new table.
+func newVandal(t *testing.T, client *dynamodb.Client) vandal {
+	return vandal{t: t, client: client, table: newTable(t, client)}
+}
+
 func (v vandal) get(partition, sort string) layout.Item {
 	v.t.Helper()
 	return must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: layout.Key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t).Item

@@ -95,7 +95,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}{
 		{"a rebuild while it lasts", time.Now().Add(time.Hour), func(v vandal, _ comment.Comment) { rebuild(t, client, v.table) }},
 		{"counting after it", time.Now().Add(-time.Second), func(v vandal, added comment.Comment) {
-			must.Do(t, counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(added)}}))
+			handle(t, counts.NewCounter(client, v.table, counts.CounterOptions{}), stream.Record{Position: "1", New: layout.Encode(added)})
 		}},
 	} {
 		v, _ := damaged(t, client)
@@ -179,7 +179,7 @@ func TestCommentChangesAfterALook(t *testing.T) {
 	changing := &looking{Client: client, then: func() {
 		must.Do(t, dynamo.NewStore(client, table, dynamo.Options{}).Replace(t.Context(), before, after))
 		record := stream.Record{Position: "1", Old: layout.Encode(before), New: layout.Encode(after)}
-		must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{record}))
+		handle(t, counts.NewCounter(client, table, counts.CounterOptions{}), record)
 	}}
 	must.Get(counts.Hasten(counts.NewRebuilder(changing, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	if changing.then != nil {
@@ -194,13 +194,9 @@ func TestCommentChangesAfterALook(t *testing.T) {
 func TestNumberOfChangesComesBack(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, known := range []bool{false, true} {
-		v := vandal{t: t, client: client, table: newTable(t, client)}
+		v := newVandal(t, client)
 		c := commenttest.Many(commenttest.Rand(t), "p", 3)
 		load(t, client, v.table, c)
-		handle := func(counter *counts.Counter, records ...stream.Record) {
-			t.Helper()
-			must.Do(t, counter.Handle(t.Context(), records))
-		}
 		other := counts.NewCounter(client, v.table, counts.CounterOptions{})
 		was := c[1]
 		was.Rating = was.Rating%comment.MaxRating + 1
@@ -208,14 +204,14 @@ func TestNumberOfChangesComesBack(t *testing.T) {
 		if known {
 			first = append(first, stream.Record{Position: "1", New: layout.Encode(was)})
 		}
-		handle(other, first...)
+		handle(t, other, first...)
 		record := stream.Record{Position: "2", New: layout.Encode(c[1])}
 		late := counts.NewCounter(faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() {
-			handle(other, record, stream.Record{Position: "1", New: layout.Encode(c[2])})
+			handle(t, other, record, stream.Record{Position: "1", New: layout.Encode(c[2])})
 			v.delete("P#p", "S")
 			rebuild(t, client, v.table)
 		})), v.table, counts.CounterOptions{})
-		handle(late, record)
+		handle(t, late, record)
 		verify(t, client, v.table)
 		if t.Failed() {
 			t.Fatalf("known before: %v", known)
@@ -226,20 +222,16 @@ func TestNumberOfChangesComesBack(t *testing.T) {
 // A record from before a look is ignored, even if no record was applied since.
 func TestOldRecordsAfterALook(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
+	v := newVandal(t, client)
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	load(t, client, v.table, []comment.Comment{c})
 	counter := counts.NewCounter(client, v.table, counts.CounterOptions{})
-	handle := func(record stream.Record) {
-		t.Helper()
-		must.Do(t, counter.Handle(t.Context(), []stream.Record{record}))
-	}
 	added, deleted := stream.Record{Position: "1", New: layout.Encode(c)}, stream.Record{Position: "2", Old: layout.Encode(c)}
 	rebuild(t, client, v.table)
-	handle(added)
+	handle(t, counter, added)
 	v.delete("C#"+c.ID.Position().String(), "C")
 	rebuild(t, client, v.table)
-	handle(deleted)
-	handle(added) // by a reader that fell behind
+	handle(t, counter, deleted)
+	handle(t, counter, added) // by a reader that fell behind
 	verify(t, client, v.table)
 }

@@ -79,7 +79,7 @@ func filed(t *testing.T) []comment.Comment {
 func TestMisfiledComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
-		v := vandal{t: t, client: client, table: newTable(t, client)}
+		v := newVandal(t, client)
 		var comments []comment.Comment
 		for range misfilings {
 			comments = append(comments, filed(t)...)
@@ -130,7 +130,7 @@ func hasDrift(drifts []counts.Drift, kind counts.DriftKind, of comment.Comment) 
 // approved.
 func TestLostState(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	v := vandal{t: t, client: client, table: newTable(t, client)}
+	v := newVandal(t, client)
 	comments := filed(t)
 	load(t, client, v.table, comments)
 	pk := "C#" + comments[2].ID.Position().String()
@@ -204,9 +204,9 @@ func TestCountingWhileShardsChange(t *testing.T) {
 		for i := range 8 { // some of these products move
 			records = append(records, add(fmt.Sprint("p", i), comment.MaxRating))
 		}
-		must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), before))
+		handle(t, counts.NewCounter(client, table, counts.CounterOptions{}), before...)
 		counting := faulttest.Before(client, "TransactWriteItems", sync.OnceFunc(func() { reshard(t, client, table, 16) }))
-		must.Do(t, counts.NewCounter(counting, table, counts.CounterOptions{}).Handle(t.Context(), records))
+		handle(t, counts.NewCounter(counting, table, counts.CounterOptions{}), records...)
 		load(t, client, table, all)
 		verify(t, client, table)
 		if t.Failed() {

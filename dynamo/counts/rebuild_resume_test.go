@@ -232,7 +232,7 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 		v.delete(it["PK"].(*types.AttributeValueMemberS).Value, it["SK"].(*types.AttributeValueMemberS).Value)
 		records[i] = stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(i)), Old: it}
 	}
-	must.Do(t, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records))
+	handle(t, counts.NewCounter(client, table, counts.CounterOptions{}), records...)
 }
 
 // A rebuild continues after the work done before an interruption. After its end, the next rebuild

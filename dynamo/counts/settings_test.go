@@ -114,32 +114,30 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 // After a rebuild has raised the guards, no transaction with earlier settings succeeds, whatever
 // its product.
 func TestSettingsChange(t *testing.T) {
-	before := leaderSettings{shards: 4}
-	after := before.change(7, 0, time.UnixMilli(1_000))
-	if after.shards != 7 || after.was != 4 || after.generation <= before.generation {
-		t.Errorf("%+v", after)
-	}
-	if same := after.change(7, 0, time.UnixMilli(2_000)); !same.same(after) {
-		t.Errorf("the same number again makes it %+v", same)
-	}
-	if later := after.change(5, 0, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
-		t.Errorf("a clock that went back makes it %+v", later)
-	}
-	if again := (leaderSettings{shards: 3, was: 9, generation: 1}).change(5, 0, time.UnixMilli(2_000)); again.shards != 5 || again.was != 9 {
-		t.Errorf("after an interrupted change from 9 to 3, it is %+v", again)
-	}
 	unreadable, err := decodeSettings(layout.Item{attrShards: layout.Text("many")})
-	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
+	if comment.KindOf(err) != comment.Unavailable {
 		t.Errorf("%v", err)
 	}
-	if mended := unreadable.change(0, 0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
-		t.Errorf("settings that cannot be read become %+v", mended)
-	}
-	if behind := before.change(0, 2_000, time.UnixMilli(1_000)); behind.shards != 4 || behind.was != MaxLeaderShards || behind.generation <= 2_000 {
-		t.Errorf("settings that are behind their guards become %+v", behind)
-	}
-	if killed := after.change(0, before.generation, time.UnixMilli(2_000)); !killed.same(after) {
-		t.Errorf("settings whose guards were not raised yet become %+v", killed)
+	at4, at7 := leaderSettings{shards: 4}, leaderSettings{shards: 7, was: 4, generation: 1_000}
+	for _, row := range []struct {
+		why         string
+		before      leaderSettings
+		shards      int
+		latestGuard int64
+		now         int64 // milliseconds
+		want        leaderSettings
+	}{
+		{"another number", at4, 7, 0, 1_000, at7},
+		{"the same number again", at7, 7, 0, 2_000, at7},
+		{"a clock that went back", at7, 5, 0, 1, leaderSettings{shards: 5, was: 7, generation: 1_001}},
+		{"an interrupted change from 9 to 3", leaderSettings{shards: 3, was: 9, generation: 1}, 5, 0, 2_000, leaderSettings{shards: 5, was: 9, generation: 2_000}},
+		{"settings that cannot be read", unreadable, 0, 0, 1_000, leaderSettings{shards: defaultLeaderShards, was: MaxLeaderShards, generation: 1_000}},
+		{"settings that are behind their guards", at4, 0, 2_000, 1_000, leaderSettings{shards: 4, was: MaxLeaderShards, generation: 2_001}},
+		{"settings whose guards were not raised yet", at7, 0, 0, 2_000, at7},
+	} {
+		if got := row.before.change(row.shards, row.latestGuard, time.UnixMilli(row.now)); !got.same(row.want) {
+			t.Errorf("%s: %+v, want %+v", row.why, got, row.want)
+		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -30,13 +29,18 @@ func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table
 		}
 	}
 	table = newTable(b, client)
-	must.Do(b, counts.NewCounter(client, table, counts.CounterOptions{}).Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])))
+	handle(b, counts.NewCounter(client, table, counts.CounterOptions{}), slices.Concat(h.shards[0], h.shards[1])...)
 	return table, ids
 }
 
-// countCalls wraps a client to count its calls.
-func countCalls(client *dynamodb.Client) (*dynamodb.Client, *faulttest.Network) {
-	return faulttest.Under(client, func(int) faulttest.Fault { return faulttest.None })
+// benchCalls measures reads of a store, and reports their calls.
+func benchCalls(b *testing.B, direct *dynamodb.Client, table string, read func(store *dynamo.Store)) {
+	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
+	store := dynamo.NewStore(client, table, dynamo.Options{})
+	for b.Loop() {
+		read(store)
+	}
+	b.ReportMetric(float64(network.Calls())/float64(b.N), "calls/op")
 }
 
 // BenchmarkStatsOf100 fetches the statistics of 100 products together, and one by one.
@@ -45,16 +49,13 @@ func BenchmarkStatsOf100(b *testing.B) {
 	table, ids := countedProducts(b, direct, 100)
 	for _, size := range []int{100, 1} {
 		b.Run(fmt.Sprintf("by=%d", size), func(b *testing.B) {
-			client, network := countCalls(direct)
-			store := dynamo.NewStore(client, table, dynamo.Options{})
-			for b.Loop() {
+			benchCalls(b, direct, table, func(store *dynamo.Store) {
 				for part := range slices.Chunk(ids, size) {
 					if found, failed, err := store.StatsOf(b.Context(), part); err != nil || len(failed) > 0 || len(found) != size {
 						b.Fatal(found, failed, err)
 					}
 				}
-			}
-			b.ReportMetric(float64(network.Calls())/float64(b.N), "calls/op")
+			})
 		})
 	}
 }
@@ -65,14 +66,11 @@ func BenchmarkLeaders(b *testing.B) {
 	table, _ := countedProducts(b, direct, 500)
 	for _, first := range []int{10, 100} {
 		b.Run(fmt.Sprintf("first=%d", first), func(b *testing.B) {
-			client, network := countCalls(direct)
-			store := dynamo.NewStore(client, table, dynamo.Options{})
-			for b.Loop() {
+			benchCalls(b, direct, table, func(store *dynamo.Store) {
 				if leaders, err := store.Leaders(b.Context(), "", first); err != nil || len(leaders) != first {
 					b.Fatal(leaders, err)
 				}
-			}
-			b.ReportMetric(float64(network.Calls())/float64(b.N), "calls/op")
+			})
 		})
 	}
 }
