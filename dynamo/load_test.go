@@ -5,7 +5,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -115,19 +114,6 @@ func TestLoadUpdates(t *testing.T) {
 	if page, err := store.Comments(t.Context(), french); err != nil || len(page.Comments) != 2 {
 		t.Errorf("the list of the new language has %d comments, not 2: %v", len(page.Comments), err)
 	}
-}
-
-// The largest possible comments can be loaded, with a text that JSON encodes in six bytes for each
-// of its bytes.
-func TestLoadOfLargeComments(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := dynamo.NewTable(t, endpoint)
-		comments := commenttest.Many(rand.New(rand.NewPCG(2, 2)), "p", 30)
-		for i := range comments {
-			comments[i].Text = strings.Repeat("<", comment.MaxTextBytes)
-		}
-		checkLoad(t, dynamo.NewLoader(client, table, 0), comments, dynamo.LoadCounts{Written: 30})
-	})
 }
 
 func checkLoad(t *testing.T, loader *dynamo.Loader, comments []comment.Comment, want dynamo.LoadCounts) {
