@@ -59,6 +59,16 @@ func (h *history) change(r *rand.Rand, there []comment.Comment, fresh func(produ
 	return nil, new(fresh(historicProducts[r.IntN(len(historicProducts))]))
 }
 
+// apply makes a change in a model.
+func apply(model *commenttest.Model, before, after *comment.Comment) {
+	if before != nil {
+		model.Delete(before.ID)
+	}
+	if after != nil {
+		model.Insert(*after)
+	}
+}
+
 // newHistory makes a number of changes. Half of the comments have votes and any state: only
 // approved ones count.
 func newHistory(r *rand.Rand, records int) *history {
@@ -71,17 +81,12 @@ func newHistory(r *rand.Rand, records int) *history {
 			}
 			return commenttest.Random(r, product)
 		})
-		if before != nil {
-			written.Delete(before.ID)
-			h.model.Delete(before.ID)
-		}
-		if after != nil {
-			written.Insert(*after)
-			if after.Status == comment.Approved {
-				h.model.Insert(*after)
-			}
-		}
 		h.add(sequence, before, after)
+		apply(written, before, after)
+		if after != nil && after.Status != comment.Approved {
+			after = nil
+		}
+		apply(h.model, before, after)
 	}
 	return h
 }

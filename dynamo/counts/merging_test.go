@@ -2,6 +2,7 @@ package counts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,20 +11,22 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
-// slowMerger takes a second for a merge.
+// slowMerger takes a time for a merge, a second if it is zero.
 type slowMerger struct {
+	takes             time.Duration
+	err               error
 	mu                sync.Mutex
 	merges, now, most int
-	err               error
 }
 
-func (s *slowMerger) Merge(context.Context, string) error {
+func (s *slowMerger) Merge(ctx context.Context, _ string) error {
 	s.note(1)
-	time.Sleep(time.Second)
-	s.note(-1)
-	return s.err
+	defer s.note(-1)
+	return cmp.Or(task.Wait(ctx, cmp.Or(s.takes, time.Second)), s.err)
 }
 
 func (s *slowMerger) note(more int) {
@@ -65,7 +68,7 @@ func TestMergesRunBeside(t *testing.T) {
 // Counting stops waiting for a merge that takes too long.
 func TestCountingOutlastsMerges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMerging(stuckMerger{}, slog.New(slog.DiscardHandler))
+		m := newMerging(&slowMerger{takes: time.Hour}, slog.New(slog.DiscardHandler))
 		began := time.Now()
 		for range 1 + mergesBehind {
 			m.due(t.Context(), "a")
@@ -78,15 +81,6 @@ func TestCountingOutlastsMerges(t *testing.T) {
 			t.Errorf("merges ended after %v", took)
 		}
 	})
-}
-
-// stuckMerger never ends.
-type stuckMerger struct{}
-
-// Merge waits for the end of its context.
-func (stuckMerger) Merge(ctx context.Context, _ string) error {
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 // A merge that fails or panics is logged, and the next one runs.

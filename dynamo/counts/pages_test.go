@@ -68,46 +68,21 @@ func (l *life) rate(c comment.Comment) comment.Comment {
 // add adds number new comments.
 func (l *life) add(number int, old bool) {
 	for range number {
-		fresh := l.comment(old)
-		l.model.Insert(fresh)
-		l.note(nil, &fresh)
+		l.note(nil, new(l.comment(old)))
 	}
 }
 
-// change edits, deletes or revives number comments.
+// change makes number random changes.
 func (l *life) change(number int) {
 	for range number {
-		there := l.model.All()
-		if n := len(l.gone); n > 0 && l.r.IntN(4) == 0 {
-			back := l.rate(l.gone[n-1])
-			l.gone = l.gone[:n-1]
-			l.model.Insert(back)
-			l.note(nil, &back)
-			continue
-		}
-		if len(there) == 0 {
-			return
-		}
-		before := there[l.r.IntN(len(there))]
-		if l.r.IntN(2) == 0 {
-			l.delete(before)
-			continue
-		}
-		after := l.rate(before)
-		l.model.Replace(after)
-		l.note(&before, &after)
+		l.note(l.history.change(l.r, l.model.All(), func(string) comment.Comment { return l.comment(true) }))
 	}
-}
-
-func (l *life) delete(c comment.Comment) {
-	l.model.Delete(c.ID)
-	l.gone = append(l.gone, c)
-	l.note(&c, nil)
 }
 
 func (l *life) note(before, after *comment.Comment) {
 	l.changes++
 	l.history.add(l.changes, before, after)
+	apply(l.model, before, after)
 }
 
 // some makes some changes.
@@ -298,7 +273,7 @@ func TestNothingIsLeftOfAnIndex(t *testing.T) {
 		t.Fatal("nothing was there")
 	}
 	for _, c := range rd.model.All() {
-		rd.delete(c)
+		rd.note(&c, nil)
 	}
 	for range 2 {
 		if left := count(); len(left) > 0 || headOf(t, client, name, "p").Exists() {

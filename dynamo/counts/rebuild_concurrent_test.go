@@ -64,15 +64,13 @@ func (w *world) write(ctx context.Context, r *rand.Rand) error {
 	before, after := w.history.change(r, w.model.All(), func(product string) comment.Comment { return commenttest.Random(r, product) })
 	w.written++
 	w.history.add(w.written, before, after)
+	apply(w.model, before, after)
 	switch {
 	case after == nil:
-		w.model.Delete(before.ID)
 		return w.store.Delete(ctx, *before)
 	case before != nil:
-		w.model.Replace(*after)
 		return w.store.Replace(ctx, *before, *after)
 	}
-	w.model.Insert(*after)
 	loader := dynamo.NewLoader(w.client, w.table, 1)
 	loader.Revive = true
 	_, err := loader.Load(ctx, []comment.Comment{*after})

@@ -46,7 +46,6 @@ func TestDamagedIndex(t *testing.T) {
 		for range number {
 			c := rd.comment(true) // languages are so long that the runs take several chunks
 			c.Language = comment.Language(fmt.Sprintf("x-aaaaaaaa-bbbbbbbb-cccccccc-%03d", rd.changes%130))
-			rd.model.Insert(c)
 			rd.note(nil, &c)
 		}
 		rd.mustCount(t, counter)
