@@ -395,13 +395,3 @@ func TestUnchanged(t *testing.T) {
 		})
 	}
 }
-
-// Only first pages are cached, with a number or without.
-func TestOnlyFirstPagesAreKept(t *testing.T) {
-	cache := newPageCache(time.Second, nil)
-	for page, want := range []bool{true, true, false} {
-		if got := cache.keeps(keyOf(comment.Query{Slice: comment.Slice{Page: page}})); got != want {
-			t.Errorf("page %d is cached: %v", page, got)
-		}
-	}
-}

@@ -102,17 +102,13 @@ func TestScanner(t *testing.T) {
 // putOther adds items that are not comments. Two of them look similar to comments.
 func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
 	t.Helper()
-	must.Get(dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), withID(c, 1), "key"))(t)
-	must.Do(t, dynamo.NewStore(client, table, dynamo.Options{}).Delete(t.Context(), withID(c, 1)))
+	gone, store := c, dynamo.NewStore(client, table, dynamo.Options{})
+	gone.ID, gone.Version, gone.UpdatedAt = comment.IDOf(comment.PositionAt(commenttest.Epoch, [10]byte{1})), 1, nil
+	must.Get(store.Add(t.Context(), gone, "key"))(t)
+	must.Do(t, store.Delete(t.Context(), gone))
 	for _, key := range [][2]string{{"P#p", "S"}, {"C#" + c.ID.Position().String(), "X"}, {"XC#1", "C"}} {
 		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: layout.Key(key[0], key[1])}))(t)
 	}
-}
-
-// withID returns a copy of a comment with another ID.
-func withID(c comment.Comment, place byte) comment.Comment {
-	c.ID, c.Version, c.UpdatedAt = comment.IDOf(comment.PositionAt(commenttest.Epoch, [10]byte{place})), 1, nil
-	return c
 }
 
 // While comments are added, edited, moved and deleted, a scan yields each comment that exists

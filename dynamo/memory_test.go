@@ -3,7 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,34 +24,25 @@ type reader struct {
 	stats   comment.Stats
 	newest  *layout.Bounds
 
-	mu               sync.Mutex
-	marks, statistic int // reads of the watermark and of statistics
+	marks, statistic atomic.Int32 // reads of the watermark and of statistics
 }
 
 // reads returns how often the watermark and the statistics were read.
 func (r *reader) reads() (marks, statistics int) {
 	synctest.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.marks, r.statistic
-}
-
-func (r *reader) note(n *int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	*n++
+	return int(r.marks.Load()), int(r.statistic.Load())
 }
 
 // ProcessedUpTo implements Watermark.
 func (r *reader) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
-	r.note(&r.marks)
+	r.marks.Add(1)
 	upTo := time.Now().Add(-r.lag)
 	time.Sleep(r.took)
 	return upTo, !r.unknown, r.broken
 }
 
 func (r *reader) read(context.Context, string) (counts.Snapshot, error) {
-	r.note(&r.statistic)
+	r.statistic.Add(1)
 	time.Sleep(r.took)
 	return counts.Snapshot{Stats: r.stats, Newest: r.newest}, r.broken
 }

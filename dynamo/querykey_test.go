@@ -78,11 +78,15 @@ func valuesOf(t reflect.Type) (out []reflect.Value) {
 	return out
 }
 
-// The first page by its number shows the same comments as the first page.
+// The first page by its number shows the same comments as the first page. Only these two are cached.
 func TestKeyOfTheFirstPage(t *testing.T) {
-	keys := make([]queryKey, 3)
+	keys, cache := make([]queryKey, 3), newPageCache(time.Second, nil)
 	for page := range keys {
-		keys[page] = keyOf(comment.Query{Product: "42", Slice: comment.Slice{Size: 5, Page: page}}).page()
+		key := keyOf(comment.Query{Product: "42", Slice: comment.Slice{Size: 5, Page: page}})
+		if got := cache.keeps(key); got != (page < 2) {
+			t.Errorf("page %d is cached: %v", page, got)
+		}
+		keys[page] = key.page()
 	}
 	if keys[0] != keys[1] || keys[1] == keys[2] {
 		t.Errorf("pages without a number, 1 and 2 are %+v", keys)
