@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -89,18 +88,6 @@ func TestWhatCountingReturns(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", row.why, got, row.want)
 		}
 	}
-}
-
-// If a table throttles every call, the error is Throttled, so that the reader retries.
-func TestCountingWhereNothingIsTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))
-		c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
-		err := counts.NewCounter(client, "t", counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: layout.Encode(c)}})
-		if kind := comment.KindOf(err); kind != comment.Throttled {
-			t.Errorf("kind %v, %v", kind, err)
-		}
-	})
 }
 
 // While the settings of leaderboards cannot be read, nothing is counted, and records wait.
