@@ -104,18 +104,23 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 // noIndex is an index of page numbers that is down: pages near an end are read without it.
 type noIndex struct{ pageindex.Index }
 
+// editMissing edits a comment that was deleted, from one rating to another.
+func editMissing(t *testing.T, store *dynamo.Store, before comment.Comment, from, to int) {
+	t.Helper()
+	before.Rating, before.Version = from, 1
+	after := before
+	after.Rating, after.Version = to, 2
+	if err := store.Replace(t.Context(), before, after); comment.KindOf(err) != comment.NotFound {
+		t.Fatal(err)
+	}
+}
+
 // A comment that was edited and then deleted is looked up by ID. The plan includes the cost of the
 // lookup, though it finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: dynamo.RareEnds})
-	before := commenttest.Random(commenttest.Rand(t), "42")
-	before.Rating, before.Version = 1, 1
-	after := before
-	after.Rating, after.Version = 5, 2
-	if err := store.Replace(t.Context(), before, after); comment.KindOf(err) != comment.NotFound {
-		t.Fatal(err)
-	}
+	editMissing(t, store, commenttest.Random(commenttest.Rand(t), "42"), 1, 5)
 	page, err := store.Comments(t.Context(), comment.Query{
 		Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
 	})
@@ -128,13 +133,8 @@ func TestLookupOfWhatIsGone(t *testing.T) {
 func TestLookupsOfAPage(t *testing.T) {
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, table, dynamo.Options{Knowledge: dynamo.RareEnds})
-	for i, before := range commenttest.Many(commenttest.Rand(t), "42", 150) {
-		before.Rating, before.Version = 1+i%comment.MaxRating, 1
-		after := before
-		after.Rating, after.Version = comment.MaxRating-i%comment.MaxRating, 2
-		if err := store.Replace(t.Context(), before, after); comment.KindOf(err) != comment.NotFound {
-			t.Fatal(err)
-		}
+	for i, c := range commenttest.Many(commenttest.Rand(t), "42", 150) {
+		editMissing(t, store, c, 1+i%comment.MaxRating, comment.MaxRating-i%comment.MaxRating)
 	}
 	for _, order := range []comment.Order{comment.HighestRated, comment.LowestRated} {
 		for _, slice := range []comment.Slice{{Size: 3}, {Size: 20, FromEnd: true}} {

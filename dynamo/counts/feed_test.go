@@ -25,6 +25,7 @@ type index struct {
 	mu      sync.Mutex
 	entries map[comment.ID]pageindex.Entry
 	err     error
+	fails   int // how many calls fail before the first that stores entries
 }
 
 func newIndex() *index { return &index{entries: map[comment.ID]pageindex.Entry{}} }
@@ -33,6 +34,9 @@ func newIndex() *index { return &index{entries: map[comment.ID]pageindex.Entry{}
 func (x *index) Apply(_ context.Context, entries []pageindex.Entry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.fails--; x.fails >= 0 {
+		return errors.New("out of paper")
+	}
 	for _, e := range entries {
 		if id := comment.IDOf(e.Position); x.entries[id].Follows < e.Follows {
 			x.entries[id] = e
@@ -83,23 +87,8 @@ func TestEntriesOfMarkers(t *testing.T) {
 	check.Equal(t, cellsOf(h.model.List(historicProducts[0], comment.Filter{}, comment.NewestFirst)), some.cells(), "of one product")
 }
 
-// stumbling is an index that fails the first time.
-type stumbling struct {
-	*index
-	failed bool
-}
-
-// Apply fails once, and then stores entries.
-func (s *stumbling) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	if !s.failed {
-		s.failed = true
-		return errors.New("out of paper")
-	}
-	return s.index.Apply(ctx, entries)
-}
-
-// A rebuild feeds the comments that it counts, even if the feed fails at first: those without records, before and after a comment
-// that has some.
+// A rebuild feeds the comments that it counts, even if the feed fails at first: those without
+// records, before and after a comment that has some.
 func TestRebuildFeeds(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, fed := newTable(t, client), newIndex()
@@ -111,7 +100,7 @@ func TestRebuildFeeds(t *testing.T) {
 	first := stream.Record{Position: "2026/1", New: layout.Encode(was)}
 	handle(t, counter, first)
 	rebuilder := newRebuilder(client, table)
-	rebuilder.Feed = &stumbling{index: fed}
+	rebuilder.Feed, fed.fails = fed, 1
 	must.Get(rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}))(t)
 	check.Equal(t, cellsOf(comments), fed.cells(), "after the rebuild")
 	handle(t, counter, first)
