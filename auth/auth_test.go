@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,25 +37,41 @@ const (
 	moderator = "0123456789abcdef0123456789abcdef-moderator"
 )
 
-// signers are one of each algorithm, with fresh keys.
-func signers(t testing.TB) map[string]signer {
-	t.Helper()
-	rsaKey := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
-	ecKey := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	edPublic, edKey, err := ed25519.GenerateKey(rand.Reader)
-	must.Do(t, err)
-	return map[string]signer{
-		"HS256": {jwt.SigningMethodHS256, []byte(secret), []byte(secret), secret},
-		"RS256": {jwt.SigningMethodRS256, rsaKey, rsaKey.Public(), inPEM(t, rsaKey.Public())},
-		"ES256": {jwt.SigningMethodES256, ecKey, ecKey.Public(), inPEM(t, ecKey.Public())},
-		"EdDSA": {jwt.SigningMethodEdDSA, edKey, edPublic, inPEM(t, edPublic)},
+// signers returns three sets of signers, one for each algorithm. Their keys are made once: RSA takes
+// its time.
+var signers = sync.OnceValue(func() (sets [3]map[string]signer) {
+	for i := range sets {
+		edKey := ed25519.NewKeyFromSeed([]byte(rand.Text() + rand.Text())[:ed25519.SeedSize])
+		sets[i] = map[string]signer{
+			"HS256": {jwt.SigningMethodHS256, []byte(secret), []byte(secret), secret},
+			"RS256": rsaSigner(2048),
+			"ES256": ecSigner(jwt.SigningMethodES256, elliptic.P256()),
+			"EdDSA": {jwt.SigningMethodEdDSA, edKey, edKey.Public(), inPEM(edKey.Public())},
+		}
 	}
+	return sets
+})
+
+func rsaSigner(bits int) signer {
+	key := made(rsa.GenerateKey(rand.Reader, bits))
+	return signer{jwt.SigningMethodRS256, key, key.Public(), inPEM(key.Public())}
 }
 
-func inPEM(t testing.TB, key crypto.PublicKey) string {
-	t.Helper()
-	der := must.Get(x509.MarshalPKIXPublicKey(key))(t)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+func ecSigner(method jwt.SigningMethod, curve elliptic.Curve) signer {
+	key := made(ecdsa.GenerateKey(curve, rand.Reader))
+	return signer{method, key, key.Public(), inPEM(key.Public())}
+}
+
+// made returns a key, or panics if it could not be made.
+func made[T any](key T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func inPEM(key crypto.PublicKey) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: made(x509.MarshalPKIXPublicKey(key))}))
 }
 
 // now is the time of these tests.
@@ -166,7 +183,8 @@ func guard(t testing.TB, s auth.Settings) *auth.Guard {
 
 // While an issuer changes its key, the setting has both, and tokens of either are valid.
 func TestTwoKeys(t *testing.T) {
-	before, after, others := signers(t), signers(t), signers(t)
+	sets := signers()
+	before, after, others := sets[0], sets[1], sets[2]
 	for _, name := range []string{"RS256", "ES256", "EdDSA"} {
 		g := guard(t, auth.Settings{Algorithm: name, Key: "the next one\n" + after[name].text + "\n" + before[name].text + "\n"})
 		for _, row := range []struct {
@@ -183,7 +201,7 @@ func TestTwoKeys(t *testing.T) {
 
 // The rights of each kind of token, with each algorithm.
 func TestSignedTokens(t *testing.T) {
-	all, others := signers(t), signers(t)
+	all, others := signers()[0], signers()[1]
 	for name, s := range all {
 		g := guard(t, auth.Settings{Algorithm: name, Key: s.text, Issuer: "shop", Audience: "talkback"})
 		bearer := func(changes jwt.MapClaims) string { return "Bearer " + s.token(t, claims(changes), "") }
@@ -243,7 +261,7 @@ func TestWithoutAToken(t *testing.T) {
 // A token of another algorithm than the configured one is refused, whatever key signed it. Above
 // all, that holds for HS256 signed with the public key, which is no secret, and for "none".
 func TestAlgorithmConfusion(t *testing.T) {
-	all := signers(t)
+	all := signers()[0]
 	for name, s := range all {
 		g := guard(t, auth.Settings{Algorithm: name, Key: s.text})
 		forged := map[string]signer{
@@ -271,7 +289,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 }
 
 func TestModerators(t *testing.T) {
-	s := signers(t)["EdDSA"]
+	s := signers()[0]["EdDSA"]
 	for name, g := range map[string]*auth.Guard{
 		"alone":                guard(t, auth.Settings{ModeratorToken: moderator}),
 		"beside signed tokens": guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "EdDSA", Key: s.text}),
@@ -370,7 +388,7 @@ func TestNoTokensConfigured(t *testing.T) {
 // No subject is an imported author, whatever its id: only moderators change comments that came with
 // a file of reviews.
 func TestImportedAuthorsAreNoSubjects(t *testing.T) {
-	s := signers(t)["HS256"]
+	s := signers()[0]["HS256"]
 	g := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: s.text})
 	for _, id := range []string{"ada", "anonymous", "Ada", "imported:ada", "author:imported:ada"} {
 		for _, row := range []struct {

@@ -2,17 +2,14 @@ package auth_test
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,28 +37,16 @@ func setOf(t *testing.T, keys ...any) string {
 	return string(must.Get(json.Marshal(map[string]any{"keys": keys}))(t))
 }
 
-// textHost serves a text at an address; tests change the text.
-func textHost(t *testing.T, text string) (address string, shown *atomic.Value) {
+// oneKey returns a set of a single key.
+func oneKey(t *testing.T, key crypto.PublicKey, id string) string {
 	t.Helper()
-	shown = &atomic.Value{}
-	shown.Store(text)
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, shown.Load()) }))
-	t.Cleanup(host.Close)
-	return host.URL, shown
-}
-
-func rsaSigner(t *testing.T, bits int) signer {
-	t.Helper()
-	key := must.Get(rsa.GenerateKey(rand.Reader, bits))(t)
-	return signer{method: jwt.SigningMethodRS256, key: key, public: key.Public()}
+	return setOf(t, jwk(t, key, id, nil))
 }
 
 // Only a set's keys for verifying signatures count. A set without any usable key leaves the known
 // keys, and is logged.
 func TestWhichKeysOfASetCount(t *testing.T) {
-	all, fresh, others := signers(t), signers(t), signers(t)
-	short := rsaSigner(t, 1024)
-	curve := must.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
+	all, fresh, others := signers()[0], signers()[1], signers()[2]
 	type changes = map[string]any
 	for _, row := range []struct {
 		why, algorithm string
@@ -73,14 +58,14 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 		{"for signatures", "RS256", fresh["RS256"], changes{"use": "sig", "key_ops": []string{"verify"}, "alg": "RS256"}, true},
 		{"with what is not known here", "ES256", fresh["ES256"], changes{"issuer": "x", "iat": 1}, true},
 		{"of EdDSA", "EdDSA", fresh["EdDSA"], nil, true},
-		{"an RSA key too short", "RS256", short, nil, false},
+		{"an RSA key too short", "RS256", rsaSigner(1024), nil, false},
 		{"to encrypt", "RS256", fresh["RS256"], changes{"use": "enc"}, false},
 		{"for a use that is none", "RS256", fresh["RS256"], changes{"use": "all"}, false},
 		{"for other operations", "ES256", fresh["ES256"], changes{"key_ops": []string{"sign", "encrypt"}}, false},
 		{"for no operation", "ES256", fresh["ES256"], changes{"key_ops": []string{}}, false},
 		{"of the same kind for another algorithm", "RS256", fresh["RS256"], changes{"alg": "PS256"}, false},
 		{"of another kind", "RS256", fresh["ES256"], nil, false},
-		{"of another curve", "ES256", signer{method: jwt.SigningMethodES384, key: curve, public: curve.Public()}, nil, false},
+		{"of another curve", "ES256", ecSigner(jwt.SigningMethodES384, elliptic.P384()), nil, false},
 		{"of a curve that it is not on", "ES256", fresh["ES256"], changes{"x": "AQ"}, false},
 		{"with a long coordinate", "ES256", fresh["ES256"], changes{"x": strings.Repeat("AQ", 33)}, false},
 		{"that shows its private part", "ES256", fresh["ES256"], changes{"d": "AQ"}, false},
@@ -89,8 +74,8 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 		{"whose id is no text", "RS256", fresh["RS256"], changes{"kid": 7}, false},
 	} {
 		old := all[row.algorithm]
-		address, shown := textHost(t, setOf(t, jwk(t, old.public, "old", nil)))
-		g, c, log := remoteGuard(t, row.algorithm, address)
+		host := newKeyHost(t, oneKey(t, old.public, "old"))
+		g, c, log := remoteGuard(t, row.algorithm, host.URL)
 		public := row.signer.public
 		if _, secret := public.([]byte); secret {
 			public = fresh["RS256"].public // overwrites its parameters
@@ -112,27 +97,23 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 				t.Errorf("a key %s, %s: with the old one %d, want %d", row.why, beside, got, want[oldCounts])
 			}
 		}
-		shown.Store(setOf(t, key))
+		host.text.Store(setOf(t, key))
 		check("alone", !row.counts)
 		if logged := strings.Count(log.String(), "can verify"); logged != map[bool]int{true: 0, false: 1}[row.counts] {
 			t.Errorf("a key %s: the log: %s", row.why, log)
 		}
 		log.Reset()
-		shown.Store(setOf(t, key, jwk(t, others[row.algorithm].public, "other", nil)))
+		host.text.Store(setOf(t, key, jwk(t, others[row.algorithm].public, "other", nil)))
 		check("beside another", false)
 	}
 }
 
 // An answer that is no key set leaves the known keys in use, and is logged without its text.
 func TestWhatIsNoSetOfKeys(t *testing.T) {
-	s := signers(t)["ES256"]
-	good := setOf(t, jwk(t, s.public, "old", nil))
-	address, shown := textHost(t, good)
-	g, c, log := remoteGuard(t, "ES256", address)
-	var many []any
-	for range 65 {
-		many = append(many, jwk(t, s.public, "hush", nil))
-	}
+	s := signers()[0]["ES256"]
+	good := oneKey(t, s.public, "old")
+	host := newKeyHost(t, good)
+	g, c, log := remoteGuard(t, "ES256", host.URL)
 	for why, row := range map[string]struct{ text, err string }{
 		"nothing":               {"", "not a JSON Web Key Set"},
 		"a page":                {"<html>hush</html>", "not a JSON Web Key Set"},
@@ -143,11 +124,11 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 		"a name twice":          {`{"keys":[],` + good[1:], "not a JSON Web Key Set"},
 		"something after":       {good + good, "not a JSON Web Key Set"},
 		"keys for other ends":   {setOf(t, jwk(t, s.public, "hush", map[string]any{"use": "enc"})), "none of the 1 keys can verify ES256: one is not for signatures"},
-		"more keys than can be": {setOf(t, many...), "there are 65 keys"},
+		"more keys than can be": {setOf(t, slices.Repeat([]any{jwk(t, s.public, "hush", nil)}, 65)...), "there are 65 keys"},
 		"more than can be read": {good + strings.Repeat(" ", 256<<10), "the answer has more than 262144 bytes"},
 	} {
 		log.Reset()
-		shown.Store(row.text)
+		host.text.Store(row.text)
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "hush")); got != comment.Unauthenticated {
 			t.Errorf("%s: %d", why, got)
@@ -164,9 +145,9 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 
 // Two keys with one id both count.
 func TestKeysOfOneID(t *testing.T) {
-	one, other := signers(t)["RS256"], signers(t)["RS256"]
-	address, _ := textHost(t, setOf(t, jwk(t, one.public, "k", nil), jwk(t, other.public, "k", nil)))
-	g, _, _ := remoteGuard(t, "RS256", address)
+	one, other := signers()[0]["RS256"], signers()[1]["RS256"]
+	host := newKeyHost(t, setOf(t, jwk(t, one.public, "k", nil), jwk(t, other.public, "k", nil)))
+	g, _, _ := remoteGuard(t, "RS256", host.URL)
 	for _, s := range []signer{one, other} {
 		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "k")); got != allowed {
 			t.Errorf("%d", got)
@@ -176,15 +157,16 @@ func TestKeysOfOneID(t *testing.T) {
 
 // An address may redirect within its own origin, a few times.
 func TestKeysThatAreElsewhere(t *testing.T) {
-	s := signers(t)["EdDSA"]
-	elsewhere, _ := textHost(t, setOf(t, jwk(t, s.public, "k", nil)))
+	s := signers()[0]["EdDSA"]
+	keys := oneKey(t, s.public, "k")
+	elsewhere := newKeyHost(t, keys).URL
 	handler := http.NewServeMux()
 	for from, to := range map[string]string{
 		"/1": "/keys", "/2": "/1", "/3": "/2", "/4": "/3", "/round": "/round", "/elsewhere": elsewhere, "/late": "/elsewhere",
 	} {
 		handler.Handle(from, http.RedirectHandler(to, http.StatusFound))
 	}
-	handler.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, setOf(t, jwk(t, s.public, "k", nil))) })
+	handler.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, keys) })
 	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	defer plain.Close()
 	defer secure.Close()

@@ -3,7 +3,8 @@ package auth_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,63 +14,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/MicahParks/jwkset"
-
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// keyHost serves keys at an address, unless a test makes it fail.
+// keyHost serves a text, such as a set of keys, at an address. Tests change the text.
 type keyHost struct {
 	*httptest.Server
 	fetches atomic.Int64
-
-	mu   sync.Mutex
-	keys map[string]any // public keys by their ids
-	down bool
+	text    atomic.Value // down for a host that fails
 }
 
-func newKeyHost(t *testing.T) *keyHost {
+const down = "<html>down</html>"
+
+func newKeyHost(t *testing.T, text string) *keyHost {
 	t.Helper()
-	h := &keyHost{keys: map[string]any{}}
-	h.Server = httptest.NewServer(h)
+	h := &keyHost{}
+	h.text.Store(text)
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.fetches.Add(1)
+		if h.text.Load() == down {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		fmt.Fprint(w, h.text.Load())
+	}))
 	t.Cleanup(h.Close)
 	return h
-}
-
-func (h *keyHost) set(keys map[string]any, down bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.keys, h.down = keys, down
-}
-
-// ServeHTTP serves the keys.
-func (h *keyHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.fetches.Add(1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.down {
-		http.Error(w, "<html>down</html>", http.StatusBadGateway)
-		return
-	}
-	set := jwkset.NewMemoryStorage()
-	for id, key := range h.keys {
-		jwk, err := jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}})
-		if err == nil {
-			err = set.KeyWrite(r.Context(), jwk)
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-	}
-	public, err := set.JSONPublic(r.Context())
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	_, _ = w.Write(public)
 }
 
 // clock is a time that tests move.
@@ -92,12 +63,9 @@ func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, 
 
 // Keys at an address work for every algorithm with public keys, whether or not the token names a key.
 func TestRemoteKeys(t *testing.T) {
-	for name, s := range signers(t) {
-		if name == "HS256" {
-			continue
-		}
-		host := newKeyHost(t)
-		host.set(map[string]any{"other": signers(t)[name].public, "k1": s.public}, false)
+	for _, name := range []string{"RS256", "ES256", "EdDSA"} {
+		s := signers()[0][name]
+		host := newKeyHost(t, setOf(t, jwk(t, signers()[1][name].public, "other", nil), jwk(t, s.public, "k1", nil)))
 		g, _, _ := remoteGuard(t, name, host.URL)
 		for _, kid := range []string{"k1", ""} {
 			if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), kid)); got != allowed {
@@ -115,13 +83,10 @@ func TestRemoteKeys(t *testing.T) {
 
 // A shared secret in a key set does not become one of our keys.
 func TestSharedSecretInASetOfKeys(t *testing.T) {
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "oct", "kid": "k", "k": "YSBzaGFyZWQgc2VjcmV0IG9mIGF0IGxlYXN0IDMyIGJ5dGVz"}}})
-	}))
-	defer host.Close()
+	host := newKeyHost(t, `{"keys":[{"kty":"oct","kid":"k","k":"`+base64.RawURLEncoding.EncodeToString([]byte(secret))+`"}]}`)
 	g, _, _ := remoteGuard(t, "RS256", host.URL)
 	for _, kid := range []string{"k", ""} {
-		if got := mayWrite(t, g, "Bearer "+signers(t)["HS256"].token(t, claims(nil), kid)); got != comment.Unauthenticated {
+		if got := mayWrite(t, g, "Bearer "+signers()[0]["HS256"].token(t, claims(nil), kid)); got != comment.Unauthenticated {
 			t.Errorf("key %q: %d", kid, got)
 		}
 	}
@@ -129,15 +94,14 @@ func TestSharedSecretInASetOfKeys(t *testing.T) {
 
 // A new key is found as soon as a token names it, for all requests of that moment; the old one is forgotten.
 func TestKeysRotate(t *testing.T) {
-	before, after := signers(t)["ES256"], signers(t)["ES256"]
-	host := newKeyHost(t)
-	host.set(map[string]any{"old": before.public}, false)
+	before, after := signers()[0]["ES256"], signers()[1]["ES256"]
+	host := newKeyHost(t, oneKey(t, before.public, "old"))
 	g, c, _ := remoteGuard(t, "ES256", host.URL)
 	old, fresh := "Bearer "+before.token(t, claims(nil), "old"), "Bearer "+after.token(t, claims(nil), "new")
 	if mayWrite(t, g, old) != allowed || mayWrite(t, g, fresh) != comment.Unauthenticated {
 		t.Error("before the change, only the old key counts")
 	}
-	host.set(map[string]any{"new": after.public}, false)
+	host.text.Store(oneKey(t, after.public, "new"))
 	c.advance(time.Minute)
 	var group sync.WaitGroup
 	for range 20 {
@@ -160,12 +124,11 @@ func TestKeysRotate(t *testing.T) {
 // key count as soon as it is published, and those of the old one no longer.
 func TestKeyOfTheSameName(t *testing.T) {
 	for _, kid := range []string{"k1", ""} {
-		before, after := signers(t)["EdDSA"], signers(t)["EdDSA"]
-		host := newKeyHost(t)
-		host.set(map[string]any{"k1": before.public}, false)
+		before, after := signers()[0]["EdDSA"], signers()[1]["EdDSA"]
+		host := newKeyHost(t, oneKey(t, before.public, "k1"))
 		g, c, _ := remoteGuard(t, "EdDSA", host.URL)
 		old, fresh := "Bearer "+before.token(t, claims(nil), kid), "Bearer "+after.token(t, claims(nil), kid)
-		host.set(map[string]any{"k1": after.public}, false)
+		host.text.Store(oneKey(t, after.public, "k1"))
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, fresh); got != allowed {
 			t.Errorf("key %q: a token of the new key: %d", kid, got)
@@ -183,9 +146,8 @@ func TestKeyOfTheSameName(t *testing.T) {
 
 // A token that only its claims make invalid causes no fetch.
 func TestExpiredTokensFetchNothing(t *testing.T) {
-	s := signers(t)["EdDSA"]
-	host := newKeyHost(t)
-	host.set(map[string]any{"k1": s.public}, false)
+	s := signers()[0]["EdDSA"]
+	host := newKeyHost(t, oneKey(t, s.public, "k1"))
 	g, c, _ := remoteGuard(t, "EdDSA", host.URL)
 	c.advance(time.Minute)
 	late := claims(map[string]any{"exp": now.Add(-time.Hour).Unix()})
@@ -196,9 +158,8 @@ func TestExpiredTokensFetchNothing(t *testing.T) {
 
 // Unknown key names cause one fetch a minute, and no other request waits for it.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
-	s := signers(t)["EdDSA"]
-	host := newKeyHost(t)
-	host.set(map[string]any{"k1": s.public}, false)
+	s := signers()[0]["EdDSA"]
+	host := newKeyHost(t, oneKey(t, s.public, "k1"))
 	g, c, _ := remoteGuard(t, "EdDSA", host.URL)
 	right := "Bearer " + s.token(t, claims(nil), "k1")
 	for minute := range int64(3) {
@@ -220,10 +181,9 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 // Without the keys the server starts, and finds them once they are published. If their host goes away later, the known
 // keys count.
 func TestKeyHostIsDown(t *testing.T) {
-	s := signers(t)["RS256"]
+	s := signers()[0]["RS256"]
 	for _, kid := range []string{"k1", ""} {
-		host := newKeyHost(t)
-		host.set(nil, true)
+		host := newKeyHost(t, down)
 		address := strings.Replace(host.URL, "http://", "http://user:password@", 1) + "/?token=password"
 		g, c, log := remoteGuard(t, "RS256", address)
 		right := "Bearer " + s.token(t, claims(nil), kid)
@@ -233,12 +193,12 @@ func TestKeyHostIsDown(t *testing.T) {
 		if said := log.String(); strings.Count(said, "no signed token is accepted until they are") != 1 || strings.Contains(said, "fetched before stay in use") {
 			t.Errorf("the log before there are keys:\n%s", said)
 		}
-		host.set(map[string]any{"k1": s.public}, false)
+		host.text.Store(oneKey(t, s.public, "k1"))
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, right); got != allowed {
 			t.Errorf("once there are keys, named %q: %d", kid, got)
 		}
-		host.set(nil, true)
+		host.text.Store(down)
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated {
 			t.Errorf("an unknown key: %d", got)
@@ -259,12 +219,11 @@ func TestKeyHostIsDown(t *testing.T) {
 
 // A process that was frozen, as on AWS Lambda, fetches the keys before it accepts a token again.
 func TestKeysAfterStandingStill(t *testing.T) {
-	before, after := signers(t)["ES256"], signers(t)["ES256"]
-	host := newKeyHost(t)
-	host.set(map[string]any{"old": before.public}, false)
+	before, after := signers()[0]["ES256"], signers()[1]["ES256"]
+	host := newKeyHost(t, oneKey(t, before.public, "old"))
 	g, c, _ := remoteGuard(t, "ES256", host.URL)
 	old, fresh := "Bearer "+before.token(t, claims(nil), "old"), "Bearer "+after.token(t, claims(nil), "new")
-	host.set(map[string]any{"new": after.public}, false)
+	host.text.Store(oneKey(t, after.public, "new"))
 	c.advance(15 * time.Minute)
 	if got := mayWrite(t, g, old); got != allowed {
 		t.Errorf("before the next fetch is late: %d", got)
@@ -273,7 +232,7 @@ func TestKeysAfterStandingStill(t *testing.T) {
 	if got := mayWrite(t, g, old); got != comment.Unauthenticated {
 		t.Errorf("a token of a key that was taken away: %d", got)
 	}
-	host.set(nil, true)
+	host.text.Store(down)
 	c.advance(16 * time.Minute)
 	for range 20 {
 		if got := mayWrite(t, g, fresh); got != allowed {
@@ -287,9 +246,8 @@ func TestKeysAfterStandingStill(t *testing.T) {
 
 // Fetching ends with the server.
 func TestFetchingEnds(t *testing.T) {
-	s := signers(t)["EdDSA"]
-	host := newKeyHost(t)
-	host.set(map[string]any{"k1": s.public}, false)
+	s := signers()[0]["EdDSA"]
+	host := newKeyHost(t, oneKey(t, s.public, "k1"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var c clock
 	g := must.Get(auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now}))(t)
@@ -322,7 +280,7 @@ func TestKeysAreBounded(t *testing.T) {
 	if total := <-sent; total > 32<<20 {
 		t.Errorf("%d MB of keys were read", total>>20)
 	}
-	if got := mayWrite(t, g, "Bearer "+signers(t)["ES256"].token(t, claims(nil), "k1")); got != comment.Unauthenticated {
+	if got := mayWrite(t, g, "Bearer "+signers()[0]["ES256"].token(t, claims(nil), "k1")); got != comment.Unauthenticated {
 		t.Errorf("without keys: %d", got)
 	}
 }

@@ -2,10 +2,8 @@ package auth_test
 
 import (
 	"bytes"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -13,6 +11,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
@@ -23,7 +23,7 @@ import (
 // testdata/settings.golden.
 func TestSettingsErrors(t *testing.T) {
 	const short = "only-31-bytes-long-is-too-short"
-	all := signers(t)
+	all := signers()[0]
 	var got bytes.Buffer
 	for _, row := range []struct {
 		why      string
@@ -39,10 +39,10 @@ func TestSettingsErrors(t *testing.T) {
 		{"a key cut off", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text[:60]}},
 		{"a second key cut off", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text + all["EdDSA"].text[:60]}},
 		{"a second key of another algorithm", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text + all["RS256"].text}},
-		{"a chain of certificates", auth.Settings{Algorithm: "ES256", Key: strings.Repeat(certificate(t), 2)}},
-		{"a private key", auth.Settings{Algorithm: "ES256", Key: privateKey(t)}},
-		{"an RSA key too short", auth.Settings{Algorithm: "RS256", Key: shortRSA(t)}},
-		{"another curve", auth.Settings{Algorithm: "ES256", Key: otherCurve(t)}},
+		{"a chain of certificates", auth.Settings{Algorithm: "ES256", Key: strings.Repeat(certificate(t, all["ES256"]), 2)}},
+		{"a private key", auth.Settings{Algorithm: "ES256", Key: privateKey(t, all["ES256"])}},
+		{"an RSA key too short", auth.Settings{Algorithm: "RS256", Key: rsaSigner(1024).text}},
+		{"another curve", auth.Settings{Algorithm: "ES256", Key: ecSigner(jwt.SigningMethodES384, elliptic.P384()).text}},
 		{"no algorithm", auth.Settings{Key: all["RS256"].text}},
 		{"an algorithm that is none", auth.Settings{Algorithm: "none", Key: all["RS256"].text}},
 		{"no key", auth.Settings{Algorithm: "RS256"}},
@@ -74,7 +74,7 @@ func TestPaddedSecretIsLogged(t *testing.T) {
 	for _, row := range []struct {
 		algorithm, key string
 		says           bool
-	}{{"HS256", secret, false}, {"HS256", secret + "\n", true}, {"RS256", signers(t)["RS256"].text, false}} {
+	}{{"HS256", secret, false}, {"HS256", secret + "\n", true}, {"RS256", signers()[0]["RS256"].text, false}} {
 		var log bytes.Buffer
 		_, err := auth.New(t.Context(), auth.Settings{Algorithm: row.algorithm, Key: row.key, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil || strings.Contains(log.String(), "--jwt-key") != row.says || strings.Contains(log.String(), secret) {
@@ -83,29 +83,16 @@ func TestPaddedSecretIsLogged(t *testing.T) {
 	}
 }
 
-func privateKey(t *testing.T) string {
+// privateKey returns the text of a key that is to be kept secret.
+func privateKey(t *testing.T, s signer) string {
 	t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(s.key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-func certificate(t *testing.T) string {
+func certificate(t *testing.T, s signer) string {
 	t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, s.public, s.key))(t)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-}
-
-func shortRSA(t *testing.T) string {
-	t.Helper()
-	key := must.Get(rsa.GenerateKey(rand.Reader, 1024))(t)
-	return inPEM(t, key.Public())
-}
-
-func otherCurve(t *testing.T) string {
-	t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
-	return inPEM(t, key.Public())
 }
