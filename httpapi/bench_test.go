@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,9 +39,7 @@ func BenchmarkObservers(b *testing.B) {
 			handler := httpapi.New(options(func(o *httpapi.Options) { o.Observers = row.observers }))
 			b.ReportAllocs()
 			for b.Loop() {
-				r := httptest.NewRequest("POST", "/graphql", strings.NewReader(`{"query":"query Mine { echo }"}`))
-				r.Header.Set("Content-Type", "application/json")
-				handler.ServeHTTP(httptest.NewRecorder(), r)
+				handler.ServeHTTP(httptest.NewRecorder(), posted(`{"query":"query Mine { echo }"}`))
 			}
 		})
 	}

@@ -38,12 +38,8 @@ func TestTooMuchArrives(t *testing.T) {
 			for range cap(answers) { // each takes some 80 KB
 				body, send := io.Pipe()
 				bodies = append(bodies, send)
+				request := newPost(t, server, body)
 				go func() {
-					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)
-					if err != nil {
-						panic(err)
-					}
-					request.Header.Set("Content-Type", "application/json")
 					answer, err := client.RoundTrip(request)
 					if err != nil { // over HTTP/1.1 the server may hang up while the client still sends
 						answers <- reply{}
@@ -168,7 +164,7 @@ func TestRefusalsAndPagesAreCounted(t *testing.T) {
 		"/graphql": "refusals", "/playground": "pages", "/healthz": "health",
 	} {
 		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 100_000 })
-		if refuseToReadOf(t, server, 50, path, "cross-site") {
+		if refuseToRead(t, server, 50, path, "cross-site") {
 			t.Errorf("%s: 50 unread ones are kept, which exceeds the bound", reason)
 		}
 		if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
@@ -181,10 +177,10 @@ func TestRefusalsAndPagesAreCounted(t *testing.T) {
 func TestHeadsOfUnreadAnswersAreCounted(t *testing.T) {
 	for _, path := range []string{"/graphql?query={echo}", "/healthz?"} {
 		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 60 * 20_000 })
-		if !refuseToReadOf(t, server, 50, path, "none") {
+		if !refuseToRead(t, server, 50, path, "none") {
 			t.Errorf("%s: 50 unread answers are not kept, which the bound allows", path)
 		}
-		if refuseToReadOf(t, server, 50, path+"&x="+strings.Repeat("x", 15_000), "none") {
+		if refuseToRead(t, server, 50, path+"&x="+strings.Repeat("x", 15_000), "none") {
 			t.Errorf("%s: 50 with long heads are kept, which exceeds the bound", path)
 		}
 	}

@@ -160,10 +160,8 @@ func TestWritesTeach(t *testing.T) {
 		handler := httpapi.New(options(func(o *httpapi.Options) { o.Schema, o.Concurrency = written, limiter }))
 		write := func(times int) (limit int) {
 			for range times {
-				request := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query": "mutation { change }"}`))
-				request.Header.Set("Content-Type", "application/json")
 				answer := httptest.NewRecorder()
-				handler.ServeHTTP(answer, request)
+				handler.ServeHTTP(answer, posted(`{"query": "mutation { change }"}`))
 				if answer.Code != http.StatusOK {
 					t.Fatalf("%d %s", answer.Code, answer.Body)
 				}
@@ -185,7 +183,7 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 	sent := make(chan reply, 1)
 	go func() {
 		defer close(sent)
-		sent <- slowly(t, server, body)
+		sent <- do(t, newPost(t, server, body, "Expect: 100-continue"), &http.Transport{ExpectContinueTimeout: time.Minute})
 	}()
 	// This returns when the client reads, which it does when the server asked for the body.
 	must.Get(slow.Write([]byte(`{"query": "{ ec`)))(t)
@@ -210,10 +208,8 @@ func (u unread) Read([]byte) (int, error) {
 
 func TestBodiesTooLargeAreNotSent(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxBody = 100 })
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", unread{t}))(t)
+	request := newPost(t, server, unread{t}, "Expect: 100-continue")
 	request.ContentLength = 101
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Expect", "100-continue")
 	if got := do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute}); got.status != 413 {
 		t.Errorf("%d %s, want 413", got.status, got.body)
 	}
@@ -248,13 +244,4 @@ func TestBodyEndsEarly(t *testing.T) {
 			t.Errorf("%q is answered %q, %v", sent, got, err)
 		}
 	}
-}
-
-// slowly posts a body, and starts sending it only when the server has begun to read it.
-func slowly(t *testing.T, server *httptest.Server, body io.Reader) reply {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body))(t)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Expect", "100-continue")
-	return do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute})
 }

@@ -59,12 +59,8 @@ func (o *observer) of(id string) (told httpapi.Exchange) {
 func TestObservers(t *testing.T) {
 	var told observer
 	handler := newHandler(t, func(o *httpapi.Options) { o.Observers, o.MaxBody = []httpapi.Observer{&told}, 200 })
-	ask := func(method, path, body string) *http.Request {
-		r := httptest.NewRequest(method, path, strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		return r
-	}
-	operation := func(text string) *http.Request { return ask("POST", "/graphql", `{"query": "`+text+`"}`) }
+	ask := func(method, path string) *http.Request { return httptest.NewRequest(method, path, nil) }
+	operation := func(text string) *http.Request { return posted(`{"query": "` + text + `"}`) }
 	scheme := "http"
 	if lambdatest.Form != "" {
 		scheme = "https" // clients call a function over HTTPS
@@ -86,13 +82,13 @@ func TestObservers(t *testing.T) {
 		{"an operation that cannot be parsed", operation("{"), with(func(e *httpapi.Exchange) { e.Outcome, e.Code = "refused", "GRAPHQL_PARSE_FAILED" })},
 		{"one that does not fit the schema", operation("{ nothing }"), with(func(e *httpapi.Exchange) { e.Outcome, e.Code = "refused", "GRAPHQL_VALIDATION_FAILED" })},
 		{"a body that is too large", operation(strings.Repeat(" ", 200)), with(func(e *httpapi.Exchange) { e.Status, e.Outcome, e.Code = 413, "refused", "BODY_TOO_LARGE" })},
-		{"a method that is not served", ask("PATCH", "/graphql", ""), with(func(e *httpapi.Exchange) {
+		{"a method that is not served", ask("PATCH", "/graphql"), with(func(e *httpapi.Exchange) {
 			e.Method, e.Status, e.Outcome, e.Code = "PATCH", 405, "refused", "METHOD_NOT_ALLOWED"
 		})},
-		{"a question for methods", ask("OPTIONS", "/graphql", ""), with(func(e *httpapi.Exchange) { e.Method, e.Status, e.Outcome = "OPTIONS", 204, "ok" })},
-		{"a probe", ask("GET", "/healthz", ""), httpapi.Exchange{Method: "GET", Route: "/healthz", Scheme: scheme, Status: 200}},
-		{"a page", ask("GET", "/products/a%2Fb", ""), httpapi.Exchange{Method: "GET", Route: "/products/{id}", Scheme: scheme, Status: 404}},
-		{"any other path", ask("GET", "/somewhere/else", ""), httpapi.Exchange{Method: "GET", Route: "/{file}", Scheme: scheme, Status: 404}},
+		{"a question for methods", ask("OPTIONS", "/graphql"), with(func(e *httpapi.Exchange) { e.Method, e.Status, e.Outcome = "OPTIONS", 204, "ok" })},
+		{"a probe", ask("GET", "/healthz"), httpapi.Exchange{Method: "GET", Route: "/healthz", Scheme: scheme, Status: 200}},
+		{"a page", ask("GET", "/products/a%2Fb"), httpapi.Exchange{Method: "GET", Route: "/products/{id}", Scheme: scheme, Status: 404}},
+		{"any other path", ask("GET", "/somewhere/else"), httpapi.Exchange{Method: "GET", Route: "/{file}", Scheme: scheme, Status: 404}},
 	} {
 		told.ended = nil
 		answer := httptest.NewRecorder()
@@ -177,9 +173,7 @@ func allocationsOf(observers []httpapi.Observer) float64 {
 	least := math.Inf(1)
 	for range 100 {
 		least = min(least, testing.AllocsPerRun(1, func() {
-			r := httptest.NewRequest("POST", "/graphql", strings.NewReader(`{"query":"query Mine { echo }"}`))
-			r.Header.Set("Content-Type", "application/json")
-			handler.ServeHTTP(httptest.NewRecorder(), r)
+			handler.ServeHTTP(httptest.NewRecorder(), posted(`{"query":"query Mine { echo }"}`))
 		}))
 	}
 	return least

@@ -3,13 +3,11 @@ package httpapi_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestBodies(t *testing.T) {
@@ -167,8 +165,7 @@ func TestHeadersGivenTwice(t *testing.T) {
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Content-Encoding": "identity", "Sec-Fetch-Site": "same-origin", "Authorization": "Bearer secret", "Origin": server.URL,
 	} {
-		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "{ echo }"}`)))(t)
-		request.Header.Set("Content-Type", "application/json")
+		request := newPost(t, server, strings.NewReader(`{"query": "{ echo }"}`))
 		request.Header[name] = []string{value}
 		if once := do(t, request, http.DefaultTransport); once.status != 200 {
 			t.Errorf("%s once: %d %s", name, once.status, once.body)
@@ -206,6 +203,9 @@ func TestBounds(t *testing.T) {
 	address := func(size int) string {
 		return strings.ReplaceAll(filled("query=", size, url.QueryEscape("{echo}")), " ", "+")
 	}
+	chunked := func(body string) reply { // it does not say its size
+		return do(t, newPost(t, server, struct{ io.Reader }{strings.NewReader(body)}), http.DefaultTransport)
+	}
 	for _, test := range []struct {
 		got    reply
 		status int
@@ -214,8 +214,8 @@ func TestBounds(t *testing.T) {
 	}{
 		{post(t, server, body(300)), 200, "", "a body that just fits"},
 		{post(t, server, body(301)), 413, "BODY_TOO_LARGE", "a body of one byte more"},
-		{chunked(t, server, body(301)), 413, "BODY_TOO_LARGE", "a body that does not say its size"},
-		{chunked(t, server, body(300)), 200, "", "likewise, and it just fits"},
+		{chunked(body(301)), 413, "BODY_TOO_LARGE", "a body that does not say its size"},
+		{chunked(body(300)), 200, "", "likewise, and it just fits"},
 		{post(t, server, text(100)), 200, "", "an operation that just fits"},
 		{post(t, server, text(101)), 413, "QUERY_TOO_LONG", "an operation of one byte more"},
 		{get(t, server, address(100)), 200, "", "an address that just fits"},
@@ -225,12 +225,4 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", test.reason, test.got.status, test.got.body, test.status, test.code)
 		}
 	}
-}
-
-// chunked posts a body without its length.
-func chunked(t *testing.T, server *httptest.Server, body string) reply {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", struct{ *strings.Reader }{strings.NewReader(body)}))(t)
-	request.Header.Set("Content-Type", "application/json")
-	return do(t, request, http.DefaultTransport)
 }

@@ -64,8 +64,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	} {
 		log.Reset()
 		body, _ := json.Marshal(map[string]string{"query": row.query})
-		r := httptest.NewRequest("POST", "/graphql", bytes.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
+		r := posted(string(body))
 		r.Header.Set("Authorization", "Bearer somebody@example.com")
 		if row.traceparent != "" {
 			r.Header.Set("Traceparent", row.traceparent)

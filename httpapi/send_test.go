@@ -58,15 +58,10 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// refuseToRead opens a connection that sends requests over HTTP/2 and allows no byte of an answer.
-// It returns true when all answers have begun, and false when the server hung up before.
-func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
-	t.Helper()
-	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")
-}
-
-// refuseToReadOf does the same for a path, as a browser on a page of a site.
-func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
+// refuseToRead opens a connection that sends requests over HTTP/2 and allows no byte of an answer, as a
+// browser on a page of a site does. It returns true when all answers have begun, and false when the
+// server hung up before.
+func refuseToRead(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
 	t.Helper()
 	conn := dial(t, server)
 	must.Get(io.WriteString(conn, http2.ClientPreface))(t)
@@ -102,7 +97,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	t.Run("HTTP/2", func(t *testing.T) {
 		server := newWholeServer(t, nil)
 		for range 2 {
-			if !refuseToRead(t, server, 128) {
+			if !refuseToRead(t, server, 128, "/graphql?"+long, "none") {
 				t.Fatal("the server hung up, with little to keep")
 			}
 		}
@@ -113,7 +108,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	t.Run("HTTP/2, more than is kept", func(t *testing.T) {
 		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 1 << 20 })
 		for range 8 {
-			refuseToRead(t, server, 100)
+			refuseToRead(t, server, 100, "/graphql?"+long, "none")
 			if got := post(t, server, `{"query": "{ long }"}`); got.status != 200 {
 				t.Errorf("beside such clients: %d %s", got.status, got.body)
 			}

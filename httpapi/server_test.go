@@ -157,12 +157,11 @@ func (a reply) code(t *testing.T) string {
 	return parsed.Errors[0].Extensions.Code
 }
 
-// send sends a request with headers written as "Name: value". A later one replaces an earlier one,
-// and "Name:" removes it.
-func send(t *testing.T, method, address, body string, headers ...string) reply {
+// newRequest returns a request with headers written as "Name: value". A later one replaces an
+// earlier one, and "Name:" removes it.
+func newRequest(t *testing.T, method, address string, body io.Reader, headers ...string) *http.Request {
 	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
-	request.Header.Set("Accept-Encoding", "identity") // or Go's client would ask for gzip and hide it
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, body))(t)
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ":")
 		request.Header.Del(name)
@@ -170,7 +169,27 @@ func send(t *testing.T, method, address, body string, headers ...string) reply {
 			request.Header.Set(name, value)
 		}
 	}
-	return do(t, request, http.DefaultTransport)
+	return request
+}
+
+// newPost returns a request that posts a JSON body.
+func newPost(t *testing.T, server *httptest.Server, body io.Reader, headers ...string) *http.Request {
+	t.Helper()
+	return newRequest(t, http.MethodPost, server.URL+"/graphql", body, append([]string{isJSON}, headers...)...)
+}
+
+// posted returns a request for a handler, with a JSON body.
+func posted(body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// send sends a request that newRequest makes.
+func send(t *testing.T, method, address, body string, headers ...string) reply {
+	t.Helper()
+	headers = append([]string{"Accept-Encoding: identity"}, headers...) // or Go's client would ask for gzip and hide it
+	return do(t, newRequest(t, method, address, strings.NewReader(body), headers...), http.DefaultTransport)
 }
 
 // do sends a request unchanged.

@@ -107,9 +107,7 @@ func begun(t *testing.T, server *httptest.Server, method, accept, query string) 
 	if method != http.MethodPost {
 		address, body = address+"?query="+strings.ReplaceAll(query, " ", "%20"), ""
 	}
-	request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", accept)
+	request := newRequest(t, method, address, strings.NewReader(body), isJSON, "Accept: "+accept)
 	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	for lines := bufio.NewReader(answer.Body); !strings.Contains(text, `"stats":0`); {
@@ -308,9 +306,7 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 		o.Subscriptions.TokenRefused = func(context.Context) bool { return expired.Load() }
 		o.Subscriptions.Timing.Heartbeat = time.Millisecond
 	}))
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "subscription { stats }"}`)))(t)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "text/event-stream")
+	request := newPost(t, server, strings.NewReader(`{"query": "subscription { stats }"}`), "Accept: text/event-stream")
 	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	expired.Store(true)
