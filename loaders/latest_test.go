@@ -80,7 +80,7 @@ func TestNewest(t *testing.T) {
 			}
 			return found, nil, nil
 		}}
-		l := loaders.New(loaders.Options{Stats: nobody{}, Latest: &critics{beside: row.beside, unknown: row.unknown, comments: table}, Comments: table})
+		l := newLoaders(loaders.Options{Latest: &critics{beside: row.beside, unknown: row.unknown, comments: table}, Comments: table})
 		want := comment.Latest{Ratings: [][]int{praise, {3}, complaint}}
 		l.WantLatest(want)
 		l.ExpectStats(t.Context(), "pan")
@@ -92,7 +92,7 @@ func TestNewest(t *testing.T) {
 			t.Errorf("%s: %+v", row.why, got)
 		}
 	}
-	if got := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}}).Newest(t.Context(), "pan", comment.Latest{Ratings: [][]int{praise}}); got[0].Known {
+	if got := newLoaders(loaders.Options{}).Newest(t.Context(), "pan", comment.Latest{Ratings: [][]int{praise}}); got[0].Known {
 		t.Errorf("%+v is known to nobody", got)
 	}
 }
@@ -111,7 +111,7 @@ func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) 
 // A field that shows a text gets it, whatever another field of the request fetched before.
 func TestNewestWithTextBesideOneWithout(t *testing.T) {
 	for _, beside := range []map[comment.ID]*comment.Comment{nil, {id(1): written(1, "pan", 5)}} {
-		l := loaders.New(loaders.Options{Stats: nobody{}, Comments: &getter{get: all}, Latest: &texts{critics{beside: beside}}})
+		l := newLoaders(loaders.Options{Latest: &texts{critics{beside: beside}}})
 		for _, withoutText := range []bool{true, false} {
 			want := comment.Latest{Ratings: [][]int{praise}, WithoutText: withoutText}
 			l.WantLatest(want)
@@ -132,8 +132,8 @@ func TestWantLatest(t *testing.T) {
 		{Ratings: [][]int{complaint, praise}, Among: 5},
 	}
 	for range 2 { // in either order
-		l := loaders.New(loaders.Options{
-			Comments: &getter{get: all}, Stats: nobody{}, Latest: knows,
+		l := newLoaders(loaders.Options{
+			Latest:    knows,
 			Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
 		})
 		for _, want := range wants {
@@ -164,13 +164,12 @@ func TestStatsAsOf(t *testing.T) {
 		{"an answer of unknown age, from a read that came after", true, &aged{}, &upTo},
 	} {
 		o := loaders.Options{
-			Comments: &getter{get: all}, Stats: nobody{},
 			Freshness: func(context.Context) (time.Time, bool) { return upTo, row.known },
 		}
 		if row.latest != nil {
 			o.Latest = row.latest
 		}
-		l := loaders.New(o)
+		l := newLoaders(o)
 		l.WantLatest(comment.Latest{Ratings: [][]int{praise}})
 		must.Get(l.Stats(t.Context(), "pan"))(t)
 		if got := l.StatsAsOf(); (got == nil) != (row.want == nil) || got != nil && !got.Equal(*row.want) {
@@ -193,7 +192,7 @@ func (a *aged) StatsAndLatest(ctx context.Context, products []string, upTo time.
 
 // A page is read once for all fields of a request, also when that fails or panics.
 func TestPageIsReadOnce(t *testing.T) {
-	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
+	l := newLoaders(loaders.Options{})
 	broken := errors.New("broken")
 	for product, row := range map[string]struct {
 		read func(context.Context) (comment.Page, error)
@@ -235,8 +234,7 @@ func TestPageIsReadOnce(t *testing.T) {
 // detector fails the test if that is unsafe.
 func TestStatsAsOfBesideStats(t *testing.T) {
 	upTo := time.Now()
-	l := loaders.New(loaders.Options{
-		Comments: &getter{get: all}, Stats: nobody{},
+	l := newLoaders(loaders.Options{
 		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
 	})
 	var fields sync.WaitGroup

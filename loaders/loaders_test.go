@@ -33,15 +33,31 @@ func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID, _ bool) (ma
 	return g.get(ctx, call, ids)
 }
 
-// nobody has no statistics.
-type nobody struct{}
+// statsFunc answers with statistics of products. None of these has many languages.
+type statsFunc func(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error)
 
-func (nobody) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	return f(ctx, products)
+}
+
+func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil
 }
 
-func (nobody) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil // no product has that many languages
+// nobody has no statistics.
+func nobody(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	return nil, nil, nil
+}
+
+// newLoaders returns loaders. Without other options, each comment exists and nobody has statistics.
+func newLoaders(o loaders.Options) *loaders.Loaders {
+	if o.Comments == nil {
+		o.Comments = &getter{get: all}
+	}
+	if o.Stats == nil {
+		o.Stats = statsFunc(nobody)
+	}
+	return loaders.New(o)
 }
 
 func all(_ context.Context, _ int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
@@ -68,7 +84,7 @@ func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.
 func TestManyAskOneCall(t *testing.T) {
 	g := &getter{get: all}
 	ids := []comment.ID{id(1), id(2), id(1), id(3)}
-	comments, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), ids)
+	comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids)
 	for i := range ids {
 		if errs[i] != nil || comments[i].ID != ids[i] {
 			t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
@@ -85,7 +101,7 @@ func TestNoCallIsLargerThanTheTableTakes(t *testing.T) {
 	for n := range 250 {
 		ids = append(ids, id(n))
 	}
-	if _, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), ids); errors.Join(errs...) != nil {
+	if _, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids); errors.Join(errs...) != nil {
 		t.Fatal(errors.Join(errs...))
 	}
 	for _, call := range g.calls {
@@ -100,7 +116,7 @@ func TestWhatOneKeyGets(t *testing.T) {
 	g := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return map[comment.ID]comment.Comment{id(1): {ID: id(1)}}, map[comment.ID]error{id(2): busy}, nil
 	}}
-	comments, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), []comment.ID{id(1), id(2), id(3)})
+	comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), []comment.ID{id(1), id(2), id(3)})
 	if comments[0] == nil || errs[0] != nil {
 		t.Errorf("found: %v, %v", comments[0], errs[0])
 	}
@@ -122,7 +138,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(loaders.Options{Comments: g, Stats: nobody{}})
+	l := newLoaders(loaders.Options{Comments: g})
 	for range 2 {
 		if _, err := l.Comment(t.Context(), id(1), false); err == nil {
 			t.Error("the failure of a call is no error")
@@ -148,7 +164,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(loaders.Options{Comments: g, Stats: nobody{}})
+	l := newLoaders(loaders.Options{Comments: g})
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
@@ -184,40 +200,20 @@ func TestContextWithoutLoaders(t *testing.T) {
 
 // All fields of a request have the same loaders.
 func TestLoadersAreMadeOnce(t *testing.T) {
-	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
+	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(nobody)})
 	if first := loaders.From(ctx); loaders.From(ctx) != first {
 		t.Error("two fields have loaders of their own")
 	}
 }
 
-// statsGetter has the statistics of one product, and counts its calls.
-type statsGetter struct {
-	mu    sync.Mutex
-	calls int
-	fail  error
-}
-
-func (g *statsGetter) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.calls++
-	if g.fail != nil {
-		err := g.fail
-		g.fail = nil
-		return nil, nil, err
-	}
-	return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, nil
-}
-
-func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil // no product has that many languages
-}
-
 // Expected statistics are fetched once. A product without comments has empty statistics, which is
 // no error.
 func TestExpectedStatistics(t *testing.T) {
-	g := &statsGetter{}
-	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: g})
+	calls := 0
+	l := newLoaders(loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+		calls++
+		return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, nil
+	})})
 	l.ExpectStats(t.Context(), "known", "unknown", "known")
 	for product, total := range map[string]int{"known": 1, "unknown": 0} {
 		stats, err := l.Stats(t.Context(), product)
@@ -225,15 +221,18 @@ func TestExpectedStatistics(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %d", product, stats, err, total)
 		}
 	}
-	if g.calls != 1 {
-		t.Errorf("%d calls, want 1", g.calls)
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
 	}
 }
 
 // A failure that no caller waited for is not kept either.
 func TestExpectedStatisticsThatFail(t *testing.T) {
-	g := &statsGetter{fail: errors.New("broken")}
-	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: g})
+	fail := errors.New("broken")
+	l := newLoaders(loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+		defer func() { fail = nil }()
+		return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, fail
+	})})
 	if _, err := l.Stats(t.Context(), "known"); err == nil {
 		t.Error("a failure is no error")
 	}
@@ -256,7 +255,7 @@ func TestStatsOfAll(t *testing.T) {
 		}
 		return found, failed, nil
 	}
-	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(get)})
+	l := newLoaders(loaders.Options{Stats: statsFunc(get)})
 	stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
 	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Total() != 1 {
 		t.Errorf("got %v, %t", stats, whole)
@@ -290,8 +289,8 @@ func (g *manyLanguages) RowsOf(_ context.Context, keys []comment.ProductLanguage
 // answer.
 func TestStatisticsOfUnlistedLanguages(t *testing.T) {
 	g, upTo := &manyLanguages{}, time.Now()
-	l := loaders.New(loaders.Options{
-		Comments: &getter{get: all}, Stats: g,
+	l := newLoaders(loaders.Options{
+		Stats:     g,
 		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
 	})
 	got, err := l.Statistics(t.Context(), "pan", comment.Filter{Languages: []comment.Language{"de", "fo", "is"}})
@@ -334,7 +333,7 @@ func TestForget(t *testing.T) {
 
 // An answer is the same for all callers unless a field says that it is not.
 func TestSubject(t *testing.T) {
-	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
+	l := newLoaders(loaders.Options{})
 	l.About("pot", "pan")
 	l.About("pan")
 	if products, forAll := l.Subject(); !slices.Equal(products, []string{"pan", "pot"}) || !forAll {
@@ -344,16 +343,6 @@ func TestSubject(t *testing.T) {
 	if _, forAll := l.Subject(); forAll {
 		t.Error("what one caller may see is shown to all")
 	}
-}
-
-type statsFunc func(context.Context, []string) (map[string]comment.Stats, map[string]error, error)
-
-func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	return f(ctx, products)
-}
-
-func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil // no product has that many languages
 }
 
 // Loads under way are awaited, except when no field asked for anything, or the time is over.
