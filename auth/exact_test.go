@@ -102,16 +102,10 @@ func TestTokensAreEncodedExactly(t *testing.T) {
 		"no signature":            parts[0] + "." + parts[1] + ".",
 		"a signature of the text": parts[0] + "." + parts[1] + "." + parts[0],
 	} {
-		if got := mayWriteToken(t, g, changed); got != comment.Unauthenticated {
+		if got := mayWrite(t, g, "Bearer "+changed); got != comment.Unauthenticated {
 			t.Errorf("%s: %d", why, got)
 		}
 	}
-}
-
-// mayWriteToken is mayWrite for a token.
-func mayWriteToken(t testing.TB, g *auth.Guard, token string) comment.Kind {
-	t.Helper()
-	return mayWrite(t, g, "Bearer "+token)
 }
 
 // Whatever is signed, only a token that says once, under the exact names, that it is Ada's and has
@@ -128,7 +122,7 @@ func FuzzTokensAreReadExactly(f *testing.F) {
 	f.Add(`{"alg":"HS256","b64":false}`, plainClaims)
 	g := guard(f, auth.Settings{Algorithm: "HS256", Key: secret})
 	f.Fuzz(func(t *testing.T, header, claims string) {
-		if mayWriteToken(t, g, rawToken(header, claims)) != allowed {
+		if mayWrite(t, g, "Bearer "+rawToken(header, claims)) != allowed {
 			return
 		}
 		h, c := membersOf(t, header), membersOf(t, claims)

@@ -3,6 +3,7 @@ package quota_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
@@ -26,6 +27,9 @@ func open(t *testing.T, url string) *quota.Redis {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// keyOf returns the key of a client's account.
+func keyOf(c quota.Client) string { return fmt.Sprintf("talkback:quota:comments:read-units:%x", c) }
 
 // server returns the accounts as one of several servers keeps them.
 func server(t *testing.T, store quota.Store, log *slog.Logger) (*quota.Shared, *quota.Link) {
@@ -114,11 +118,10 @@ func TestKeys(t *testing.T) {
 	if _, _, err := s.Change(t.Context(), policy, ada, quota.Cost{Time: 90 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	const key = "talkback:quota:comments:read-units:"
 	if count, _ := instance.Do("DBSIZE"); count != ":1" {
 		t.Errorf("there are %s keys, want 1", count)
 	}
-	name := key + hexOf(ada)
+	name := keyOf(ada)
 	ttl, _ := instance.Do("TTL", name)
 	if left, err := strconv.Atoi(strings.TrimPrefix(ttl, ":")); err != nil || left < 1 || left > 90 {
 		t.Errorf("the account expires in %s s, want 90", ttl)
@@ -142,7 +145,7 @@ func TestClockSetBackWhileRefused(t *testing.T) {
 	instance := redistest.Start(t)
 	s, ada := open(t, instance.URL()), quota.Customer("ada")
 	quick := quota.Policy{Name: "read-units", Rate: 1000, Burst: 100}
-	name := "talkback:quota:comments:read-units:" + hexOf(ada)
+	name := keyOf(ada)
 	instance.Must(t, "SET", name, `"100000`, "99999999999999999\"") // owed 0.1 s, by a clock that was far ahead
 	cost := quota.Cost{Time: 50 * time.Millisecond}
 	if owed, changed, err := s.Change(t.Context(), quick, ada, cost); err != nil || changed || owed != 100*time.Millisecond {
@@ -158,7 +161,7 @@ func TestClockSetBackWhileRefused(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	instance := redistest.Start(t)
 	s, ada := open(t, instance.URL()), quota.Customer("ada")
-	name := "talkback:quota:comments:read-units:" + hexOf(ada)
+	name := keyOf(ada)
 	for _, command := range [][]string{
 		{"LPUSH", name, "1"}, {"SET", name, "x"}, {"SET", name, `"-1`, `1"`},
 		{"SET", name, `"` + strings.Repeat("9", 400), `1"`}, {"SET", name, `"1`, strings.Repeat("9", 400) + `"`},
@@ -187,15 +190,6 @@ func TestRedisTakesNoWrites(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-func hexOf(c quota.Client) string {
-	const digits = "0123456789abcdef"
-	var out strings.Builder
-	for _, b := range c {
-		out.WriteString(string(digits[b>>4]) + string(digits[b&15]))
-	}
-	return out.String()
 }
 
 // A Redis that stops, is paused or swallows connections: requests go on, and it is used again once

@@ -29,7 +29,7 @@ func TestAttacks(t *testing.T) {
 		"10,000 that hang up at once": func(t *testing.T, m *machine) { m.hangUp(10_000, 0) },
 		"10,000 that hang up soon":    func(t *testing.T, m *machine) { m.hangUp(10_000, 3*time.Millisecond) },
 		"many that wait for their answers": func(t *testing.T, m *machine) {
-			m.crowd(1000, 2*time.Second)
+			m.crowd(1000, 2*time.Second, 20*time.Millisecond)
 		},
 		"requests that do nothing": func(t *testing.T, m *machine) {
 			m.mix = func(*rand.Rand) request { return request{class: Unmeasured, cpu: 50 * time.Microsecond} }
@@ -84,9 +84,9 @@ func (m *machine) hangUp(requests int, after time.Duration) {
 	group.Wait()
 }
 
-// crowd lets clients send requests for a while. Each sends again once it has its answer or, if
-// refused, a moment later.
-func (m *machine) crowd(clients int, lasting time.Duration) {
+// crowd lets clients send requests for a while. Each sends again after a pause, once it has its answer or
+// is refused.
+func (m *machine) crowd(clients int, lasting, pause time.Duration) {
 	var group sync.WaitGroup
 	end := time.Now().Add(lasting)
 	for seed := range clients {
@@ -94,7 +94,7 @@ func (m *machine) crowd(clients int, lasting time.Duration) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			for time.Now().Before(end) {
 				m.serve(pages(r))
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(pause)
 			}
 		})
 	}

@@ -245,64 +245,48 @@ func TestTableSlowerForGood(t *testing.T) {
 	})
 }
 
-// A burst on a server with little load is answered.
-func TestBurst(t *testing.T) {
-	simulate(t, func(t *testing.T, m *machine) {
-		m.arrive(capacity/4, 3*time.Second)
-		for range 5 {
-			time.Sleep(time.Second)
-			if got := m.arrive(1e6, 25*time.Microsecond); got.refused > 0 {
+// What is no overload has nothing refused.
+func TestNoOverload(t *testing.T) {
+	for name, run := range map[string]func(*testing.T, *machine) outcome{
+		"bursts on a server with little load": func(_ *testing.T, m *machine) (got outcome) {
+			m.arrive(capacity/4, 3*time.Second)
+			for range 5 {
+				time.Sleep(time.Second)
+				got.refused += m.arrive(1e6, 25*time.Microsecond).refused
+			}
+			return got
+		},
+		"some clients that wait for their answers before they ask again": func(t *testing.T, m *machine) outcome {
+			m.crowd(16, 10*time.Second, 0)
+			got := m.outcome(10 * time.Second)
+			if got.goodput < 0.9*capacity {
 				t.Errorf("%+v", got)
 			}
-		}
-	})
-}
-
-// Some clients that wait for their answers before they ask again are no overload.
-func TestFewClients(t *testing.T) {
-	simulate(t, func(t *testing.T, m *machine) {
-		var clients sync.WaitGroup
-		end := time.Now().Add(10 * time.Second)
-		for range 16 {
-			clients.Go(func() {
-				for time.Now().Before(end) {
-					m.serve(pages(rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))))
-				}
-			})
-		}
-		clients.Wait()
-		if got := m.outcome(10 * time.Second); got.refused > 0 || got.goodput < 0.9*capacity {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-// Pages do not count as slow because earlier requests were cheap.
-func TestOtherRequests(t *testing.T) {
-	simulate(t, func(t *testing.T, m *machine) {
-		m.mix = func(r *rand.Rand) request {
-			return request{class: 2, cpu: varied(r, time.Millisecond), table: varied(r, time.Millisecond)}
-		}
-		m.arrive(capacity, 3*time.Second)
-		m.mix = reads(80 * time.Millisecond)
-		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-// Probes end with the overload, though each may refuse some requests itself: readers of a distant table are many at a
-// time.
-func TestProbesEnd(t *testing.T) {
-	simulate(t, func(t *testing.T, m *machine) {
-		m.mix = reads(100 * time.Millisecond)
-		m.arrive(capacity/2, 3*time.Second)
-		m.arrive(3*capacity, 5*time.Second)
-		m.arrive(capacity*3/4, 5*time.Second)
-		if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 0 {
-			t.Errorf("%+v", got)
-		}
-	})
+			return got
+		},
+		"pages after requests that were cheap": func(_ *testing.T, m *machine) outcome {
+			m.mix = func(r *rand.Rand) request {
+				return request{class: 2, cpu: varied(r, time.Millisecond), table: varied(r, time.Millisecond)}
+			}
+			m.arrive(capacity, 3*time.Second)
+			m.mix = reads(80 * time.Millisecond)
+			return m.arrive(capacity*3/4, 5*time.Second)
+		},
+		// Each probe may refuse some requests itself: readers of a distant table are many at a time.
+		"many requests at a time, some seconds after an overload": func(_ *testing.T, m *machine) outcome {
+			m.mix = reads(100 * time.Millisecond)
+			m.arrive(capacity/2, 3*time.Second)
+			m.arrive(3*capacity, 5*time.Second)
+			m.arrive(capacity*3/4, 5*time.Second)
+			return m.arrive(capacity*3/4, 10*time.Second)
+		},
+	} {
+		simulate(t, func(t *testing.T, m *machine) {
+			if got := run(t, m); got.refused > 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+		})
+	}
 }
 
 // Places pass to waiting requests in the order of arrival, and one that gives up leaves nothing behind.
