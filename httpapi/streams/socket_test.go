@@ -46,16 +46,20 @@ func (s source) Position() string { return "1.2.3.4" }
 // Close implements streams.Source.
 func (s source) Close() {}
 
-// endless returns a source that always has an answer.
-func endless() source {
-	s := source{make(chan any)}
-	go func() {
-		for {
-			s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
-		}
-	}()
-	return s
-}
+// next is a source without a position, whose answers come from a function.
+type next func() streams.Answer
+
+// Next implements streams.Source.
+func (n next) Next(context.Context) (streams.Answer, error) { return n(), nil }
+
+// Position implements streams.Source.
+func (next) Position() string { return "" }
+
+// Close implements streams.Source.
+func (next) Close() {}
+
+// endless always has an answer.
+func endless() streams.Answer { return streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"} }
 
 // serve serves sockets whose operations are words, which the code below defines.
 func serve(t *testing.T, change func(*streams.Socket)) (address string) {
@@ -75,7 +79,7 @@ func serve(t *testing.T, change func(*streams.Socket)) (address string) {
 					s.answers <- &streams.End{Errors: []byte(`[{"message":"too slow"}]`)}
 					return nil, s
 				}
-				return nil, endless()
+				return nil, next(endless)
 			},
 			Check: func(token string) error {
 				if token == "bad" {
@@ -107,6 +111,10 @@ func dial(t *testing.T, address string, protocols ...string) *websocket.Conn {
 }
 
 const (
+	// asking is a request for a socket, and handshake its fields after the host.
+	asking    = "GET / HTTP/1.1\r\nHost: h\r\n" + handshake
+	handshake = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Protocol: graphql-ws, " + streams.Protocol + "\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
 	initiate     = `{"type":"connection_init"}`
 	acknowledged = `{"type":"connection_ack"}`
 )
@@ -289,9 +297,7 @@ func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(serve(t, nil), "http://")))(t) //nolint:noctx // a test
 	defer conn.Close()
 	must.Do(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
-	must.Get(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"+
-		"Sec-WebSocket-Protocol: graphql-ws, "+streams.Protocol+"\r\n\r\n"))(t)
+	must.Get(io.WriteString(conn, asking))(t)
 	var answer strings.Builder
 	for lines := bufio.NewReader(conn); !strings.HasSuffix(answer.String(), "\r\n\r\n"); {
 		answer.WriteString(must.Get(lines.ReadString('\n'))(t))

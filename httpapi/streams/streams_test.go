@@ -65,7 +65,11 @@ func TestForms(t *testing.T) {
 func TestBusyStreamsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, times, w := time.Now(), 0, httptest.NewRecorder()
-		streams.Events.Send(t.Context(), t.Context(), w, busy{}, streams.Timing{Heartbeat: 15 * time.Second},
+		busy := next(func() streams.Answer {
+			time.Sleep(time.Second)
+			return streams.Answer{Data: []byte("{}")}
+		})
+		streams.Events.Send(t.Context(), t.Context(), w, busy, streams.Timing{Heartbeat: 15 * time.Second},
 			func(context.Context) *streams.End {
 				if times++; times < 3 {
 					return nil
@@ -97,18 +101,6 @@ func TestIdleStreamsStop(t *testing.T) {
 	})
 }
 
-// busy has an answer each second.
-type busy struct{}
-
-func (busy) Next(context.Context) (streams.Answer, error) {
-	time.Sleep(time.Second)
-	return streams.Answer{Data: []byte("{}")}, nil
-}
-
-func (busy) Position() string { return "" }
-
-func (busy) Close() {}
-
 // A client gets a stream only in a form that it names. Clients that name multipart/mixed for another purpose do not
 // count.
 func TestFormOf(t *testing.T) {
@@ -132,17 +124,6 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// large always has an answer of 64 KB.
-type large struct{}
-
-func (large) Next(context.Context) (streams.Answer, error) {
-	return streams.Answer{Data: bytes.Repeat([]byte("1"), 64<<10)}, nil
-}
-
-func (large) Position() string { return "" }
-
-func (large) Close() {}
-
 // masked returns a short message of a client, with a mask of zeros.
 func masked(text string) string {
 	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
@@ -150,11 +131,11 @@ func masked(text string) string {
 
 // A client that never reads is dropped, over any transport.
 func TestClientsThatNeverRead(t *testing.T) {
+	large := next(func() streams.Answer { return streams.Answer{Data: bytes.Repeat([]byte("1"), 64<<10)} })
 	for name, head := range map[string]string{
 		"events":    "Accept: text/event-stream\r\n\r\n",
 		"multipart": "Accept: multipart/mixed;subscriptionSpec=1.0\r\n\r\n",
-		"socket": "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n" +
-			"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" + masked(initiate) + masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`),
+		"socket":    handshake + masked(initiate) + masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dropped, timing := make(chan struct{}), streams.Timing{Stall: 10 * time.Millisecond}
@@ -162,13 +143,13 @@ func TestClientsThatNeverRead(t *testing.T) {
 				form := streams.FormOf(r.Header)
 				if form == nil {
 					(&streams.Socket{
-						Run:      func(context.Context, string, []byte) ([]byte, streams.Source) { return nil, large{} },
+						Run:      func(context.Context, string, []byte) ([]byte, streams.Source) { return nil, large },
 						Check:    func(string) error { return nil },
 						Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000, Timing: timing,
 					}).Upgrade(w, r)
 					return
 				}
-				form.Send(r.Context(), t.Context(), w, large{}, timing, func(context.Context) *streams.End { return nil })
+				form.Send(r.Context(), t.Context(), w, large, timing, func(context.Context) *streams.End { return nil })
 				close(dropped)
 			}))
 			t.Cleanup(server.Close)
@@ -194,13 +175,7 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, server := net.Pipe()
 				defer client.Close()
-				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-				for name, value := range map[string]string{
-					"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-					"Sec-WebSocket-Protocol": streams.Protocol, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-				} {
-					r.Header.Set(name, value)
-				}
+				r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
 				began, dropped, checks := time.Now(), make(chan struct{}), atomic.Int64{}
 				go func() { _, _ = io.Copy(io.Discard, client) }()
 				(&streams.Socket{
@@ -212,7 +187,7 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 					},
 					Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
 					Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
-				}).Upgrade(piped{httptest.NewRecorder(), server}, r)
+				}).Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
 				must.Get(io.WriteString(client, masked(initiate)))(t)
 				<-dropped
 				if took := time.Since(began); took != row.dropped {
@@ -229,9 +204,7 @@ func TestClientsThatDoNotWait(t *testing.T) {
 	for _, pings := range []int{0, 1, 3, 4, 5, 50} {
 		conn := must.Get(net.Dial("tcp", address))(t)
 		defer conn.Close()
-		head := "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
-			"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-		must.Get(io.WriteString(conn, head+strings.Repeat(masked(`{"type":"ping"}`), pings)+masked(initiate)))(t)
+		must.Get(io.WriteString(conn, asking+strings.Repeat(masked(`{"type":"ping"}`), pings)+masked(initiate)))(t)
 		var got strings.Builder
 		for one := make([]byte, 1); !strings.Contains(got.String(), acknowledged); got.Write(one) {
 			if _, err := conn.Read(one); err != nil {
