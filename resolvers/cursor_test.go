@@ -16,14 +16,32 @@ var (
 	somewhere = comment.PositionAt(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC), [10]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 )
 
+// A cursor reads back as its place, cut nowhere, and only in its list. One of an order by rating
+// contains the rating.
 func TestCursorReadsBack(t *testing.T) {
-	cursor := coffee.cursor(comment.At(somewhere), coffee.fingerprint())
-	if len(cursor) > 64 {
-		t.Errorf("the cursor has %d characters, more than the 64 promised", len(cursor))
-	}
-	p, err := coffee.place("after", &cursor)
-	if err != nil || *p != *comment.At(somewhere) {
-		t.Errorf("%s reads back as %v, %v; want %s", cursor, p, err, somewhere)
+	rated := list{product: "coffee", order: comment.HighestRated}
+	for _, row := range []struct {
+		of, other list
+		place     comment.Place
+		length    int // at most 64, as was promised
+	}{
+		{coffee, rated, *comment.At(somewhere), 36},
+		{rated, coffee, comment.Place{Key: 5, Position: somewhere}, 42},
+		{rated, coffee, comment.Place{Key: -3, Position: comment.MaxPosition}, 42},
+	} {
+		cursor := row.of.cursor(&row.place, row.of.fingerprint())
+		if p, err := row.of.place("after", &cursor); err != nil || *p != row.place || len(cursor) != row.length {
+			t.Errorf("%s reads back as %v, %v; want %v", cursor, p, err, row.place)
+		}
+		if p, err := row.other.place("after", &cursor); comment.KindOf(err) != comment.BadCursor {
+			t.Errorf("in another list: %v, %v", p, err)
+		}
+		for length := 1; length < len(cursor); length++ { // an empty one counts as none
+			cut := cursor[:length]
+			if _, err := row.of.place("after", &cut); comment.KindOf(err) != comment.BadCursor {
+				t.Errorf("%q is taken for a cursor", cut)
+			}
+		}
 	}
 }
 
@@ -40,27 +58,6 @@ func TestKeptCursor(t *testing.T) {
 		}
 	}
 }
-
-// A cursor of an order by rating contains the rating, and is invalid in another order.
-func TestKeyedCursor(t *testing.T) {
-	rated := list{product: "coffee", order: comment.HighestRated}
-	for _, place := range []comment.Place{{Key: 5, Position: somewhere}, {Key: -3, Position: comment.MaxPosition}} {
-		cursor := rated.cursor(&place, rated.fingerprint())
-		if p, err := rated.place("after", &cursor); err != nil || *p != place || len(cursor) != 42 {
-			t.Errorf("%s reads back as %v, %v; want %v", cursor, p, err, place)
-		}
-		if p, err := coffee.place("after", &cursor); comment.KindOf(err) != comment.BadCursor {
-			t.Errorf("in another list: %v, %v", p, err)
-		}
-		for length := 1; length < len(cursor); length++ {
-			if cut := cursor[:length]; comment.KindOf(second(rated.place("after", &cut))) != comment.BadCursor {
-				t.Errorf("%q is taken for a cursor", cut)
-			}
-		}
-	}
-}
-
-func second(_ *comment.Place, err error) error { return err }
 
 func TestCursorOfAnotherList(t *testing.T) {
 	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -104,9 +101,6 @@ func TestDamagedCursor(t *testing.T) {
 		flipped := []byte(good)
 		flipped[bit/8] ^= 1 << (bit % 8)
 		refuse(string(flipped), "one bit of the text flipped")
-	}
-	for length := 1; length < len(good); length++ { // an empty one counts as none
-		refuse(good[:length], "cut")
 	}
 	refuse(good+"A", "longer")
 	refuse(good[:9]+"\n"+good[9:], "with a line break, which base64 would skip")
