@@ -126,6 +126,7 @@ func TestDrainOfHTTP2(t *testing.T) {
 // TLS connections on which no request ever came delay the end at most as long as a head may take,
 // over either protocol. One with an arriving request, the first or a later one, is answered.
 func TestDrainOverTLS(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	connections := httpapi.NewConnections(0, 0)
 	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })))
 	server.Listener = connections.Bound(server.Config, server.Listener)
@@ -183,6 +184,7 @@ func dialSlow(t *testing.T, server *httptest.Server) net.Conn {
 // A client that reads slowly gets its whole answer: the server's end waits for it. A client that
 // does not read delays the end only for the allowed time.
 func TestDrainWaitsForSlowReaders(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	const size = 8 << 20
 	connections := httpapi.NewConnections(0, 0)
 	server := newBoundServer(t, connections, func(o *httpapi.Options) {

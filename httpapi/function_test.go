@@ -19,27 +19,11 @@ func newHandler(t *testing.T, set func(*httpapi.Options)) http.Handler {
 	return lambdatest.Front(t, api, gateway.New(api, slog.New(slog.DiscardHandler)))
 }
 
-// These external tests of this package cannot run through a function, for the reasons given. The
-// list is for readers.
-var _ = []struct {
-	why   string
-	tests []string
-}{
-	{"AWS Lambda takes the connections and bounds them", []string{
-		"TestTooMuchArrives", "TestTooManyHeads", "TestRoomForConnections", "TestRefusedAtOnce", "TestServerLog",
-	}},
-	{"the whole body is there before there is an event", []string{"TestSlowBodiesTakeNoPlace", "TestBodiesTooLargeAreNotSent", "TestBodyEndsEarly"}},
-	{"the gateway has the whole answer before its client reads", []string{"TestClientsThatDoNotRead", "TestSlowReaders", "TestRefusalsAndPagesAreCounted"}},
-	{"a client that hangs up does not end an invocation", []string{"TestClientHangsUp", "TestClientHangsUpInTheQueue"}},
-	{"a function is not asked to end", []string{"TestDrain", "TestDrainOverTLS", "TestDrainWaitsForSlowReaders", "TestReadinessEnds"}},
-	{"a function that has no API yet gets no events", []string{"TestOpening", "TestWaitingForTheAPI"}},
-	{"a gateway alone knows whether its client came by TLS", []string{"TestStrictTransportSecurity"}},
-	{"time is that of a bubble, which has no network", []string{"TestReadiness", "TestWritesTeach"}},
-	{"allocations are counted", []string{"TestObserversAllocateLittle"}},
-	{"no request is sent", []string{"TestOriginsAreChecked", "TestSlowOperationsAreLogged", "TestTheTraceOfALine"}},
-}
-
-// seen are the other tests, which run through a function too.
+// seen are the tests that run through a function too. The others cannot: AWS Lambda takes the
+// connections, and has the whole body before there is an event; its gateway has the whole answer before
+// a client reads, and alone knows whether that came by TLS. A client that hangs up ends no invocation,
+// and nothing asks a function to end. Some tests send no request, or count allocations, or have the time
+// of a bubble, which has no network.
 var seen = []string{
 	"TestCORSIsClosed", "TestCORSOpensToSome", "TestCORSOpensToAll", "TestCrossSite", "TestETags",
 	"TestNothingElseIsCached", "TestCompression", "TestInFlight", "TestTimeIsOver",

@@ -154,29 +154,22 @@ func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
 
 // The timeout of an operation includes its time in the queue.
 func TestWaitingTakesTime(t *testing.T) {
-	limiter := concurrency.New(1, 1)
-	turn := must.Get(limiter.Enter())(t)
-	place := must.Get(turn.Wait(t.Context()))(t)
-	began := time.Now()
-	var came, deadline time.Time
-	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		came = time.Now()
-		deadline, _ = r.Context().Deadline()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := concurrency.New(1, 1)
+		place := must.Get(must.Get(limiter.Enter())(t).Wait(t.Context()))(t)
+		time.AfterFunc(10*time.Millisecond, func() { place.Leave(concurrency.Unmeasured) })
+		began := time.Now()
+		var waited, left time.Duration
+		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			deadline, _ := r.Context().Deadline()
+			waited, left = time.Since(began), time.Until(deadline)
+		})
+		sent := httptest.NewRequest(http.MethodGet, "/graphql", nil)
+		withPlace(limiter, time.Hour, NewConnections(0, 0))(handler).ServeHTTP(httptest.NewRecorder(), sent.WithContext(&request{Context: sent.Context()}))
+		if waited != 10*time.Millisecond || left != time.Hour-waited {
+			t.Errorf("its turn came after %v, and %v are left of its hour", waited, left)
+		}
 	})
-	var waiting sync.WaitGroup
-	waiting.Go(func() {
-		recorder, sent := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/graphql", nil)
-		withPlace(limiter, time.Hour, NewConnections(0, 0))(handler).ServeHTTP(recorder, sent.WithContext(&request{Context: sent.Context()}))
-	})
-	for limiter.State().Queued == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	queued := time.Now()
-	place.Leave(concurrency.Unmeasured)
-	waiting.Wait()
-	if came.Before(queued) || deadline.Before(began.Add(time.Hour)) || deadline.After(queued.Add(time.Hour)) {
-		t.Errorf("its turn came at %v, its time ends at %v: it began between %v and %v", came, deadline, began, queued)
-	}
 }
 
 // A body that does not arrive in time is refused as such, not as one that the client has cut off.
