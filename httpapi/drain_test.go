@@ -160,9 +160,7 @@ func TestDrainOverTLS(t *testing.T) {
 	}
 	select {
 	case err := <-drained:
-		if err != nil {
-			t.Error(err)
-		}
+		must.Do(t, err)
 	case <-time.After(time.Minute):
 		t.Error("a connection of HTTP/2 without a request holds up the end")
 	}

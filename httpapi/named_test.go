@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const (
@@ -76,9 +77,7 @@ func TestAutomaticPersistedQueries(t *testing.T) {
 func manifest(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "manifest.json")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -92,10 +91,7 @@ func TestTrustedDocuments(t *testing.T) {
 		server := newServer(t, func(o *httpapi.Options) {
 			o.Automatic = persisted.NewAutomatic(1<<20, nil)
 			o.Pages = func(inside http.Handler) http.Handler { api = inside; return http.NotFoundHandler() }
-			var err error
-			if o.Trusted, err = persisted.OpenTrusted([]string{names}, nil, only, httpapi.DocumentCheck(*o)); err != nil {
-				t.Fatal(err)
-			}
+			o.Trusted = must.Get(persisted.OpenTrusted([]string{names}, nil, only, httpapi.DocumentCheck(*o)))(t)
 		})
 		sent, broken := "", "GRAPHQL_PARSE_FAILED"
 		unknown := "PERSISTED_QUERY_NOT_SUPPORTED"

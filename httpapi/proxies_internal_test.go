@@ -5,15 +5,15 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func trusted(t testing.TB, networks ...string) (all Proxies) {
 	t.Helper()
 	for _, text := range networks {
 		var n Proxy
-		if err := n.UnmarshalText([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.UnmarshalText([]byte(text)))
 		all = append(all, n)
 	}
 	return all

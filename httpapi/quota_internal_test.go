@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/quota"
 )
 
@@ -25,9 +26,7 @@ func TestRefusalsAreFree(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(60, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(60, 1))
 	for range 100 {
 		if run(50, 0) == nil || run(10, 1) == nil {
 			t.Fatal("it is granted more than there is")

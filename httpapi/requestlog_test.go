@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/commenttest/check"
 )
 
 // linesOf returns the lines of a log in JSON, without values that differ from run to run.
@@ -73,9 +73,7 @@ func TestRequestsAreLogged(t *testing.T) {
 		if strings.Contains(log.String(), "somebody") {
 			t.Errorf("%s: %s", row.why, log.String())
 		}
-		if diff := cmp.Diff([]map[string]any{row.want}, linesOf(t, &log)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", row.why, diff)
-		}
+		check.Equal(t, []map[string]any{row.want}, linesOf(t, &log), row.why)
 	}
 	log.Reset()
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/healthz", nil))
@@ -109,9 +107,7 @@ func TestSlowOperationsAreLogged(t *testing.T) {
 			}
 		}
 		want := append(slices.Repeat([]string{"an operation was slow"}, 10), "more operations were slow and were not logged", "an operation was slow")
-		if diff := cmp.Diff(want, said); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, want, said)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -315,9 +316,7 @@ func TestForget(t *testing.T) {
 			return nil, nil, nil
 		})})
 		for range 2 {
-			if _, err := loaders.From(ctx).Comment(ctx, id(1), false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(loaders.From(ctx).Comment(ctx, id(1), false))(t)
 			loaders.From(ctx).ExpectStats(ctx, "pan")
 			began := time.Now()
 			loaders.Forget(ctx)

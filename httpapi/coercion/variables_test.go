@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
@@ -291,9 +292,7 @@ func TestDocumentIsValidatedOnce(t *testing.T) {
 		validated++
 		return rules.NewDefaultRules()
 	}}
-	if err := e.Validate(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Validate(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }}))
 	for range 2 {
 		if err := e.MutateOperationParameters(t.Context(), &graphql.RawParams{Query: "{ f }"}); err != nil {
 			t.Error(err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // What some clients do on purpose or by mistake does not mislead the limiter. Afterwards it handles
@@ -147,9 +149,7 @@ func TestQueueOfTheGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(4, 4, 2)
 		for range 4 {
-			if _, err := enter(t.Context(), limiter); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(enter(t.Context(), limiter))(t)
 		}
 		leaving, hangUp := context.WithCancel(t.Context())
 		for range 4 {

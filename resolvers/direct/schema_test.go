@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Every entry of the tables has the arguments and the type of the schema. A field whose argument or
@@ -69,11 +70,7 @@ func objectsInSource(t *testing.T) int {
 	t.Helper()
 	count := 0
 	for _, file := range []string{"types.go", "products.go"} {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count += strings.Count(string(source), "= &object[")
+		count += strings.Count(string(must.Get(os.ReadFile(file))(t)), "= &object[")
 	}
 	return count
 }
