@@ -18,7 +18,6 @@ import (
 // roundTripper answers requests.
 type roundTripper func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A removed key counts for a quarter of an hour at most, whether tokens come or not.

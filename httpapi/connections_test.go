@@ -240,7 +240,6 @@ type patient struct {
 	ended chan error
 }
 
-// Exec implements graphql.ExecutableSchema.
 func (p patient) Exec(ctx context.Context) graphql.ResponseHandler {
 	return func(context.Context) *graphql.Response {
 		p.began <- struct{}{}

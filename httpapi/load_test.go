@@ -145,7 +145,6 @@ type writing struct {
 	takes time.Duration
 }
 
-// Exec implements graphql.ExecutableSchema.
 func (w *writing) Exec(ctx context.Context) graphql.ResponseHandler {
 	usage.From(ctx).Write()
 	time.Sleep(w.takes)
@@ -200,7 +199,6 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 // unread is a body that fails the test when it is read.
 type unread struct{ t *testing.T }
 
-// Read implements [io.Reader].
 func (u unread) Read([]byte) (int, error) {
 	u.t.Error("a body whose announced length is too large is sent all the same")
 	return 0, io.EOF

@@ -29,7 +29,6 @@ type freeing struct {
 	known *request
 }
 
-// Write implements [http.ResponseWriter].
 func (f freeing) Write(p []byte) (int, error) {
 	if f.known.body != nil {
 		f.t.Error("the request is kept while its answer is sent")

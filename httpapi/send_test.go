@@ -155,7 +155,6 @@ func readAll(from *bufio.Reader) error {
 // pipes is a listener of connections inside the process.
 type pipes chan net.Conn
 
-// Accept implements [net.Listener].
 func (p pipes) Accept() (net.Conn, error) {
 	conn, ok := <-p
 	if !ok {
@@ -164,10 +163,7 @@ func (p pipes) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-// Close implements [net.Listener].
-func (p pipes) Close() error { return nil }
-
-// Addr implements [net.Listener].
+func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // A client may take as long as it needs for a large answer while it keeps reading. When it stops,

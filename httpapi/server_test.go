@@ -42,10 +42,8 @@ func newSchema() *schema {
 	}
 }
 
-// Schema implements graphql.ExecutableSchema.
 func (s *schema) Schema() *ast.Schema { return s.parsed }
 
-// Complexity implements graphql.ExecutableSchema.
 func (s *schema) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
 	return 0, false
 }

@@ -69,7 +69,6 @@ func newFollowers(tb testing.TB) *followers {
 	return f
 }
 
-// Exec implements graphql.ExecutableSchema.
 func (f *followers) Exec(ctx context.Context) graphql.ResponseHandler {
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return f.schema.Exec(ctx)

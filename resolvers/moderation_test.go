@@ -13,15 +13,12 @@ import (
 // desk lets everyone moderate, and decides as requested.
 type desk struct{ resolvers.Desk }
 
-// Moderate implements resolvers.Desk.
 func (desk) Moderate(context.Context) error { return nil }
 
-// Decide implements resolvers.Judge.
 func (desk) Decide(context.Context, comment.Verdict) (comment.Comment, []comment.Problem, error) {
 	return comment.Comment{ID: comment.IDOf(comment.Position{}), ProductID: "p", Version: 1}, nil, nil
 }
 
-// Withdraw implements resolvers.Judge.
 func (d desk) Withdraw(ctx context.Context, _ string, _ int) (comment.Comment, []comment.Problem, error) {
 	return d.Decide(ctx, comment.Verdict{})
 }

@@ -69,7 +69,6 @@ func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, withoutText boo
 	return found, nil, nil
 }
 
-// StatsOf implements loaders.StatsGetter.
 func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	s.mu.Lock()
 	s.batches = append(s.batches, slices.Clone(products))
@@ -106,12 +105,10 @@ func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
 	return found, nil, s.fail
 }
 
-// OwnComments implements resolvers.Lister.
 func (*shop) OwnComments(context.Context, comment.OwnQuery) (page comment.OwnPage, err error) {
 	return page, nil
 }
 
-// Leaders implements resolvers.Lister.
 func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
 	time.Sleep(readTime)
 	leaders := make([]comment.Leader, first)
@@ -129,7 +126,6 @@ func (s *shop) freshness(context.Context) (time.Time, bool) {
 	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), s.fail == nil
 }
 
-// Add implements resolvers.Author.
 func (s *shop) Add(_ context.Context, d comment.Draft, _ *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := d.Comment(comment.Position{})
 	return c, problems, nil

@@ -31,7 +31,6 @@ type shop struct {
 
 var _ resolvers.Lister = (*shop)(nil)
 
-// Comments implements resolvers.Lister.
 func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error) {
 	page := comment.Page{HasNext: true}
 	for i := range q.Slice.Size {
@@ -48,7 +47,6 @@ func (s *shop) comment(product string, i int) comment.Comment {
 	}
 }
 
-// CommentsByID implements loaders.CommentGetter.
 func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	found = map[comment.ID]comment.Comment{}
 	for i, id := range ids {
@@ -59,7 +57,6 @@ func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (found 
 	return found, nil, nil
 }
 
-// StatsOf implements loaders.StatsGetter.
 func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	found = map[string]comment.Stats{}
 	for _, product := range products {
@@ -72,12 +69,10 @@ func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.Pro
 	return nil, nil, nil // no product has that many languages
 }
 
-// OwnComments implements resolvers.Lister.
 func (s *shop) OwnComments(context.Context, comment.OwnQuery) (page comment.OwnPage, err error) {
 	return page, nil
 }
 
-// Leaders implements resolvers.Lister.
 func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
 	leaders := make([]comment.Leader, first)
 	for i := range leaders {

@@ -182,11 +182,8 @@ func size(texts []string) (bytes int) {
 // elsewhere is a store that answers anything.
 type elsewhere map[string]string
 
-// Find implements Shared.
 func (e elsewhere) Find(_ context.Context, hash string) string { return e[hash] }
-
-// Add implements Shared.
-func (e elsewhere) Add(_ context.Context, hash, text string) { e[hash] = text }
+func (e elsewhere) Add(_ context.Context, hash, text string)   { e[hash] = text }
 
 // One server finds what another one has registered. If the store answers with another text, the server ignores it.
 func TestShared(t *testing.T) {

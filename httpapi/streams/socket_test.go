@@ -22,7 +22,6 @@ import (
 // source sends what a test puts into it.
 type source struct{ answers chan any }
 
-// Next implements streams.Source.
 func (s source) Next(ctx context.Context) (streams.Answer, error) {
 	var next any
 	select {
@@ -40,23 +39,15 @@ func (s source) Next(ctx context.Context) (streams.Answer, error) {
 	return next.(streams.Answer), nil
 }
 
-// Position implements streams.Source.
 func (s source) Position() string { return "1.2.3.4" }
-
-// Close implements streams.Source.
-func (s source) Close() {}
+func (s source) Close()           {}
 
 // next is a source without a position, whose answers come from a function.
 type next func() streams.Answer
 
-// Next implements streams.Source.
 func (n next) Next(context.Context) (streams.Answer, error) { return n(), nil }
-
-// Position implements streams.Source.
-func (next) Position() string { return "" }
-
-// Close implements streams.Source.
-func (next) Close() {}
+func (next) Position() string                               { return "" }
+func (next) Close()                                         {}
 
 // endless always has an answer.
 func endless() streams.Answer { return streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"} }

@@ -223,7 +223,6 @@ type piped struct {
 	conn net.Conn
 }
 
-// Hijack implements [http.Hijacker].
 func (p piped) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return p.conn, bufio.NewReadWriter(bufio.NewReader(p.conn), bufio.NewWriter(p.conn)), nil
 }
