@@ -144,15 +144,25 @@ func TestKeyOfTheSameName(t *testing.T) {
 	}
 }
 
-// A token that only its claims make invalid causes no fetch.
-func TestExpiredTokensFetchNothing(t *testing.T) {
+// A token that only its claims make invalid causes no fetch, and none causes one once the server ends.
+func TestWhatFetchesNothing(t *testing.T) {
 	s := signers()[0]["EdDSA"]
-	host := newKeyHost(t, oneKey(t, s.public, "k1"))
-	g, c, _ := remoteGuard(t, "EdDSA", host.URL)
-	c.advance(time.Minute)
-	late := claims(map[string]any{"exp": now.Add(-time.Hour).Unix()})
-	if got := mayWrite(t, g, "Bearer "+s.token(t, late, "k1")); got != comment.Unauthenticated || host.fetches.Load() != 1 {
-		t.Errorf("%d after %d fetches", got, host.fetches.Load())
+	for token, ended := range map[string]bool{
+		s.token(t, claims(map[string]any{"exp": at(-time.Hour)}), "k1"): false,
+		s.token(t, claims(nil), "unknown"):                              true,
+	} {
+		host := newKeyHost(t, oneKey(t, s.public, "k1"))
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		var c clock
+		g := must.Get(auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now}))(t)
+		if ended {
+			end()
+		}
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, "Bearer "+token); got != comment.Unauthenticated || host.fetches.Load() != 1 {
+			t.Errorf("server ended: %t; %d after %d fetches", ended, got, host.fetches.Load())
+		}
 	}
 }
 
@@ -241,20 +251,6 @@ func TestKeysAfterStandingStill(t *testing.T) {
 	}
 	if fetches := host.fetches.Load(); fetches != 3 {
 		t.Errorf("the keys were fetched %d times, want 3", fetches)
-	}
-}
-
-// Fetching ends with the server.
-func TestFetchingEnds(t *testing.T) {
-	s := signers()[0]["EdDSA"]
-	host := newKeyHost(t, oneKey(t, s.public, "k1"))
-	ctx, cancel := context.WithCancel(t.Context())
-	var c clock
-	g := must.Get(auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now}))(t)
-	cancel()
-	c.advance(time.Minute)
-	if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated || host.fetches.Load() != 1 {
-		t.Errorf("%d after %d fetches", got, host.fetches.Load())
 	}
 }
 

@@ -227,21 +227,6 @@ func TestExpectedStatistics(t *testing.T) {
 	}
 }
 
-// A failure that no caller waited for is not kept either.
-func TestExpectedStatisticsThatFail(t *testing.T) {
-	fail := errors.New("broken")
-	l := newLoaders(loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
-		defer func() { fail = nil }()
-		return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, fail
-	})})
-	if _, err := l.Stats(t.Context(), "known"); err == nil {
-		t.Error("a failure is no error")
-	}
-	if stats, err := l.Stats(t.Context(), "known"); err != nil || len(stats) != 1 {
-		t.Errorf("after a failure: %v, %v", stats, err)
-	}
-}
-
 // After one failure, each load returns its own error. A caller that gives up waits for nothing.
 func TestStatsOfAll(t *testing.T) {
 	get := func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
