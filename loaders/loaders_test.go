@@ -82,34 +82,23 @@ func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.
 	return comments, errs
 }
 
-func TestManyAskOneCall(t *testing.T) {
-	g := &getter{get: all}
-	ids := []comment.ID{id(1), id(2), id(1), id(3)}
-	comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids)
-	for i := range ids {
-		if errs[i] != nil || comments[i].ID != ids[i] {
-			t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
+// Keys that are asked for at once are fetched together, each once, and at most a hundred in a call.
+func TestManyAskAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, ids := &getter{get: all}, []comment.ID{id(1), id(2)}
+		for n := range 250 {
+			ids = append(ids, id(n))
 		}
-	}
-	if len(g.calls) != 1 || len(g.calls[0]) != 3 {
-		t.Errorf("%d calls %v, want one for three different ids", len(g.calls), g.calls)
-	}
-}
-
-func TestNoCallIsLargerThanTheTableTakes(t *testing.T) {
-	g := &getter{get: all}
-	var ids []comment.ID
-	for n := range 250 {
-		ids = append(ids, id(n))
-	}
-	if _, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids); errors.Join(errs...) != nil {
-		t.Fatal(errors.Join(errs...))
-	}
-	for _, call := range g.calls {
-		if len(call) > 100 {
-			t.Errorf("a call for %d ids", len(call))
+		comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids)
+		for i := range ids {
+			if errs[i] != nil || comments[i].ID != ids[i] {
+				t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
+			}
 		}
-	}
+		if calls := g.calls; len(calls) != 3 || len(calls[0]) != 100 || len(calls[1]) != 100 || len(calls[2]) != 50 {
+			t.Errorf("calls %v, want three for 250 different ids", calls)
+		}
+	})
 }
 
 func TestWhatOneKeyGets(t *testing.T) {
@@ -204,26 +193,6 @@ func TestLoadersAreMadeOnce(t *testing.T) {
 	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(nobody)})
 	if first := loaders.From(ctx); loaders.From(ctx) != first {
 		t.Error("two fields have loaders of their own")
-	}
-}
-
-// Expected statistics are fetched once. A product without comments has empty statistics, which is
-// no error.
-func TestExpectedStatistics(t *testing.T) {
-	calls := 0
-	l := newLoaders(loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
-		calls++
-		return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, nil
-	})})
-	l.ExpectStats(t.Context(), "known", "unknown", "known")
-	for product, total := range map[string]int{"known": 1, "unknown": 0} {
-		stats, err := l.Stats(t.Context(), product)
-		if got := stats.Total(); err != nil || got != total {
-			t.Errorf("%s: %v, %v; want %d", product, stats, err, total)
-		}
-	}
-	if calls != 1 {
-		t.Errorf("%d calls, want 1", calls)
 	}
 }
 
