@@ -50,6 +50,8 @@ func TestEachLimitIsExact(t *testing.T) {
 		{limits.VariablesTooLarge, func(l *limits.Limits) *int { return &l.VariableValues }, 3, `query($ids: [ID!]!) {products(ids: $ids) {id}}`, ids},
 		{limits.TooComplex, func(l *limits.Limits) *int { return &l.ReadUnits }, 13, product + `comments(first: 100) {nodes {id}}}}`, nil},
 		{limits.AnswerTooLarge, func(l *limits.Limits) *int { return &l.AnswerValues }, 6, `{products(ids: ["x", "y", "z", "u", "v"]) {id}}`, nil},
+		{limits.AnswerTooLarge, func(l *limits.Limits) *int { return &l.AnswerValues }, 5 + 2 + 2*5, product + `comments(filter: {createdAfter: "2024-05-01T00:00:00Z", languages: ["de", "en"]}) {totalCount plan {skipped {partitionKey}}}}}`, nil},
+		{limits.AnswerTooLarge, func(l *limits.Limits) *int { return &l.AnswerValues }, 4 + 2*2 + 1, product + `comments(filter: {languages: ["de", "en"], ratings: [1, 2, 3]}, order: MOST_HELPFUL) {plan {skipped {partitionKey}}}}}`, nil},
 		{limits.TooManyErrors, func(l *limits.Limits) *int { return &l.Errors }, 2, `{a b}`, nil},
 		{limits.AnswerTooManyBytes, func(l *limits.Limits) *int { return &l.AnswerBytes }, 22, `{__typename}`, nil},
 	} {
