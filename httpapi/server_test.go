@@ -217,6 +217,14 @@ func post(t *testing.T, server *httptest.Server, body string, headers ...string)
 	return send(t, http.MethodPost, server.URL+"/graphql", body, append([]string{isJSON}, headers...)...)
 }
 
+// serves checks that a server still answers.
+func serves(t *testing.T, server *httptest.Server, when string) {
+	t.Helper()
+	if got := post(t, server, `{"query": "{ long }"}`); got.status != http.StatusOK {
+		t.Errorf("%s: %d %s", when, got.status, got.body)
+	}
+}
+
 // get sends a GET with the parameters of a query string.
 func get(t *testing.T, server *httptest.Server, parameters string, headers ...string) reply {
 	t.Helper()

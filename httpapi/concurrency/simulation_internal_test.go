@@ -336,18 +336,15 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// With two equal numbers the limit stays.
+// Under overload, the limit is the least that it may be: with two equal numbers it stays.
 func TestFixed(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		m.limiter = newLimiter(20, 20, 2)
-		m.arrive(3*capacity, 10*time.Second)
-		if got := m.limiter.State().Limit; got != 20 {
-			t.Errorf("the limit is %d", got)
-		}
-		m.limiter = newLimiter(30, 256, 2)
-		m.arrive(3*capacity, 10*time.Second)
-		if got := m.limiter.State().Limit; got != 30 {
-			t.Errorf("the limit is %d, want the least", got)
+		for least, most := range map[int]int{20: 20, 30: 256} {
+			m.limiter = newLimiter(least, most, 2)
+			m.arrive(3*capacity, 10*time.Second)
+			if got := m.limiter.State().Limit; got != least {
+				t.Errorf("the limit is %d, want the least, %d", got, least)
+			}
 		}
 	})
 }
