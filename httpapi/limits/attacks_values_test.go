@@ -1,6 +1,7 @@
 package limits_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,21 +17,13 @@ func nested(depth int) any {
 	return value
 }
 
-func many(value any, n int) []any {
-	all := make([]any, n)
-	for i := range all {
-		all[i] = value
-	}
-	return all
-}
-
 // coercing: variables that are many, deep, long or of the wrong type.
 func coercing(tb testing.TB) []attack {
 	named := map[string]any{}
 	for _, name := range strings.Fields(distinct("v%d ", 1000)) {
 		named[name] = 1
 	}
-	lists := map[string]any{"a": many(many(1, 90), 90)}
+	lists := map[string]any{"a": slices.Repeat([]any{slices.Repeat([]any{1}, 90)}, 90)}
 	ids := `query($ids:[ID!]!){nodes(ids:$ids){id}}`
 	return []attack{
 		sent(tb, "coercing/many variables sent", "TOO_MANY_VARIABLES", `{__typename}`, named),
@@ -38,10 +31,10 @@ func coercing(tb testing.TB) []attack {
 		asked(tb, "coercing/variables unused", invalid, "query("+distinct("$v%d:Int ", 30)+"){__typename}"),
 		asked(tb, "coercing/variables of one name", invalid, "query("+repeat("$v:Int ", 30)+"){__typename}"),
 		sent(tb, "coercing/deep lists", "VALUE_TOO_DEEP", filtered, map[string]any{"f": nested(1000)}),
-		sent(tb, "coercing/a long list", "LIST_TOO_LONG", ids, map[string]any{"ids": many("x", 10_000)}),
+		sent(tb, "coercing/a long list", "LIST_TOO_LONG", ids, map[string]any{"ids": slices.Repeat([]any{"x"}, 10_000)}),
 		sent(tb, "coercing/lists of lists", "VARIABLES_TOO_LARGE", ids, lists),
-		sent(tb, "coercing/a long list for a scalar of ours", "LIST_TOO_LONG", filtered, map[string]any{"f": map[string]any{"createdAfter": many(1, 10_000)}}),
-		sent(tb, "coercing/a list for a scalar of ours", invalid, filtered, map[string]any{"f": map[string]any{"createdAfter": many(1, 50)}}),
+		sent(tb, "coercing/a long list for a scalar of ours", "LIST_TOO_LONG", filtered, map[string]any{"f": map[string]any{"createdAfter": slices.Repeat([]any{1}, 10_000)}}),
+		sent(tb, "coercing/a list for a scalar of ours", invalid, filtered, map[string]any{"f": map[string]any{"createdAfter": slices.Repeat([]any{1}, 50)}}),
 		sent(tb, "coercing/a list for a number", invalid, `query($n:Int){product(id:"x"){comments(first:$n){nodes{id}}}}`, map[string]any{"n": []any{1}}),
 		sent(tb, "coercing/a huge number", invalid, `query($n:Int){product(id:"x"){comments(first:$n){nodes{id}}}}`, map[string]any{"n": 1e300}),
 		sent(tb, "coercing/an object for an id", invalid, `query($n:ID!){product(id:$n){id}}`, map[string]any{"n": map[string]any{"a": 1}}),
@@ -118,7 +111,7 @@ func reading(tb testing.TB) []attack {
 		asked(tb, "reading/statistics of products by the thousand", "TOO_COMPLEX", `{`+distinct("a%d:products(ids:"+all+"){stats{total}}", 5)+`}`),
 		{name: "reading/filters of many languages, as many as are served", code: fine, answerKB: 256, allocKB: 64 << 10, body: envelope(tb,
 			`query($f:CommentFilter){products(ids:`+all+`){`+distinct(`a%d:comments(first:0 filter:$f){totalCount}`, 1)+`}}`,
-			map[string]any{"f": map[string]any{"languages": many("en"+repeat("-1994", 6), 100)}})},
+			map[string]any{"f": map[string]any{"languages": slices.Repeat([]any{"en" + repeat("-1994", 6)}, 100)}})},
 		{name: "reading/one page, as a measure", code: fine, body: envelope(tb, "{"+page+"}", nil), answerKB: 64, allocKB: 4096},
 	}
 }
