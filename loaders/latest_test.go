@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,30 +203,25 @@ func TestPageIsReadOnce(t *testing.T) {
 		"lid":  {func(context.Context) (comment.Page, error) { return comment.Page{}, broken }, true},
 		"fire": {func(context.Context) (comment.Page, error) { panic("a bug of ours") }, true},
 	} {
-		var mu sync.Mutex
-		reads, failed := 0, 0
+		var reads, failed atomic.Int64
 		var callers sync.WaitGroup
 		for range 5 {
 			callers.Go(func() {
 				defer func() { _ = recover() }()
 				page, err := l.Page(t.Context(), loaders.PageKey{Product: product}, func(ctx context.Context) (comment.Page, error) {
-					mu.Lock()
-					reads++
-					mu.Unlock()
+					reads.Add(1)
 					return row.read(ctx)
 				})
-				mu.Lock()
-				defer mu.Unlock()
 				if err != nil {
-					failed++
+					failed.Add(1)
 				} else if !page.HasNext {
 					t.Errorf("%s: another page", product)
 				}
 			})
 		}
 		callers.Wait()
-		if reads != 1 || (failed > 0) != row.fail {
-			t.Errorf("%s: read %d times, %d failures", product, reads, failed)
+		if reads.Load() != 1 || (failed.Load() > 0) != row.fail {
+			t.Errorf("%s: read %d times, %d failures", product, reads.Load(), failed.Load())
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,13 +51,9 @@ const (
 
 // attacks returns the whole corpus.
 func attacks(tb testing.TB) []attack {
-	var all []attack
-	for _, group := range [][]attack{
+	return slices.Concat(
 		lexing(tb), parsing(tb), expanding(tb), comparing(tb), decoding(tb), coercing(tb), literals(tb), introspecting(tb), reading(tb), answering(tb),
-	} {
-		all = append(all, group...)
-	}
-	return all
+	)
 }
 
 // asked returns an attack by a query without variables.
