@@ -172,7 +172,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 	var group sync.WaitGroup
 	for attacker := range 200 {
 		group.Go(func() {
-			for i := range 5 {
+			for i := range 3 {
 				post(handler, all[(attacker*7+i*31)%len(all)].body)
 			}
 		})
