@@ -160,11 +160,6 @@ func TestAlertRules(t *testing.T) {
 		if rule.Labels.Severity != "page" && rule.Labels.Severity != "ticket" || rule.Annotations.Summary == "" {
 			t.Errorf("%s has the severity %q and the summary %q", rule.Alert, rule.Labels.Severity, rule.Annotations.Summary)
 		}
-		if rule.For != "" {
-			if _, err := time.ParseDuration(rule.For); err != nil {
-				t.Errorf("%s: %v", rule.Alert, err)
-			}
-		}
 		if !documented[rule.Alert] {
 			t.Errorf("docs/operate/alerts.md does not say what to do about %s", rule.Alert)
 		}

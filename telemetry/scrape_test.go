@@ -1,12 +1,15 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,18 +70,41 @@ func fill(tb testing.TB, m *telemetry.Metrics) {
 			m.Table.Wrote(index, purpose, 1)
 		}
 	}
+	for _, cache := range of("talkback.cache.lookups", "talkback.cache") {
+		m.Pages.CacheLookup(cache, true)
+	}
+	for _, what := range of("talkback.loader.batch_size", "talkback.loader") {
+		m.Pages.Batched(what, 1)
+	}
 }
 
 // mostScraped bounds an answer to a scraper, in bytes: a third above what it is.
 const mostScraped = 4 << 20
 
-// However hostile clients are, an answer to a scraper has a bounded size.
+// Whatever hostile clients send, an answer to a scraper has no more series than the table of instruments allows, and a
+// bounded size.
 func TestScrapeIsBounded(t *testing.T) {
 	handler, m := newHandler(t, nil)
 	fill(t, m)
-	size := len(scraped(t, handler))
-	if size > mostScraped {
-		t.Errorf("a scrape is answered with %d bytes", size)
+	full := scraped(t, handler)
+	if len(full) > mostScraped {
+		t.Errorf("a scrape is answered with %d bytes", len(full))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func() string { return fmt.Sprint("word ", random.Uint64()) }
+	for range 10 {
+		m.Requests.Began(t.Context(), word(), word())
+		m.Requests.Ended(t.Context(), word(), word(), word(), random.Int(), time.Second)
+		m.Requests.Answered(t.Context(), telemetry.Operation{Type: word(), Outcome: word(), Code: word(), Refused: word(), Units: 1, EstimatedUnits: 1})
+		m.Table.Tried(word(), 2, word(), time.Second)
+		m.Table.Throttled(word())
+		m.Table.Read(word(), word(), 1)
+		m.Table.Wrote(word(), word(), 1)
+		m.Pages.CacheLookup(word(), true)
+		m.Pages.Batched(word(), 1)
+	}
+	if allowed, got := strings.Count(full, "\n"), strings.Count(scraped(t, handler), "\n"); got > allowed {
+		t.Errorf("random requests made %d series more", got-allowed)
 	}
 }
 

@@ -1,180 +1,113 @@
 package telemetry_test
 
 import (
-	"compress/gzip"
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/telemetry"
 )
 
-// startMetrics begins to measure for a reader, nil for none, with the variables that are given.
-func startMetrics(t *testing.T, reader telemetry.Reader, variables map[string]string) (*telemetry.Metrics, error) {
-	t.Helper()
-	s := telemetry.Settings{
-		Environment: func(name string) (string, bool) { value, set := variables[name]; return value, set },
-		Logger:      slog.New(slog.DiscardHandler),
+// environmentOf is an environment with these variables alone.
+func environmentOf(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
 	}
-	if reader != nil {
-		s.Readers = []telemetry.Reader{reader}
-	}
-	return telemetry.Start(t.Context(), s)
 }
 
-// Nothing is measured unless someone asks for it, and what cannot be is said.
+// startMetrics begins to measure for readers, with the variables that are given.
+func startMetrics(t *testing.T, variables map[string]string, readers ...telemetry.Reader) (*telemetry.Metrics, error) {
+	t.Helper()
+	return telemetry.Start(t.Context(), telemetry.Settings{Environment: environmentOf(variables), Logger: slog.New(slog.DiscardHandler), Readers: readers})
+}
+
+// Nothing is measured or traced unless someone asks for it, and what cannot be is said, with the cure. Both signals have
+// the same variables, but for their names.
 func TestWhoAsks(t *testing.T) {
-	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	starts := map[string]func(variables map[string]string) (started bool, err error){
+		"METRICS": func(variables map[string]string) (bool, error) {
+			m, err := startMetrics(t, variables)
+			if m != nil {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel() // nobody listens
+				_ = m.Stop(ctx)
+			}
+			return m != nil, err
+		},
+		"TRACES": func(variables map[string]string) (bool, error) {
+			traces, err := telemetry.StartTraces(t.Context(), "v1", environmentOf(variables), slog.New(slog.DiscardHandler))
+			traces.Stop()
+			return traces != nil, err
+		},
+	}
+	const endpoint, local = "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"
 	for _, row := range []struct {
 		why       string
 		variables map[string]string
-		measures  bool
+		starts    bool
 		says      string
 	}{
 		{"no variable", nil, false, ""},
-		{"an endpoint", map[string]string{endpoint: "http://127.0.0.1:1"}, true, ""},
-		{"an endpoint for metrics", map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1/v1/metrics"}, true, ""},
-		{"one for traces alone", map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, false, ""},
-		{"the exporter, at its default address", map[string]string{"OTEL_METRICS_EXPORTER": "otlp"}, true, ""},
-		{"metrics are off", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_METRICS_EXPORTER": "none"}, false, ""},
-		{"all is off", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, false, ""},
-		{"an exporter that nobody wrote", map[string]string{"OTEL_METRICS_EXPORTER": "statsd"}, false, "OTEL_METRICS_EXPORTER=statsd is not known"},
-		{"a protocol that is not spoken", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, false, "http/protobuf"},
-		{"headers", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, a.b=,"}, true, ""},
+		{"a name alone", map[string]string{"OTEL_SERVICE_NAME": "comments"}, false, ""},
+		{"an endpoint", map[string]string{endpoint: local}, true, ""},
+		{"an endpoint for it", map[string]string{"OTEL_EXPORTER_OTLP_SIGNAL_ENDPOINT": local}, true, ""},
+		{"one for the other alone", map[string]string{"OTEL_EXPORTER_OTLP_OTHER_ENDPOINT": local}, false, ""},
+		{"the exporter, at its default address", map[string]string{"OTEL_SIGNAL_EXPORTER": "otlp"}, true, ""},
+		{"it is off", map[string]string{endpoint: local, "OTEL_SIGNAL_EXPORTER": "none"}, false, ""},
+		{"all is off", map[string]string{endpoint: local, "OTEL_SDK_DISABLED": "true"}, false, ""},
+		{"an exporter that nobody wrote", map[string]string{"OTEL_SIGNAL_EXPORTER": "statsd"}, false, "OTEL_SIGNAL_EXPORTER=statsd is not known: use otlp or none"},
+		{"a protocol that is not spoken", map[string]string{endpoint: local, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, false, "OTLP over grpc is not spoken here: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf"},
+		{"headers", map[string]string{endpoint: local, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, a.b=,"}, true, ""},
 	} {
-		m, err := startMetrics(t, nil, row.variables)
-		if (m != nil) != row.measures || (err != nil) != (row.says != "") || err != nil && !strings.Contains(err.Error(), row.says) {
-			t.Errorf("%s: measures: %v, %v", row.why, m != nil, err)
-		}
-		if m != nil {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // nobody listens
-			_ = m.Stop(ctx)
-		}
-	}
-}
-
-// receiver takes metrics by OTLP.
-type receiver struct {
-	mu    sync.Mutex
-	names map[string]bool
-	about string
-}
-
-func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body := io.Reader(request.Body)
-	if request.Header.Get("Content-Encoding") == "gzip" {
-		body, _ = gzip.NewReader(body)
-	}
-	raw, _ := io.ReadAll(body)
-	var got collector.ExportMetricsServiceRequest
-	if err := proto.Unmarshal(raw, &got); err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, of := range got.ResourceMetrics {
-		r.about = fmt.Sprint(of.Resource.Attributes)
-		for _, scope := range of.ScopeMetrics {
-			for _, m := range scope.Metrics {
-				r.names[m.Name] = true
+		for signal, other := range map[string]string{"METRICS": "TRACES", "TRACES": "METRICS"} {
+			named := strings.NewReplacer("SIGNAL", signal, "OTHER", other)
+			variables := map[string]string{}
+			for name, value := range row.variables {
+				variables[named.Replace(name)] = value
+			}
+			started, err := starts[signal](variables)
+			if started != row.starts || (err != nil) != (row.says != "") || err != nil && !strings.Contains(err.Error(), named.Replace(row.says)) {
+				t.Errorf("%s: %s start: %v, %v", row.why, signal, started, err)
 			}
 		}
 	}
 }
 
-// Metrics are sent by OTLP to where the variables say, under the name that they give to the process;
-// the last ones at its end.
-func TestOTLP(t *testing.T) {
-	got := &receiver{names: map[string]bool{}}
-	server := httptest.NewServer(got)
-	defer server.Close()
+// Metrics are sent with the name of the service and which of its processes they are of.
+func TestSent(t *testing.T) {
+	receiver := otlptest.Start(t)
 	for name, value := range map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL, "OTEL_SERVICE_NAME": "comments-of-the-shop", "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.URL, "OTEL_SERVICE_NAME": "comments-of-the-shop", "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test",
 	} {
 		t.Setenv(name, value) // the exporter reads them itself
 	}
-	m, err := startMetrics(t, nil, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL})
-	if err != nil || m == nil {
-		t.Fatal(m, err)
-	}
+	m := must.Get(startMetrics(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.URL}))(t)
 	m.Requests.Answered(t.Context(), telemetry.Operation{Type: "query", Outcome: "ok"})
 	m.Table.Read("all", "PAGE", 2.5)
 	must.Do(t, m.Stop(t.Context()))
-	got.mu.Lock()
-	defer got.mu.Unlock()
-	for _, name := range []string{"talkback.operations", "talkback.operation.duration", "talkback.table.read_units", "process.uptime", "go.goroutine.count"} {
-		if !got.names[name] {
-			t.Errorf("%s was not sent, of %v", name, got.names)
+	for _, name := range []string{
+		"talkback.operations", "talkback.operation.duration", "talkback.table.read_units", "process.uptime", "go.goroutine.count",
+		"comments-of-the-shop", "deployment.environment.name", "service.instance.id",
+	} {
+		if !strings.Contains(receiver.Raw(), name) {
+			t.Errorf("%s was not sent", name)
 		}
-	}
-	if !strings.Contains(got.about, "comments-of-the-shop") || !strings.Contains(got.about, "deployment.environment.name") || !strings.Contains(got.about, "service.instance.id") {
-		t.Errorf("metrics are of %s", got.about)
-	}
-}
-
-// Whatever clients send, series do not become more than the table of instruments allows.
-func TestSeriesAreBounded(t *testing.T) {
-	reader := sdk.NewManualReader()
-	m := must.Get(startMetrics(t, reader, nil))(t)
-	random := rand.New(rand.NewPCG(1, 2))
-	word := func() string {
-		if random.IntN(3) == 0 {
-			return []string{"GET", "http", "/graphql", "query", "ok", "Query", "all", "PAGE"}[random.IntN(8)]
-		}
-		return fmt.Sprint("word ", random.Uint64())
-	}
-	for range 5000 {
-		m.Requests.Began(t.Context(), word(), word())
-		m.Requests.Ended(t.Context(), word(), word(), word(), random.Int(), time.Second)
-		m.Requests.Answered(t.Context(), telemetry.Operation{Type: word(), Outcome: word(), Code: word(), Refused: word(), Units: 1, EstimatedUnits: 1})
-		m.Table.Tried(word(), random.IntN(3), word(), time.Second)
-		m.Table.Throttled(word())
-		m.Table.Read(word(), word(), 1)
-		m.Table.Wrote(word(), word(), 1)
-		m.Pages.CacheLookup(word(), true)
-		m.Pages.Batched(word(), 1)
-	}
-	var all metricdata.ResourceMetrics
-	must.Do(t, reader.Collect(t.Context(), &all))
-	series := 0
-	for _, scope := range all.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			switch data := m.Data.(type) {
-			case metricdata.Sum[int64]:
-				series += len(data.DataPoints)
-			case metricdata.Sum[float64]:
-				series += len(data.DataPoints)
-			case metricdata.Histogram[float64]:
-				series += len(data.DataPoints)
-			}
-		}
-	}
-	if series > 150 {
-		t.Errorf("random requests made %d series", series)
 	}
 }
 
 // A status is a number, as OpenTelemetry's conventions have it: backends compare it with 500.
 func TestStatusIsANumber(t *testing.T) {
 	reader := sdk.NewManualReader()
-	m := must.Get(startMetrics(t, reader, nil))(t)
+	m := must.Get(startMetrics(t, nil, reader))(t)
 	m.Requests.Ended(t.Context(), "GET", "http", "/graphql", 200, time.Second)
 	var all metricdata.ResourceMetrics
 	must.Do(t, reader.Collect(t.Context(), &all))
@@ -194,7 +127,7 @@ func TestStatusIsANumber(t *testing.T) {
 
 // Measuring a request, with three calls to the table, allocates nothing but the text of its status.
 func TestMeasuringAllocatesNextToNothing(t *testing.T) {
-	m := must.Get(startMetrics(t, sdk.NewManualReader(), nil))(t)
+	m := must.Get(startMetrics(t, nil, sdk.NewManualReader()))(t)
 	measure := func() {
 		m.Requests.Began(context.Background(), "POST", "http")
 		for range 3 {
