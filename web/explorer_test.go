@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +42,11 @@ const (
 	})()`
 )
 
-// query and variables are the contents of the editors.
-var query, variables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
+// The contents of the editors, and of the answer.
+var (
+	query, variables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
+	headers, result  = fmt.Sprintf(shown, "request-headers.json"), fmt.Sprintf(shown, "response.json")
+)
 
 // until waits for an expression to be true.
 func until(expression string) chromedp.Action { return is(expression, true) }
@@ -82,18 +86,17 @@ func set(editor, text string) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf(`%s.setValue(%q)`, strings.TrimSuffix(editor, "?.getValue()"), text), nil)
 }
 
-// explorer is a browser and a server for it.
+// explorer is a visitor's tab, and a server for it.
 type explorer struct {
-	ctx     context.Context
-	address string
-	asked   func() []string // sent so far
+	browser, ctx context.Context
+	address      string
+	asked        func() []string // sent so far
 }
 
-// newcomer is a first-time visitor with a new browser. Stored data can be cleared, but a page that opens right
-// afterwards may still find it.
+// newcomer is another visitor, with empty storage.
 func (e explorer) newcomer(t *testing.T) explorer {
 	t.Helper()
-	e.ctx = browsertest.Open(t)
+	e.ctx = browsertest.NewVisitor(t, e.browser)
 	return e
 }
 
@@ -103,16 +106,17 @@ func (e explorer) visit(t *testing.T, query string, actions ...chromedp.Action) 
 	browsertest.Visit(t, e.ctx, e.address+"/playground"+query, actions...)
 }
 
-// One server tries all of what the explorer does by itself, each part for a newcomer.
+// One browser and one server try all of the explorer, each part for a newcomer.
 func TestExplorer(t *testing.T) {
-	var e explorer
-	e.address, e.asked = serveNoting(t)
+	e := explorer{browser: browsertest.Open(t)}
+	e.address, e.asked = serve(t)
 	for _, test := range []struct {
 		name string
 		run  func(explorer, *testing.T)
 	}{
 		{"first visit", explorer.firstVisit},
-		{"own tabs", explorer.ownTabs},
+		{"examples", explorer.examples},
+		{"tokens are not stored", explorer.tokens},
 		{"links", explorer.links},
 		{"sharing", explorer.sharing},
 		{"plan", explorer.plan},
@@ -123,6 +127,8 @@ func TestExplorer(t *testing.T) {
 		{"without scripts", explorer.withoutScript},
 		{"the script does not come", explorer.scriptDoesNotCome},
 		{"narrow", explorer.narrow},
+		{"stays in place", explorer.staysInPlace},
+		{"accessible", explorer.isAccessible},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(e.newcomer(t), t) })
 	}
@@ -149,24 +155,43 @@ func (e explorer) firstVisit(t *testing.T) {
 	}
 }
 
-// An example opens in its own tab, which is in view and marked. Variables are unfolded if there are any.
-func (e explorer) ownTabs(t *testing.T) {
+// An example opens in its own tab, which is in view and marked, and goes to the server as it was written, with its
+// variables. These are unfolded if there are any.
+func (e explorer) examples(t *testing.T) {
+	all := examples(t)
+	answers := make([]string, len(all))
 	var clicks chromedp.Tasks
 	titles := []string{}
-	for _, example := range examples(t) {
+	for i, example := range all {
 		titles = append(titles, example.operation)
-		clicks = append(clicks, choose(example.title),
+		clicks = append(clicks, browsertest.Example(example.title, &answers[i]),
 			is(activeTab, example.operation), is(marked, []string{example.title}),
 			is(folded, example.variables == nil), until(tabInView))
 	}
-	first := examples(t)[0]
+	first, next := all[0], "Next page"
 	e.visit(t, "",
-		chromedp.WaitEnabled(fmt.Sprintf(`//button[strong[text()=%q]]`, first.title)),
 		clicks, is(tabTitles, titles),
 		choose(first.title), is(activeTab, first.operation), until(tabInView), is(tabTitles, titles),
 		set(query, first.query+"# changed"),
 		until(`!!localStorage.getItem('graphiql:tabState')?.includes('# changed')`), is(marked, []string{first.title}),
-		choose(first.title), is(tabTitles, append(titles, first.operation)))
+		choose(first.title), is(tabTitles, append(titles, first.operation)),
+		// The explorer formats JSON with code of ours in place of Prettier's, and queries with Prettier.
+		choose(next), is(marked, []string{next}),
+		set(query, "# kept\n{node(id:\"a\"){id}}"), set(variables, `{"a":[1,{"b":null}]}`),
+		browsertest.Click(`button[aria-label^="Prettify"]`),
+		is(query, "# kept\n{\n  node(id: \"a\") {\n    id\n  }\n}\n"),
+		is(variables, "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ]\n}"))
+	for i, example := range all {
+		var answer struct {
+			Data struct {
+				Operation string
+				Variables map[string]any
+			}
+		}
+		if err := json.Unmarshal([]byte(answers[i]), &answer); err != nil || answer.Data.Operation != example.operation || !reflect.DeepEqual(answer.Data.Variables, example.variables) {
+			t.Errorf("%s: the server was asked for %s: %v", example.title, answers[i], err)
+		}
+	}
 }
 
 // The content of a link is shown in its own tab, with its faults, and never run.
@@ -212,7 +237,6 @@ const (
 // headers. One that is too long is not offered. Once the visitor changes the query, the address is no longer its own: a
 // reload shows what they wrote.
 func (e explorer) sharing(t *testing.T) {
-	headers := fmt.Sprintf(shown, "request-headers.json")
 	const shared = "query Shared($n: Int) {\n  # é & + % <b>\n  leaderboard(first: $n) { rank }\n}"
 	var copied string
 	e.visit(t, "",
@@ -313,15 +337,14 @@ func (e explorer) kept(t *testing.T) {
 		`if (window === top) for (const [key, value] of Object.entries({ tabState: '{"tabs":null}', queries: '5', favorites: '{"favorites":[null]}' })) localStorage.setItem('graphiql:' + key, value)`,
 	} {
 		var answer string
-		ctx := e.newcomer(t).ctx
-		must.Do(t, chromedp.Run(ctx, before(script)))
-		explorer{ctx: ctx, address: e.address}.visit(t, "", browsertest.Answer(&answer), has(planShown, "P#1/5"))
+		visitor := e.newcomer(t)
+		must.Do(t, chromedp.Run(visitor.ctx, before(script)))
+		visitor.visit(t, "", browsertest.Answer(&answer), has(planShown, "P#1/5"))
 	}
 }
 
 // Where there is no answer of the API, what came is shown, or what to do.
 func (e explorer) noAnswers(t *testing.T) {
-	headers, result := fmt.Sprintf(shown, "request-headers.json"), fmt.Sprintf(shown, "response.json")
 	var answer string
 	actions := chromedp.Tasks{browsertest.Answer(&answer)}
 	for statement, says := range map[string]string{
@@ -344,7 +367,7 @@ func (e explorer) schemaComesLate(t *testing.T) {
 	const docs = `document.querySelector('.graphiql-plugin')?.innerText`
 	must.Do(t, chromedp.Run(e.ctx, before(`window.ask = fetch; window.fetch = async () => { throw new TypeError('Failed to fetch'); }`)))
 	e.visit(t, "", browsertest.Click(`button[aria-label="Show Documentation Explorer"]`), has(docs, "Error fetching schema"),
-		has(fmt.Sprintf(shown, "response.json"), "press the run button again"), until(`!document.querySelector('.graphiql-spinner')`),
+		has(result, "press the run button again"), until(`!document.querySelector('.graphiql-spinner')`),
 		chromedp.Evaluate(`window.fetch = window.ask`, nil), browsertest.Click(".graphiql-execute-button"), has(docs, "Root Types"))
 }
 
@@ -433,17 +456,16 @@ const shifts = `(() => {
 
 // Nothing that a visitor sees moves while the explorer loads, on a phone and elsewhere. Browsers score
 // moves from 0, and call up to 0.1 good.
-func TestExplorerStaysInPlace(t *testing.T) {
-	address := serve(t)
+func (e explorer) staysInPlace(t *testing.T) {
 	for _, size := range [][2]int64{{360, 640}, {768, 800}, {1280, 800}} {
 		var answer string
 		var moved []struct {
 			Value float64
 			Parts []string
 		}
-		ctx := browsertest.Open(t)
-		must.Do(t, chromedp.Run(ctx, chromedp.EmulateViewport(size[0], size[1])))
-		browsertest.Visit(t, ctx, address+"/playground", browsertest.Answer(&answer), has(planShown, "P#1/5"),
+		visitor := e.newcomer(t)
+		must.Do(t, chromedp.Run(visitor.ctx, chromedp.EmulateViewport(size[0], size[1])))
+		visitor.visit(t, "", browsertest.Answer(&answer), has(planShown, "P#1/5"),
 			chromedp.Evaluate(shifts, &moved, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 		sum := 0.0
 		for _, move := range moved {
@@ -473,21 +495,20 @@ func TestColoursAreInTheBuiltExplorer(t *testing.T) {
 
 // The explorer keeps the rules of accessibility, light and dark, wide and narrow. Left out are the
 // tabs, which are GraphiQL's: each has the role of a tab and holds buttons.
-func TestExplorerIsAccessible(t *testing.T) {
-	ctx := browsertest.Open(t)
+func (e explorer) isAccessible(t *testing.T) {
 	var answer string
-	browsertest.Visit(t, ctx, serve(t)+"/playground", chromedp.EmulateViewport(1280, 800),
+	e.visit(t, "", chromedp.EmulateViewport(1280, 800),
 		browsertest.Example("Ratings and languages", &answer), has(planShown, "P#1/5"),
 		chromedp.Evaluate(refuses, nil), browsertest.Click(press), until(`!!document.querySelector('.notice input')`))
-	for _, scheme := range []string{"light", "dark"} {
+	for scheme, parts := range map[string][]string{"light": {"", "Examples"}, "dark": {"", "Query", "Result"}} { // a wide window has them all
 		look := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
-		for _, part := range []string{"", "Examples", "Query", "Result"} {
+		for _, part := range parts {
 			actions := chromedp.Tasks{look, chromedp.EmulateViewport(1280, 800)}
 			if part != "" {
 				actions = chromedp.Tasks{chromedp.EmulateViewport(360, 640), browsertest.Click(fmt.Sprintf(narrowPart, part))}
 			}
-			must.Do(t, chromedp.Run(ctx, actions))
-			browsertest.Axe(t, ctx, ".graphiql-tabs")
+			must.Do(t, chromedp.Run(e.ctx, actions))
+			browsertest.Axe(t, e.ctx, ".graphiql-tabs")
 		}
 	}
 }

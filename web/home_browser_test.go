@@ -102,7 +102,8 @@ func TestHomeInABrowser(t *testing.T) {
 		}
 	}
 	browsertest.Axe(t, ctx)
-	browsertest.Visit(t, ctx, serve(t),
+	explorer, _ := serve(t)
+	browsertest.Visit(t, ctx, explorer,
 		browsertest.Click(`//a[text()="Open the explorer"]`),
 		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
 }
