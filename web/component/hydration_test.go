@@ -102,6 +102,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"costly?page=3&language=de", "fr", "error", "more than the API reads"},
 		{"off?page=2&rating=5", "de", "error", "page numbers are off"},
 		{"limited", "de", "error", "the API limits this client"},
+		{"secret", "fr", "error", "the service is not public"},
 		{"a%2Fb%20c", "en", "list", "an id that has to be escaped"},
 		{"visitors", "de", "list", "visitors vote: room is kept for the buttons"},
 		{"take?rating=5&rating=4", "ar", "list", "from right to left"},

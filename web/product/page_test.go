@@ -56,6 +56,7 @@ func TestStatuses(t *testing.T) {
 		{"/products/42", withList("TIMEOUT"), 200, 503, "in a moment", "the table is slow"},
 		{"/products/42", `{"errors":[{"extensions":{"code":"OVERLOADED"}}]}`, 503, 503, "Too many people", "the API takes no more"},
 		{"/products/42", `{"errors":[{"extensions":{"code":"RATE_LIMITED"}}]}`, 429, 429, "That was too much in a short time", "the visitor is limited"},
+		{"/products/42", `{"errors":[{"extensions":{"code":"UNAUTHENTICATED"}}]}`, 401, 503, "Sign in to see the comments.", "the service is not public"},
 		{"/products/42", `<html>Bad gateway</html>`, 502, 503, "role=\"alert\"", "no answer of the API's"},
 		{"/products/42", ``, 200, 503, "role=\"alert\"", "nothing"},
 		{"/products/42", `{"data":null}`, 200, 503, "role=\"alert\"", "null"},

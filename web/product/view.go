@@ -319,6 +319,8 @@ func (t *texts) failure(s state, code string) *noticeView {
 		return &noticeView{t.say("error.much"), append(first, linkView{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true})}
 	case code == "RATE_LIMITED":
 		return &noticeView{t.say("error.limited"), []linkView{retry}}
+	case code == "UNAUTHENTICATED":
+		return &noticeView{t.say("error.unauthenticated"), []linkView{retry}}
 	case code == "THROTTLED" || code == "OVERLOADED":
 		return &noticeView{t.say("error.busy"), []linkView{retry}}
 	}
