@@ -23,7 +23,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// TestForms has its own table, since it changes comments that others read.
+// TestForms has its own table, since it changes comments that others read. The rules of axe-core hold with errors
+// beside fields, in a conflict and in the dialog.
 func TestForms(t *testing.T) {
 	browser := browsertest.Open(t)
 	s := openSite(t, func(func(comment.Comment) bool) {})
@@ -39,7 +40,6 @@ func TestForms(t *testing.T) {
 		{"writes on", writesOn},
 		{"tokens", tokens},
 		{"votes of visitors", visitorsVote},
-		{"accessible", formsAreAccessible},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
 	}
@@ -164,6 +164,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.until(notes("#new-rating") + " === 'Choose 1 to 5 stars.'")
 	b.until(notes("#new-name") + " === 'Fill this in.'")
 	b.focusIn("#new-rating [value='1']")
+	browsertest.Axe(t, b.ctx)
 
 	b.press(" " + kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
 	b.until(root + ".querySelectorAll('[aria-invalid]').length === 1") // the field is corrected
@@ -314,6 +315,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	b.mouse(".actions button:last-child")
 	b.mouse("dialog .danger")
 	b.shows("dialog .error", "The comments cannot be reached right now.")
+	browsertest.Axe(t, b.ctx)
 	s.meet(nil)
 	b.mouse("dialog .danger")
 	b.until(root + ".querySelector('.list article, dialog') === null")
@@ -387,6 +389,7 @@ func conflicts(t *testing.T, browser context.Context, s *site) {
 	b.shows(".theirs .text", "theirs")
 	b.has(".list textarea", "mine again")
 	b.focusIn(".trouble")
+	browsertest.Axe(t, b.ctx)
 	b.mouse(".list .primary") // keep mine
 	b.shows(".list .text", "mine again")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 1 && all[0].Text == "mine again" && all[0].Version == 3 })
@@ -545,28 +548,4 @@ func mutates(r *http.Request) bool {
 	var asked struct{ Query string }
 	_ = json.Unmarshal(body, &asked)
 	return strings.HasPrefix(asked.Query, "mutation")
-}
-
-// The rules of axe-core hold with errors beside fields, in a conflict and in the dialog.
-func formsAreAccessible(t *testing.T, browser context.Context, s *site) {
-	b := newTab(t, browser)
-	b.visit(s.address, "accessible")
-	b.writes("text")
-	b.until(idle + " && " + root + ".querySelector('.actions') !== null")
-	id := eval[string](b, root+".querySelector('.list article').id")
-	b.edits("mine")
-	s.edited(t, id, 1, "theirs")
-	b.mouse(".list .primary")
-	b.until(root + ".querySelector('.theirs') !== null")
-	b.mouse(".write > .button")
-	b.until(root + ".querySelector('#new-text') !== null")
-	b.enters("#new-name", "")
-	b.mouse(".write .primary")
-	b.until(root + ".querySelectorAll('[aria-invalid]').length === 2")
-	browsertest.Axe(t, b.ctx)
-	b.mouse(".list form .quiet")
-	b.until(idle + " && " + root + ".querySelector('.actions') !== null")
-	b.mouse(".actions button:last-child")
-	b.until(root + ".querySelector('dialog:modal') !== null")
-	browsertest.Axe(t, b.ctx)
 }

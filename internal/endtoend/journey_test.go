@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/browsertest"
@@ -43,7 +42,6 @@ func TestPages(t *testing.T) {
 		run  func(*testing.T, context.Context, *site)
 	}{
 		{"by mouse", byMouse},
-		{"by keyboard", byKeyboard},
 		{"elsewhere", elsewhere},
 		{"without JavaScript", withoutScript},
 		{"in trouble", inTrouble},
@@ -54,8 +52,6 @@ func TestPages(t *testing.T) {
 		{"accessible", accessible},
 		{"still and small", stillAndSmall},
 		{"in pieces", inPieces},
-		{"structured data", structuredData},
-		{"load more", loadMore},
 		{"screens", screens},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
@@ -85,14 +81,6 @@ func walk(t *testing.T, s *site, b *tab, product string, steps []step) {
 }
 
 func click(selector string) func(*tab) { return func(b *tab) { b.mouse(selector) } }
-
-// enter presses Enter on the element that Tab reaches.
-func enter(selector string) func(*tab) {
-	return func(b *tab) {
-		b.tabTo(selector)
-		b.press(kb.Enter)
-	}
-}
 
 func script(expression string) func(*tab) {
 	return func(b *tab) { b.do(chromedp.Evaluate(expression, nil)) }
@@ -133,49 +121,6 @@ func byMouse(t *testing.T, browser context.Context, s *site) {
 	})
 	b.quiet()
 	shared.quiet()
-}
-
-func byKeyboard(t *testing.T, browser context.Context, s *site) {
-	b := newTab(t, browser)
-	walk(t, s, b, many, []step{
-		{func(b *tab) { b.do(chromedp.Navigate(s.address + "/products/" + many)) }, "", 0},
-		{enter(".bar[href='?rating=2']"), "?rating=2", 1},
-		{enter(".bar[href='?rating=2&rating=1']"), "?rating=2&rating=1", 1},
-		{enter(".chip[href*='language=de']"), "?rating=2&rating=1&language=de", 1},
-		{enter(".clear"), "", 1},
-		{func(b *tab) { b.tabTo(".jump [name=page]"); b.selectAll(); b.press("7" + kb.Enter) }, "?page=7", 1},
-		{enter(".pages .step[rel=next]"), "?page=8", 1},
-		{func(b *tab) { b.do(chromedp.Reload()) }, "?page=8", 0},
-		{enter(".order a[href*=oldest]"), "?order=oldest", 1},
-		{func(b *tab) {
-			enter(".dates summary")(b)
-			b.tabTo("[name=from]")
-			b.press("05012024")
-			b.tabTo("[name=to]")
-			b.press("04302025" + kb.Enter)
-		}, "?order=oldest&from=2024-05-01&to=2025-04-30", 1},
-	})
-	b.quiet()
-}
-
-// loadMore appends pages instead of turning them, as the page's author chose.
-func loadMore(t *testing.T, browser context.Context, s *site) {
-	b := newTab(t, browser)
-	address := "/products/" + many + "?rating=5"
-	b.do(chromedp.Navigate(s.address + address))
-	want := s.idsAt(t, address)
-	b.list(address, want)
-	script(`document.querySelector('talkback-comments').setAttribute('mode', 'more')`)(b)
-	for page := 2; page <= 3; page++ {
-		before, _ := b.asked()
-		enter("button.more")(b)
-		want = append(want, s.idsAt(t, fmt.Sprintf("%s&page=%d", address, page))...)
-		b.list(address, want)
-		if after, _ := b.asked(); after-before != 1 {
-			t.Errorf("%d requests for more, want 1", after-before)
-		}
-	}
-	b.quiet()
 }
 
 // typeInto replaces the value of a field by typing.

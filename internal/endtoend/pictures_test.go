@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func screens(t *testing.T, browser context.Context, s *site) {
 		for _, width := range []int64{360, 768, 1280} {
 			for _, scheme := range []string{"light", "dark"} {
 				b.do(colours(scheme), emulation.SetDeviceMetricsOverride(width, 800, 1, width < 700), chromedp.Navigate(address))
-				if name != "home" && name != "explorer" && name != "nowhere" {
+				if !slices.Contains([]string{"home", "explorer", "nowhere", "moderation"}, name) {
 					b.until(idle)
 				}
 				b.screenshot(filepath.Join(*screensInDir, fmt.Sprintf("%s-%d-%s.webp", name, width, scheme)), name != "hostile")

@@ -3,6 +3,7 @@ package product
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -190,6 +191,7 @@ func TestStructuredData(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 		checkThing(t, name, data, kinds)
+		tellsThePage(t, name, []byte(text), string(page.Body), a.Data.Product)
 	}
 	for kind := range googleAsks {
 		if kinds[kind] == 0 {
@@ -198,6 +200,30 @@ func TestStructuredData(t *testing.T) {
 	}
 	if kinds["image"] == 0 {
 		t.Error("no page has pictures")
+	}
+}
+
+// tellsThePage checks that data for search engines say what the page says: of the product, and of each comment whose
+// author gave a name.
+func tellsThePage(t *testing.T, name string, text []byte, page string, p *product) {
+	t.Helper()
+	var told structured
+	must.Do(t, json.Unmarshal(text, &told))
+	if rated := told.Aggregate; told.Type != "Product" || told.Name != p.ID || !strings.Contains(page, `rel="canonical" href="`+told.URL+`"`) ||
+		rated.ReviewCount != p.Stats.Total || math.Abs(rated.Value-*p.Stats.Average) > 0.05 || rated.Best != 5 || rated.Worst != 1 {
+		t.Errorf("%s: %+v of %+v", name, told, p.Stats)
+	}
+	if p.List == nil {
+		return
+	}
+	named := slices.DeleteFunc(slices.Clone(p.List.Nodes), func(c comment) bool { return c.Author.Name == "" })
+	if len(told.Reviews) != len(named) {
+		t.Fatalf("%s: %d reviews of %d comments", name, len(told.Reviews), len(named))
+	}
+	for i, r := range told.Reviews {
+		if c := named[i]; r.Author.Name != c.Author.Name || r.Rating.Value != float64(c.Rating) || r.Body != c.Text {
+			t.Errorf("%s: %+v of %+v", name, r, c)
+		}
 	}
 }
 
