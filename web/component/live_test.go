@@ -156,47 +156,41 @@ const places = `(() => JSON.stringify([...` + root + `.querySelectorAll('.summar
 // A reader is told how many comments came, in the current list and language, and nothing moves. A press shows them.
 // Only new comments of other people count.
 func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
-	for _, width := range []int64{1280, 360} {
-		for _, scheme := range []string{"light", "dark"} {
-			ctx := hurried(t, ctx)
-			var before, after string
-			var moved float64
-			var f *follower
-			var picture []byte
-			browsertest.Visit(t, ctx, s.address+"/shop/signed",
-				emulation.SetDeviceMetricsOverride(width, 800, 1, false),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-				holds(idle),
-				chromedp.Evaluate("document.documentElement.style.cssText = 'background: Canvas; color-scheme: light dark'", nil),
-				chromedp.Evaluate(root+".querySelector('.list > :nth-child(4)').scrollIntoView()", nil),
-				chromedp.Evaluate("window.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; }).observe({ type: 'layout-shift' })", nil),
-				chromedp.Evaluate(places, &before),
-				chromedp.Evaluate("document.querySelector('talkback-comments').setAttribute('live', '')", nil),
-				s.follows("signed", func(it *follower) { f = it }),
-				does(func() {
-					f.tells("id: 1.1.1.0", came("1", "you"), came("1", "you"), came("mine", "me"), came("00000000000000000000000000", "you"), happened("CHANGED", "9"), happened("GONE", "8"))
-				}),
-				says(fresh, "1 new comment"),
-				does(func() { f.tells(came("2", "you"), came("3", "you"), came("4", "you"), happened("GONE", "3")) }),
-				says(fresh, "3 new comments"),
-				holds(root+".querySelector('.fresh[role=status]').getBoundingClientRect().top > 0"), // in view
-				chromedp.Evaluate(places, &after),
-				chromedp.Evaluate("moved", &moved),
-				chromedp.CaptureScreenshot(&picture),
-			)
-			keep(t, fmt.Sprintf("fresh-%d-%s", width, scheme), picture)
-			if before != after || moved != 0 {
-				t.Errorf("%d, %s: the page moved by %v:\n%s\n%s", width, scheme, moved, before, after)
-			}
-			t.Run(fmt.Sprint("rules", width, scheme), func(t *testing.T) { browsertest.Axe(t, ctx) })
-			s.requests("signed")
-			run(t, ctx, click(fresh), focused(".list"), holds(root+".querySelector('.fresh').childElementCount === 0"))
-			if asked := s.requests("signed"); len(asked) != 1 {
-				t.Errorf("%d requests for one press", len(asked))
-			}
-			run(t, ctx, does(func() { f.tells(came("5", "you")) }), says(fresh, "1 new comment"), chromedp.CaptureScreenshot(&picture), chromedp.Navigate("about:blank"), leaves(&f))
-			keep(t, fmt.Sprintf("fresh-top-%d-%s", width, scheme), picture)
+	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
+		ctx := hurried(t, ctx)
+		var before, after string
+		var moved float64
+		var f *follower
+		browsertest.Visit(t, ctx, s.address+"/shop/signed",
+			emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+			holds(idle),
+			chromedp.Evaluate("document.documentElement.style.cssText = 'background: Canvas; color-scheme: light dark'", nil),
+			chromedp.Evaluate(root+".querySelector('.list > :nth-child(4)').scrollIntoView()", nil),
+			chromedp.Evaluate("window.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; }).observe({ type: 'layout-shift' })", nil),
+			chromedp.Evaluate(places, &before),
+			chromedp.Evaluate("document.querySelector('talkback-comments').setAttribute('live', '')", nil),
+			s.follows("signed", func(it *follower) { f = it }),
+			does(func() {
+				f.tells("id: 1.1.1.0", came("1", "you"), came("1", "you"), came("mine", "me"), came("00000000000000000000000000", "you"), happened("CHANGED", "9"), happened("GONE", "8"))
+			}),
+			says(fresh, "1 new comment"),
+			does(func() { f.tells(came("2", "you"), came("3", "you"), came("4", "you"), happened("GONE", "3")) }),
+			says(fresh, "3 new comments"),
+			holds(root+".querySelector('.fresh[role=status]').getBoundingClientRect().top > 0"), // in view
+			chromedp.Evaluate(places, &after),
+			chromedp.Evaluate("moved", &moved),
+		)
+		if before != after || moved != 0 {
+			t.Errorf("%d, %s: the page moved by %v:\n%s\n%s", width, scheme, moved, before, after)
 		}
+		t.Run("rules, "+scheme, func(t *testing.T) { browsertest.Axe(t, ctx) })
+		s.requests("signed")
+		run(t, ctx, click(fresh), focused(".list"), holds(root+".querySelector('.fresh').childElementCount === 0"))
+		if asked := s.requests("signed"); len(asked) != 1 {
+			t.Errorf("%d requests for one press", len(asked))
+		}
+		run(t, ctx, does(func() { f.tells(came("5", "you")) }), says(fresh, "1 new comment"), chromedp.Navigate("about:blank"), leaves(&f))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"image"
-	"image/color"
+	"image/draw"
 	"image/png"
 	"maps"
 	"os"
@@ -144,25 +144,24 @@ type seen struct {
 	first image.Point
 }
 
+// coloursOf returns the colours of an opaque picture, such as #a8380f.
 func coloursOf(t *testing.T, picture []byte) map[string]seen {
 	t.Helper()
 	decoded := must.Get(png.Decode(bytes.NewReader(picture)))(t)
-	found := map[color.Color]seen{}
-	bounds := decoded.Bounds()
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			at := decoded.At(x, y)
-			before, known := found[at]
-			if !known {
-				before.first = image.Pt(x, y)
-			}
-			found[at] = seen{before.count + 1, before.first}
+	drawn := image.NewRGBA(decoded.Bounds())
+	draw.Draw(drawn, drawn.Rect, decoded, drawn.Rect.Min, draw.Src)
+	found := map[[3]byte]seen{}
+	for i := 0; i < len(drawn.Pix); i += 4 {
+		colour := [3]byte(drawn.Pix[i:])
+		before, known := found[colour]
+		if !known {
+			before.first = image.Pt(i/4%drawn.Rect.Dx(), i/4/drawn.Rect.Dx())
 		}
+		found[colour] = seen{before.count + 1, before.first}
 	}
 	byName := map[string]seen{}
 	for colour, pixels := range found {
-		red, green, blue, _ := colour.RGBA()
-		byName[fmt.Sprintf("#%02x%02x%02x", red>>8, green>>8, blue>>8)] = pixels
+		byName[fmt.Sprintf("#%x", colour)] = pixels
 	}
 	return byName
 }
