@@ -29,33 +29,24 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// made returns the files of a release of a program for linux/amd64, by their names without the
-// version.
-func made(t *testing.T, program string) map[string][]byte {
-	t.Helper()
-	root := moduleRoot(t)
-	bin := func(name string) string { return filepath.Join(root, "bin", name) }
-	return madeOf(t, root, "", program, "-built", "linux/amd64="+bin(program), "-engine", "linux/amd64="+provisiontest.DynoxideBinary(t),
-		"-with", filepath.Join(root, "docs", "design"), "-with", bin("no such file"))
-}
-
 func moduleRoot(t *testing.T) string {
 	t.Helper()
 	return must.Get(provisiontest.ModuleRoot())(t)
 }
 
-// madeOf returns the same of the module in a folder. What is compiled for it goes to a cache of its own,
-// if one is given; needed is a program that has to be in bin.
-func madeOf(t *testing.T, module, cache, needed string, arguments ...string) map[string][]byte {
+// made returns the files of a release of the module in a folder, for linux/amd64, by their names without the version.
+// What is compiled for it goes to a cache of its own, if one is given.
+func made(t *testing.T, module, cache string, arguments ...string) map[string][]byte {
 	t.Helper()
 	bin := func(name string) string { return filepath.Join(moduleRoot(t), "bin", name) }
-	for _, needed := range []string{"talkback-release", "talkback", needed} {
+	for _, needed := range []string{"talkback-release", "talkback"} {
 		if _, err := os.Stat(bin(needed)); err != nil {
 			provisiontest.LeaveOut(t, fmt.Errorf("releases: there is no bin/%s; %w", needed, provisiontest.ErrNotInstalled))
 		}
 	}
 	out := t.TempDir()
-	command := exec.Command(bin("talkback-release"), append([]string{"-root", module, "-out", out, "-program", bin("talkback"), "-systems", "linux/amd64"}, arguments...)...)
+	command := exec.Command(bin("talkback-release"), append([]string{"-root", module, "-out", out, "-program", bin("talkback"), "-systems", "linux/amd64",
+		"-engine", "linux/amd64=" + provisiontest.DynoxideBinary(t), "-with", filepath.Join(moduleRoot(t), "docs", "design"), "-with", bin("no such file")}, arguments...)...)
 	command.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
 	if cache != "" {
 		command.Env = append(command.Env, "GOCACHE="+cache)
@@ -78,14 +69,11 @@ func madeOf(t *testing.T, module, cache, needed string, arguments ...string) map
 	return files
 }
 
-// Two releases are the same to the byte. The program is one that is packed sooner than ours.
-func TestSameBytesTwice(t *testing.T) {
-	same(t, made(t, "talkback-release"), made(t, "talkback-release"))
-}
-
-func same(t *testing.T, one, other map[string][]byte) {
-	t.Helper()
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(other))); diff != "" || len(one) < 6 {
+// Two releases whose programs are compiled at two paths, with two caches, are the same to the byte. It is a small
+// program of a module of its own, as compiling ours twice takes minutes.
+func TestSameBytesAtTwoPaths(t *testing.T) {
+	one, other := made(t, smallModule(t, "a"), ""), made(t, smallModule(t, filepath.Join("another", "folder")), t.TempDir())
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(other))); diff != "" || len(one) < 7 {
 		t.Errorf("a release has %d files: %s", len(one), diff)
 	}
 	for name, content := range one {
@@ -93,12 +81,6 @@ func same(t *testing.T, one, other map[string][]byte) {
 			t.Errorf("%s differs", name)
 		}
 	}
-}
-
-// A program that a release compiles at two paths, with two caches, is the same to the byte. It is a small one of
-// a module of its own, as compiling ours twice takes minutes.
-func TestSameProgramAtTwoPaths(t *testing.T) {
-	same(t, madeOf(t, smallModule(t, "a"), "", "talkback"), madeOf(t, smallModule(t, filepath.Join("another", "folder")), t.TempDir(), "talkback"))
 }
 
 // smallModule returns a module with a commit, in a folder of the test.
@@ -122,7 +104,8 @@ func smallModule(t *testing.T, folder string) string {
 }
 
 func TestRelease(t *testing.T) {
-	files := made(t, "talkback")
+	root := moduleRoot(t)
+	files := made(t, root, "", "-built", "linux/amd64="+filepath.Join(root, "bin", "talkback"))
 	want := []string{"SHA256SUMS", "design.tar.gz", "image.tar", "linux_amd64.cdx.json", "linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz"}
 	check.Equal(t, want, slices.Sorted(maps.Keys(files)))
 	t.Run("sums", func(t *testing.T) {
