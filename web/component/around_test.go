@@ -19,8 +19,7 @@ import (
 // Links and forms that a page puts into the slot belong to the page, even if they look like ours.
 func slots(t *testing.T, ctx context.Context, s shop) {
 	var hindered []string
-	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
-		holds(idle),
+	s.opens(t, ctx, "visitors",
 		chromedp.Evaluate(`document.querySelector('talkback-comments').innerHTML = '<div slot="sign-in"><a href="?login=1">In</a>' +
 			'<a class="more" href="' + location.pathname + '">Here</a><form method="get"><button class="more">Go</button></form></div>'`, nil),
 		chromedp.Evaluate(`{
@@ -74,8 +73,7 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 		says(".pages [aria-current]", "3"),
 		holds("location.search === '?a-navigate=&page=3'"),
 	)
-	browsertest.Visit(t, ctx, s.address+"/shop/pictures",
-		holds(idle),
+	s.opens(t, ctx, "pictures",
 		click(".list .media a"),
 		says(".lightbox [role=status]", "A kettle 1/3"),
 		chromedp.Evaluate("document.body.append(document.querySelector('talkback-comments'))", nil),
@@ -133,8 +131,7 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 // On paper each comment has its stars and its whole text. Controls are left out, and nothing covers the text.
 func onPaper(t *testing.T, ctx context.Context, s shop) {
 	controls := "['form', '.plan', '.pages', '.order', '.compose', '.write', '.actions', '.votes'].map((part) => [..." + root + ".querySelectorAll(part)])"
-	browsertest.Visit(t, ctx, s.address+"/shop/votes?a-explain=",
-		holds(idle),
+	s.opens(t, ctx, "votes?a-explain=",
 		holds(controls+".every((parts) => parts.length > 0)"),
 		emulation.SetEmulatedMedia().WithMedia("print"),
 		holds("[..."+root+".querySelectorAll('.stars, .track')].every((drawn) => getComputedStyle(drawn).printColorAdjust === 'exact')"),
@@ -150,8 +147,7 @@ func inColoursOfTheSystem(t *testing.T, ctx context.Context, s shop) {
 	outlined := func(selector string) chromedp.Action {
 		return holds(fmt.Sprintf("getComputedStyle(%s.querySelector(%q)).outlineStyle === 'solid'", root, selector))
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/votes",
-		holds(idle),
+	s.opens(t, ctx, "votes",
 		click(".list .votes button"),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
 		outlined(".list .votes [aria-pressed=true]"),
@@ -163,8 +159,7 @@ func inColoursOfTheSystem(t *testing.T, ctx context.Context, s shop) {
 
 // A page that knows a customer but not a name gives an empty one. The form asks for it.
 func nameless(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=%20",
-		holds(idle),
+	s.opens(t, ctx, "signed?a-customer-name=%20",
 		click(".write .button"),
 		holds(root+".querySelector('.write [name=name]') !== null"),
 		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
@@ -173,8 +168,7 @@ func nameless(t *testing.T, ctx context.Context, s shop) {
 
 // A form that opens with its draft does not take the focus, and does not scroll the page.
 func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/signed",
-		holds(idle),
+	s.opens(t, ctx, "signed",
 		click(".write .button"),
 		focused(".write [type=radio]"),
 		chromedp.Evaluate("scrollTo(0, 0)", nil),
@@ -217,8 +211,7 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 
 // A reader who turned the page, and types in a field when the answer comes, stays in that field.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
-		holds(idle),
+	s.opens(t, ctx, "lamp",
 		chromedp.Evaluate("("+held+`)('"page":2')`, nil),
 		click(".pages [rel=next]"),
 		holds("typeof window.release === 'function'"),
@@ -251,8 +244,7 @@ func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 	pressed := func(selector, want string) chromedp.Action {
 		return holds(root + ".querySelector('" + selector + "').ariaPressed === '" + want + "'")
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/votes",
-		holds(idle),
+	s.opens(t, ctx, "votes",
 		chromedp.Evaluate("("+held+`)('"after"')`, nil),
 		click("a.more"),
 		holds("typeof window.release === 'function'"),
@@ -313,8 +305,7 @@ func drawnUnderThePress(t *testing.T, ctx context.Context, s shop) {
 			return chromedp.MouseEvent(event, box.X+box.Width/2, box.Y+box.Height/2, chromedp.ButtonLeft, chromedp.ClickCount(1)).Do(ctx)
 		})
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
-		holds(idle),
+	s.opens(t, ctx, "lamp",
 		chromedp.Evaluate(root+".querySelector(`.bar[href='?rating=5']`).getBoundingClientRect().toJSON()", &box),
 		mouse(input.MousePressed),
 		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
@@ -339,8 +330,7 @@ func starsUnderThePointer(t *testing.T, ctx context.Context, s shop) {
 	filled := func(n int) chromedp.Action {
 		return holds(fmt.Sprintf("[...%s.querySelectorAll('.rate label')].filter((label) => getComputedStyle(label, '::before').content.includes('★')).length === %d", root, n))
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/signed",
-		holds(idle),
+	s.opens(t, ctx, "signed",
 		click(".compose button"),
 		filled(0),
 		click(star(4)),
@@ -384,8 +374,7 @@ func clickedTwice(t *testing.T, ctx context.Context, s shop) {
 		return votes
 	}
 	sent()
-	browsertest.Visit(t, ctx, s.address+"/shop/votes",
-		holds(idle),
+	s.opens(t, ctx, "votes",
 		twice(vote(1)),
 		says(".list > :nth-child(1) .votes [role=status]", "Your vote counts."),
 		click(vote(5)),
@@ -396,8 +385,7 @@ func clickedTwice(t *testing.T, ctx context.Context, s shop) {
 		t.Errorf("a double click and a click sent the votes %q", votes)
 	}
 	s.requests("lamp")
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=",
-		holds(idle),
+	s.opens(t, ctx, "lamp?a-navigate=",
 		twice(".bar[href$='rating=4']"),
 		says(".result", "52 of 130 comments, average 4.0"),
 		twice(".languages .chip"),

@@ -83,8 +83,7 @@ func TestInABrowser(t *testing.T) {
 }
 
 func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
-		holds(idle),
+	s.opens(t, ctx, "lamp",
 		says(".result", "130 comments"),
 		holds(root+".querySelectorAll('.list > li').length === 20"),
 		click(".bar[href='?rating=5']"),
@@ -119,8 +118,7 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 // modifier key, the link opens a new tab as usual.
 func pictures(t *testing.T, ctx context.Context, s shop) {
 	const second, shown = ".list .media li:nth-child(2) a", root + ".querySelector('.lightbox[open]')"
-	browsertest.Visit(t, ctx, s.address+"/shop/pictures",
-		holds(idle),
+	s.opens(t, ctx, "pictures",
 		says(".list .verified", "Verified purchase"),
 		says(".list .media .video", "Video 3"),
 		holds(root+".querySelector('.highlights .media') === null"),
@@ -165,8 +163,7 @@ func votes(t *testing.T, ctx context.Context, s shop) {
 		state := "%s.querySelector(%q).ariaPressed === '%v'"
 		return holds(fmt.Sprintf(state+" && "+state, root, button(n, helpful), one, root, button(n, not), other))
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/votes",
-		holds(idle),
+	s.opens(t, ctx, "votes",
 		says(button(1, helpful), "Helpful (12)"),
 		pressed(1, false, false),
 		click(button(1, helpful)),
@@ -220,8 +217,7 @@ func (s shop) voted(t *testing.T, want ...string) {
 // the token is removed, but not because a function of the page throws.
 func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
-	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
-		holds(idle),
+	s.opens(t, ctx, "visitors",
 		chromedp.Evaluate(fmt.Sprintf("for (const which of [%q, %q]) %s.querySelector(which).click()",
 			button(1, "button"), button(2, "button"), root), nil),
 		says(button(1, "[role=status]"), "Your vote counts."),
@@ -270,8 +266,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 		{"rejected", "Your comment is not shown.", ""},
 		{"edited", "Your comment waits for the shop.", "Anders."},
 	} {
-		browsertest.Visit(t, ctx, s.address+"/shop/"+row.product,
-			holds(idle),
+		s.opens(t, ctx, row.product,
 			holds(root+`.querySelector("`+own+`") === null`),
 			chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
 			says(".highlight:has(+ .list) h3", row.state),
@@ -288,7 +283,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 			t.Errorf("%s: the own comment was asked for: %v", row.product, asked)
 		}
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/approved", holds(idle),
+	s.opens(t, ctx, "approved",
 		chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
 		holds(root+".querySelector('.root[aria-busy=false] .list') !== null"),
 		holds(root+`.querySelector("`+own+`") === null`),
@@ -340,8 +335,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 	language := func(want string) chromedp.Action {
 		return holds(fmt.Sprintf("%s.querySelector('.write select').value === %q", root, want))
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=Ada",
-		holds(idle),
+	s.opens(t, ctx, "signed?a-customer-name=Ada",
 		click(".compose button"),
 		focused(".write [name=rating]"),
 		says(".write form .quiet", "Cancel"),
@@ -387,8 +381,7 @@ func theAddress(t *testing.T, ctx context.Context, s shop) {
 // visitByAddress follows links, and looks where they would lead in another tab.
 func visitByAddress(t *testing.T, ctx context.Context, s shop, attributes string) {
 	t.Helper()
-	browsertest.Visit(t, ctx, s.address+"/shop/desk?"+attributes+"#/lamps/desk", // by which some shops find their product
-		holds(idle),
+	s.opens(t, ctx, "desk?"+attributes+"#/lamps/desk", // by which some shops find their product
 		click(".bar[href$='rating=4']"),
 		says(".result", "52 of 130 comments, average 4.0"),
 		holds("[..."+root+".querySelectorAll('a')].every((link) => link.href.split('?')[0] === location.href.split('?')[0])"),
@@ -410,8 +403,7 @@ func visitByAddress(t *testing.T, ctx context.Context, s shop, attributes string
 }
 
 func theKeyboard(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/keys",
-		holds(idle),
+	s.opens(t, ctx, "keys",
 		focus(".bar[href='?rating=2']"),
 		chromedp.KeyEvent(kb.Enter),
 		holds(root+".querySelector('.bar[aria-current] .label').textContent === '2 stars'"),
@@ -429,8 +421,7 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 	dates := func(day string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf("{ const from = %s.querySelector('[name=from]'); from.value = %q; from.form.querySelector('button').focus() }", root, day), nil)
 	}
-	browsertest.Visit(t, ctx, s.address+"/shop/polyglot",
-		holds(idle),
+	s.opens(t, ctx, "polyglot",
 		focus("details.more summary"),
 		chromedp.KeyEvent(kb.Enter),
 		focus("details.more .chip"),
@@ -459,8 +450,7 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 }
 
 func theForms(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/forms?a-navigate=&method=post&reset=1&action=no&submit=", // of the page, and names of what forms have
-		holds(idle),
+	s.opens(t, ctx, "forms?a-navigate=&method=post&reset=1&action=no&submit=", // of the page, and names of what forms have
 		click(".dates summary"),
 		chromedp.Evaluate(fmt.Sprintf(`for (const name of ['from', 'to']) %s.querySelector('[name=' + name + ']').value = '2026-05-20'`, root), nil),
 		click(".dates button"),
@@ -484,8 +474,7 @@ func theForms(t *testing.T, ctx context.Context, s shop) {
 
 // Those who read on by keyboard go on at the first comment that came.
 func loadMore(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/more?a-mode=more&a-page-size=50",
-		holds(idle),
+	s.opens(t, ctx, "more?a-mode=more&a-page-size=50",
 		says(".shown", "50 of 130 comments shown"),
 		focus("button.more"),
 		chromedp.KeyEvent(" "),
@@ -498,16 +487,14 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 		holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 130", root)),
 	)
 	// Opened in the middle: what comes before is a link away.
-	browsertest.Visit(t, ctx, s.address+"/shop/middle?a-mode=more&a-navigate=&page=3",
-		holds(idle),
+	s.opens(t, ctx, "middle?a-mode=more&a-navigate=&page=3",
 		click("button.more"),
 		says(".shown", "40 of 130 comments shown"),
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 20"),
 	)
 	// Beside numbered pages, a reader may choose it.
-	browsertest.Visit(t, ctx, s.address+"/shop/both?a-navigate=&page=2&a-explain=",
-		holds(idle),
+	s.opens(t, ctx, "both?a-navigate=&page=2&a-explain=",
 		chromedp.Evaluate("history.replaceState({ mine: 1 }, '')", nil),
 		focus("a.more"),
 		chromedp.KeyEvent(kb.Enter),
@@ -523,14 +510,13 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 // What is read again, such as after a customer signed in, stays as far as it was loaded. It is not shorter meanwhile.
 func loadsAgain(t *testing.T, ctx context.Context, s shop) {
 	for _, test := range []struct{ page, more, first, address string }{
-		{"/shop/again?a-navigate=&page=2", "a.more", "Title 20", "&page=4"},
-		{"/shop/again?a-mode=more", "button.more", "Title 0", "a-mode=more"},
-		{"/shop/cursors?a-navigate=&after=c19", "a.more", "Title 20", "&after=c59"},
+		{"again?a-navigate=&page=2", "a.more", "Title 20", "&page=4"},
+		{"again?a-mode=more", "button.more", "Title 0", "a-mode=more"},
+		{"cursors?a-navigate=&after=c19", "a.more", "Title 20", "&after=c59"},
 	} {
 		for _, again := range []string{"element.refresh()", "element.token = 'me'"} {
 			list := root + ".querySelectorAll('.list > li')"
-			browsertest.Visit(t, ctx, s.address+test.page,
-				holds(idle),
+			s.opens(t, ctx, test.page,
 				click(test.more),
 				holds(list+".length === 40"),
 				click(test.more),
@@ -559,12 +545,11 @@ func loadsAgain(t *testing.T, ctx context.Context, s shop) {
 func goesBackToMore(t *testing.T, ctx context.Context, s shop) {
 	list := root + ".querySelectorAll('.list > li')"
 	for _, test := range []struct{ page, more, first string }{
-		{"/shop/back?a-navigate=&page=2", "a.more", "Title 20"},
-		{"/shop/back?a-navigate=&a-mode=more", "button.more", "Title 0"},
-		{"/shop/cursors?a-navigate=&after=c19", "a.more", "Title 20"},
+		{"back?a-navigate=&page=2", "a.more", "Title 20"},
+		{"back?a-navigate=&a-mode=more", "button.more", "Title 0"},
+		{"cursors?a-navigate=&after=c19", "a.more", "Title 20"},
 	} {
-		browsertest.Visit(t, ctx, s.address+test.page,
-			holds(idle),
+		s.opens(t, ctx, test.page,
 			click(test.more),
 			holds(list+".length === 40"),
 			click(".bar[href*='rating=4']"),
@@ -583,8 +568,7 @@ func goesBackToMore(t *testing.T, ctx context.Context, s shop) {
 }
 
 func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/cursors?a-navigate=",
-		holds(idle),
+	s.opens(t, ctx, "cursors?a-navigate=",
 		holds(root+".querySelectorAll('.pages .step').length === 1 && "+root+".querySelector('.pages ol, .error') === null"),
 		click(".pages [rel=next]"),
 		holds("location.search.endsWith('after=c19')"),
@@ -620,8 +604,7 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('.waiting') === null"),
 	)
 	// More of what is shown is the latest wish, too: the filter that was chosen before it is no longer.
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=",
-		holds(idle),
+	s.opens(t, ctx, "lamp?a-navigate=",
 		chromedp.Evaluate("("+held+`)('"ratings":[5]')`, nil),
 		click(".bar[href$='rating=5']"),
 		holds("typeof window.release === 'function'"),
@@ -714,8 +697,7 @@ func offline(t *testing.T, ctx context.Context, s shop) {
 }
 
 func hostileTexts(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/hostile",
-		holds(idle),
+	s.opens(t, ctx, "hostile",
 		holds(fmt.Sprintf("%s === %q", text(".list .text"), hostile)),
 		holds(fmt.Sprintf("%s === %q", text(".list .author"), hostile)),
 		holds(root+".querySelector('script, img, svg, b') === null && document.title === 'A shop'"),
@@ -739,8 +721,7 @@ func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 }
 
 func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/plans?a-explain=",
-		holds(idle),
+	s.opens(t, ctx, "plans?a-explain=",
 		says(".cost", "0.5 read units, 1 wave, 2.3 ms"),
 		click(".plan summary"),
 		focus(".bar[href='?rating=5']"),
@@ -930,8 +911,7 @@ func longTexts(t *testing.T, ctx context.Context, s shop) {
 		text  = root + ".querySelector('.list .unfold').previousElementSibling"
 		whole = text + ".clientHeight >= " + text + ".scrollHeight"
 	)
-	browsertest.Visit(t, ctx, s.address+"/shop/long",
-		holds(idle),
+	s.opens(t, ctx, "long",
 		holds(texts+".map((text) => text.nextElementSibling.className === 'unfold' ? 1 : 0).join('') === '01010101'.repeat(2) + '0101'"),
 		holds(texts+".every((text, i) => i % 2 === 0 || text.clientHeight < text.scrollHeight)"),
 		holds(above+".map((text) => text.nextElementSibling.className === 'unfold' && text.clientHeight < text.scrollHeight).join() === 'false,true'"),

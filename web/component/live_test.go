@@ -202,8 +202,7 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	var loaded int
 	enough, told := make(chan struct{}), make(chan struct{})
 	const element = "document.querySelector('talkback-comments')"
-	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-filter=language%3Dde%26rating%3D5&a-lang=pl",
-		holds(idle),
+	s.opens(t, ctx, "lamp?a-filter=language%3Dde%26rating%3D5&a-lang=pl",
 		chromedp.Evaluate("performance.getEntriesByType('resource').filter(({ name }) => name.includes('/live-')).length", &loaded),
 		chromedp.Evaluate(element+".setAttribute('live', '')", nil),
 		s.follows("lamp", func(f *follower) { first = f }),

@@ -168,6 +168,12 @@ func focused(selector string) chromedp.Action {
 	return waitFor(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector), root+".activeElement?.outerHTML ?? null")
 }
 
+// opens visits a page of the shop, waits for its comments, and takes actions there.
+func (s shop) opens(t *testing.T, ctx context.Context, page string, actions ...chromedp.Action) {
+	t.Helper()
+	browsertest.Visit(t, ctx, s.address+"/shop/"+page, append([]chromedp.Action{holds(idle)}, actions...)...)
+}
+
 // run takes actions on an open page without the watch of [browsertest.Visit], for cases in which the browser itself
 // complains, such as an answer 503.
 func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {

@@ -119,17 +119,13 @@ func TestLanguageOfThePage(t *testing.T) {
 	}
 }
 
+// What TestIntl does not compare: rounding, and days of other time zones.
 func TestNumbersAndDays(t *testing.T) {
 	german := textsFor("de")
 	at := time.Date(2024, 5, 31, 23, 59, 59, 0, time.FixedZone("", -8*3600)) // 1 June in UTC
 	for _, row := range []struct{ got, en, de string }{
-		{english.number(0) + " " + german.number(0), "0", "0"},
-		{english.number(999) + " " + german.number(999), "999", "999"},
-		{english.number(1000) + " " + german.number(1000), "1,000", "1.000"},
-		{english.number(26_123_456) + " " + german.number(26_123_456), "26,123,456", "26.123.456"},
 		{english.decimal(tenths(4.25)) + " " + german.decimal(tenths(4.25)), "4.3", "4,3"},
 		{english.decimal(tenths(4.96)) + " " + german.decimal(tenths(4.96)), "5.0", "5,0"},
-		{english.rounded(12.5, 2) + " " + german.rounded(12.5, 2), "12.5", "12,5"},
 		{english.rounded(1234.005, 2) + " " + german.rounded(1234.005, 2), "1,234.01", "1.234,01"},
 		{english.rounded(0.04, 1) + " " + german.rounded(0.04, 1), "0", "0"},
 		{english.rounded(2.06, 1) + " " + german.rounded(2.06, 1), "2.1", "2,1"},
