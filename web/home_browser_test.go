@@ -1,10 +1,7 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -26,34 +23,13 @@ const onePage = `{"data":{"product":{"id":"espresso-machine","stats":{"total":1,
 "createdAt":"2024-05-31T12:00:00Z","updatedAt":null,"version":1,"isVerifiedPurchase":true,"media":[],"votes":{"helpful":2},"reply":null}],"plan":null}},
 "viewer":{"customerId":null,"isModerator":false,"mayWrite":false,"cannotWriteReason":"TOKEN_REQUIRED","cannotVoteReason":"TOKEN_REQUIRED"}}}`
 
-// shop answers what the home page asks, as an API with comments does.
-func shop(w http.ResponseWriter, r *http.Request) {
-	var asked struct{ Query string }
-	if json.NewDecoder(r.Body).Decode(&asked) != nil {
-		http.Error(w, "no operation", http.StatusBadRequest)
-		return
-	}
-	const entry = `{"rank":1,"count":1873,"product":{"id":"espresso-machine","stats":{"total":3016,"average":4.28},"languages":[{"language":"ar","count":5}]}}`
-	if strings.HasPrefix(asked.Query, "# Everything that a product page shows") {
-		_, _ = io.WriteString(w, onePage)
-		return
-	}
-	for name, data := range map[string]string{
-		"Leaders":           `"leaderboard":[` + entry + `]`,
-		"LeadersByLanguage": `"b0":[` + entry + `]`,
-		"NewestPraise":      `"product":{"stats":{"total":3016},"comments":{"nodes":[],"plan":{"waves":1,"readUnits":0.5,"milliseconds":2,"summary":"read 3"}}}`,
-	} {
-		if strings.HasPrefix(asked.Query, "query "+name+" ") || strings.HasPrefix(asked.Query, "query "+name+"(") {
-			_, _ = fmt.Fprintf(w, `{"data":{%s}}`, data)
-		}
-	}
-}
-
 // The home page is for reading and copying: each client's code by a click or by arrow keys, its copy
 // on the clipboard, and the query open in the explorer.
 func TestHomeInABrowser(t *testing.T) {
 	ctx := browsertest.Open(t)
-	server := httptest.NewServer(Options{Schema: "type Query"}.Handler(http.HandlerFunc(shop)))
+	api := newStub(t, strings.ReplaceAll(someLeaders, `"en"`, `"ar"`), someBoards, somePraise)
+	api.answers["ProductPage"] = onePage
+	server := httptest.NewServer(Options{Schema: "type Query"}.Handler(api))
 	t.Cleanup(server.Close)
 	address := server.URL
 	const shown = `[...document.querySelectorAll('.ask .code')].filter((e) => e.checkVisibility()).map((e) => e.className).join()`

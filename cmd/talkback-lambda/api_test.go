@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
@@ -21,8 +19,8 @@ import (
 // The program answers requests that come by Lambda's runtime API, and survives other events. What an
 // invocation did is sent when its answer comes.
 func TestAPI(t *testing.T) {
-	endpoint, table, receiver := dynamotest.Dynoxide(t), dynamotest.TableName(t), otlptest.Start(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
+	endpoint, receiver := dynamotest.Dynoxide(t), otlptest.Start(t)
+	_, table := newTable(t)
 	for name, value := range map[string]string{
 		"TALKBACK_FUNCTION": "api", "TALKBACK_ENDPOINT": endpoint, "TALKBACK_TABLE": table,
 		"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.URL, "OTEL_METRIC_EXPORT_INTERVAL": "3600000", "OTEL_BSP_SCHEDULE_DELAY": "3600000",

@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -34,9 +33,8 @@ import (
 // The program that `make lambda` builds, for this machine, runs in AWS's emulator of Lambda: one counts
 // what the stream hands over, one answers requests by it.
 func TestInEmulator(t *testing.T) {
-	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
-	client := call.NewLocalClient(endpoint)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	endpoint := dynamotest.Dynoxide(t)
+	client, table := newTable(t)
 	must.Do(t, stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()))
 	added := commenttest.Many(commenttest.Rand(t), "mug", 1)[0]
 	must.Get(dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), added, ""))(t)

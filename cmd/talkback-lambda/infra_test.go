@@ -166,11 +166,18 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// newTable makes a table.
+func newTable(t *testing.T) (client *dynamodb.Client, table string) {
+	t.Helper()
+	client, table = call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	return client, table
+}
+
 // countedTable is a table with comments, a vote about one, their statistics and a key.
 func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	t.Helper()
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t)
 	store := dynamo.NewStore(client, table, dynamo.Options{})
 	var records []stream.Record
 	for i, c := range commenttest.Many(commenttest.Rand(t), "mug", 20) {
@@ -195,7 +202,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 
 // The schedule's item changes no counts, and is no consumer's heartbeat.
 func TestScheduleCountsAsNothing(t *testing.T) {
-	client, table := countedTable(t)
+	client, table := newTable(t)
 	written := readTemplate(t).scheduledItem(t)
 	counter := counts.NewCounter(client, table, counts.CounterOptions{})
 	record := stream.Record{Position: stream.PositionOf("l", "2"), Keys: written, New: written}

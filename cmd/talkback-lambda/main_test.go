@@ -11,14 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
@@ -68,9 +65,7 @@ func TestPagesTarget(t *testing.T) {
 // counted all the same.
 func TestFunctionFeeds(t *testing.T) {
 	server := redistest.Start(t)
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t)
 	target := must.Get(pagesTarget(server.URL(), true))(t)
 	// As a server would, which builds the store.
 	store := keeper.NewLazy(target, table)

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/servertest/lambdatest"
@@ -24,8 +22,8 @@ func TestMeasureStart(t *testing.T) {
 	if *program == "" {
 		t.Skip("-args -program FILE measures")
 	}
-	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
+	endpoint := dynamotest.Dynoxide(t)
+	_, table := newTable(t)
 	const page = `{"version": "2.0", "rawPath": "/graphql", "rawQueryString": "query=%7Bproduct(id%3A%22a%22)%7Bcomments%7Bnodes%7Bid%7D%7D%7D%7D", "requestContext": {"domainName": "api.example", "http": {"method": "GET", "sourceIp": "192.0.2.1"}}}`
 	for _, row := range []struct{ name, event string }{{"count", `{"Records": []}`}, {"api", page}} {
 		var figures [3][]time.Duration

@@ -12,11 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
@@ -34,9 +31,7 @@ func telling(t *testing.T, endpoint string) (f invoke, table string) {
 		cancel() // what is left is of no use
 		_ = tell.metrics.Stop(ctx)
 	})
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table = dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	client, table := newTable(t)
 	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t), table
 }
 
