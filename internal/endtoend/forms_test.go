@@ -52,27 +52,14 @@ type stored struct {
 	Author                    struct{ CustomerID, Name string }
 }
 
-// writtenOn asks the API for the comments on a product.
-func (s *site) writtenOn(t *testing.T, product string) []stored {
+// writtenIs waits until the list of a product has the wanted comments: lists lag behind the table.
+func (s *site) writtenIs(t *testing.T, product string, wanted func([]stored) bool) {
 	t.Helper()
 	var got struct {
 		Product struct{ Comments struct{ Nodes []stored } }
 	}
-	s.ask(t, `query($id: ID!) { product(id: $id) { comments { nodes { id title text language rating version author { customerId name } } } } }`,
-		map[string]any{"id": product}, &got)
-	return got.Product.Comments.Nodes
-}
-
-// writtenIs waits until the list of a product has the wanted comments: lists lag behind the table.
-func (s *site) writtenIs(t *testing.T, product string, wanted func([]stored) bool) {
-	t.Helper()
-	var got []stored
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if got = s.writtenOn(t, product); wanted(got) {
-			return
-		}
-	}
-	t.Fatalf("the API has %+v", got)
+	s.becomes(t, `query($id: ID!) { product(id: $id) { comments { nodes { id title text language rating version author { customerId name } } } } }`,
+		product, &got, func() bool { return wanted(got.Product.Comments.Nodes) })
 }
 
 // edited changes a comment as another client does.
@@ -511,16 +498,11 @@ func visitorsVote(t *testing.T, browser context.Context, _ *site) {
 				}
 			}
 		}
-		got.Product.Comments.Nodes = make([]struct{ Votes struct{ Helpful int } }, 1)
-		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-			s.ask(t, `{ product(id: "voted") { comments { nodes { votes { helpful } } } } }`, nil, &got)
-			if got.Product.Comments.Nodes[0].Votes.Helpful == helpful {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("votes are %+v, want %d", got, helpful)
-			}
-		}
+		s.becomes(t, `query($id: ID!) { product(id: $id) { comments { nodes { votes { helpful } } } } }`, "voted", &got,
+			func() bool {
+				nodes := got.Product.Comments.Nodes
+				return len(nodes) == 1 && nodes[0].Votes.Helpful == helpful
+			})
 	}
 	b := newTab(t, browser)
 	b.onEachPage(shifts)

@@ -183,12 +183,7 @@ func (d *desk) decided(id, status string) {
 	var got struct {
 		Comment struct{ Status string }
 	}
-	for deadline := time.Now().Add(patience); got.Comment.Status != status; time.Sleep(10 * time.Millisecond) {
-		d.site.ask(d.t, `query($id: ID!) { comment(id: $id) { status } }`, map[string]any{"id": id}, &got)
-		if time.Now().After(deadline) {
-			d.t.Fatalf("%s is %s, want %s", id, got.Comment.Status, status)
-		}
-	}
+	d.site.becomes(d.t, `query($id: ID!) { comment(id: $id) { status } }`, id, &got, func() bool { return got.Comment.Status == status })
 }
 
 func approveAndReject(t *testing.T, d *desk) {
@@ -214,7 +209,7 @@ func approveAndReject(t *testing.T, d *desk) {
 	d.decided(one, "APPROVED")
 	d.decided(two, "REJECTED")
 	d.decided(three, "PENDING")
-	d.titles("three")
+	d.states("open") // the list is there, and no later one closes what is opened below
 
 	// The author edits, and the history tells why it was rejected.
 	d.site.edited(t, two, 1, "without the number")
@@ -438,9 +433,9 @@ func heldEdit(t *testing.T, d *desk) {
 	d.mouse(0, ".approve")
 	d.click("#refresh")
 	d.says("#empty", "No comment waits.")
-	if got := d.site.writtenOn(t, "lamp"); len(got) != 1 || got[0].Text != "It boils slowly. The handle stays cool, too." {
-		t.Errorf("the API has %+v, want the edit that was approved", got)
-	}
+	d.site.writtenIs(t, "lamp", func(all []stored) bool {
+		return len(all) == 1 && all[0].Text == "It boils slowly. The handle stays cool, too."
+	})
 	// Words that mark a change are the page's. The direction is that of the comment, also if its beginning has changed.
 	id = d.write("he", "", "רותח")
 	d.click("#refresh")

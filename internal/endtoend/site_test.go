@@ -114,14 +114,22 @@ func (s *site) meet(spoil trouble) {
 // counted waits until the statistics of a product have the wanted number of comments.
 func (s *site) counted(t *testing.T, product string, want int) {
 	t.Helper()
-	const query = `query($id: ID!) { product(id: $id) { stats { total } } }`
 	var got struct {
 		Product struct{ Stats struct{ Total int } }
 	}
-	for deadline := time.Now().Add(patience); got.Product.Stats.Total != want; time.Sleep(10 * time.Millisecond) {
-		err := s.try(query, map[string]any{"id": product}, &got)
+	s.becomes(t, `query($id: ID!) { product(id: $id) { stats { total } } }`, product, &got, func() bool { return got.Product.Stats.Total == want })
+}
+
+// becomes waits until the answer to a query about an id is as wanted.
+func (s *site) becomes(t *testing.T, query, id string, got any, wanted func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		err := s.try(query, map[string]any{"id": id}, got)
+		if err == nil && wanted() {
+			return
+		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d comments on %s are counted: %v", got.Product.Stats.Total, want, product, err)
+			t.Fatalf("%s of %s has %+v: %v", query, id, got, err)
 		}
 	}
 }
