@@ -21,8 +21,6 @@ import (
 // Nothing moves while a page comes in pieces, each of which is drawn before the next one is sent.
 // A slow line and a busy browser cut a page anywhere, but rarely twice at the same place.
 func inPieces(t *testing.T, browser context.Context, s *site) {
-	b := newTab(t, browser)
-	b.onEachPage(shifts)
 	for _, row := range []struct {
 		why   string
 		path  string
@@ -34,22 +32,27 @@ func inPieces(t *testing.T, browser context.Context, s *site) {
 		{"the foot of the page within the window", states()["no comments"], 320},
 		{"links and buttons that wrap", "/", 320},
 	} {
-		text := get(t, s.address+row.path)
-		sent, drawn := make(chan int), make(chan struct{})
-		address := s.openPieces(t, pieces(text), sent, drawn)
-		b.do(chromedp.EmulateViewport(row.width, 800), chromedp.ActionFunc(func(ctx context.Context) error {
-			_, _, _, _, err := page.Navigate(address + row.path).Do(ctx)
-			return err
-		}))
-		for elements := range sent {
-			b.until(fmt.Sprintf(drawnWith, elements))
-			drawn <- struct{}{}
-		}
-		b.until(`document.readyState === 'complete'`)
-		b.until(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
-		if moved := eval[[]string](b, "shifted"); len(moved) > 0 {
-			t.Errorf("%s, %d pixels wide (%s): what moves: %q", row.path, row.width, row.why, moved)
-		}
+		t.Run(row.why, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for frames
+			b := newTab(t, browser)
+			b.onEachPage(shifts)
+			text := get(t, s.address+row.path)
+			sent, drawn := make(chan int), make(chan struct{})
+			address := s.openPieces(t, pieces(text), sent, drawn)
+			b.do(chromedp.EmulateViewport(row.width, 800), chromedp.ActionFunc(func(ctx context.Context) error {
+				_, _, _, _, err := page.Navigate(address + row.path).Do(ctx)
+				return err
+			}))
+			for elements := range sent {
+				b.until(fmt.Sprintf(drawnWith, elements))
+				drawn <- struct{}{}
+			}
+			b.until(`document.readyState === 'complete'`)
+			b.until(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
+			if moved := eval[[]string](b, "shifted"); len(moved) > 0 {
+				t.Errorf("%s, %d pixels wide: what moves: %q", row.path, row.width, moved)
+			}
+		})
 	}
 }
 
