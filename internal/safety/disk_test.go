@@ -147,7 +147,7 @@ func (d disk) startsOr(room int64, cure string) {
 		}
 		cancel()
 	}()
-	status := talkback(ctx, &said, "serve", "--listen", "127.0.0.1:0", "--data", d.data(), "--engine", dynamotest.DynoxideBinary(d.t))
+	status := talkback(ctx, &said, &said, "serve", "--listen", "127.0.0.1:0", "--data", d.data(), "--engine", dynamotest.DynoxideBinary(d.t))
 	text := strings.TrimSpace(said.String())
 	started := strings.Contains(text, "Talkback answers")
 	if started != (status == 0) || !started && (strings.Count(text, "\n") > 0 || !strings.Contains(text, cure)) {

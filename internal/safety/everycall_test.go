@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -260,9 +259,9 @@ func (s *site) runs(t *testing.T, c useCase, endpoint string, r *rand.Rand) func
 // prints runs a command and returns what it prints.
 func (s *site) prints(ctx context.Context, endpoint string, arguments ...string) (string, error) {
 	var out, said commenttest.Transcript
-	status := talkbackTo(ctx, &out, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
+	status := talkback(ctx, &out, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
 	if status != 0 {
-		return out.String(), errors.New(said.String())
+		return out.String(), fmt.Errorf("talkback %s ended with status %d: %s", arguments[0], status, &said)
 	}
 	return inOrder(out.String()), nil
 }

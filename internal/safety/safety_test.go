@@ -2,7 +2,6 @@ package safety
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -69,21 +68,12 @@ func (s *site) start(arguments ...string) (address string, stop func()) {
 
 // talkback runs another command on the same table.
 func (s *site) talkback(ctx context.Context, endpoint string, arguments ...string) error {
-	var said commenttest.Transcript
-	status := talkback(ctx, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
-	if status != 0 {
-		return fmt.Errorf("talkback %s ended with status %d: %s", arguments[0], status, &said)
-	}
-	return nil
+	_, err := s.prints(ctx, endpoint, arguments...)
+	return err
 }
 
-// talkback runs a command and returns its exit status.
-func talkback(ctx context.Context, said *commenttest.Transcript, arguments ...string) int {
-	return talkbackTo(ctx, said, said, arguments...)
-}
-
-// talkbackTo is talkback that prints its results elsewhere.
-func talkbackTo(ctx context.Context, out, said io.Writer, arguments ...string) int {
+// talkback runs a command, which prints its results to out, and returns its exit status.
+func talkback(ctx context.Context, out, said io.Writer, arguments ...string) int {
 	return command.Main(ctx, arguments, command.Terminal{
 		In: strings.NewReader(""), Out: out, Err: said, Logger: slog.New(slog.DiscardHandler),
 	})
