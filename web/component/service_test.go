@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -245,33 +246,21 @@ func (s *service) check(query string, given object, operations []string) error {
 
 // troubles are how the first request for a product is refused.
 var troubles = map[string]http.HandlerFunc{
-	"throttled": func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		reply(w, http.StatusServiceUnavailable, refused("OVERLOADED", nil))
-	},
-	"limited": func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "12")
-		reply(w, http.StatusTooManyRequests, refused("RATE_LIMITED", nil))
-	},
+	"throttled": refusing(http.StatusServiceUnavailable, "OVERLOADED", "7"),
+	"limited":   refusing(http.StatusTooManyRequests, "RATE_LIMITED", "12"),
+	"broken":    refusing(http.StatusOK, "UNAVAILABLE", "", "product"),
+	"refused":   refusing(http.StatusOK, "INTERNAL", ""),
+	"secret":    refusing(http.StatusUnauthorized, "UNAUTHENTICATED", ""),
+	"costly":    refusing(http.StatusBadRequest, "TOO_COMPLEX", ""),
 	"proxy": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "<h1>429</h1>", http.StatusTooManyRequests)
 	},
-	"broken": func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusOK, refused("UNAVAILABLE", []string{"product"}))
-	},
 	"stripped": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, object{"data": object{"product": object{"list": object{"nodes": []object{{"id": "c_1"}}}}}})
 	},
-	"refused": func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, refused("INTERNAL", nil)) },
-	"secret": func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusUnauthorized, refused("UNAUTHENTICATED", nil))
-	},
 	"elsewhere": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, object{"data": object{"product": object{"list": nil}}, "errors": refused("BAD_CURSOR", []string{"product", "list"})["errors"]})
-	},
-	"costly": func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusBadRequest, refused("TOO_COMPLEX", nil))
 	},
 	"gone": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000") // otherwise the browser retries by itself
@@ -281,6 +270,16 @@ var troubles = map[string]http.HandlerFunc{
 	},
 	"slow":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	"stuck": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+}
+
+// refusing answers with an error, and says when to try again, unless that is empty.
+func refusing(status int, code, retryAfter string, path ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		reply(w, status, refused(code, path))
+	}
 }
 
 func refused(code string, path []string) object {
@@ -546,13 +545,7 @@ func languagesOf(comments []made) []object {
 		found = append(found, object{"language": tag, "count": count})
 	}
 	slices.SortFunc(found, func(a, b object) int {
-		if d := b["count"].(int) - a["count"].(int); d != 0 {
-			return d
-		}
-		if a["language"].(string) < b["language"].(string) {
-			return -1
-		}
-		return 1
+		return cmp.Or(b["count"].(int)-a["count"].(int), strings.Compare(a["language"].(string), b["language"].(string)))
 	})
 	return found
 }
