@@ -6,183 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// answer parses an HTTP/1.1 answer as its bytes arrive. It keeps the status, and where the answer
-// ends: https://datatracker.ietf.org/doc/html/rfc9112#section-6.3.
-type answer struct {
-	status int
-	last   bool // the server closes the connection afterwards
-
-	part    part
-	line    []byte // the part of a line that has arrived
-	left    int64  // bytes of the body, or of a chunk, that are still to come
-	length  int64  // as announced, -1 if not
-	chunked bool
-}
-
-// part is the part of an answer that the next byte belongs to.
-type part int
-
-const (
-	statusLine part = iota
-	fields
-	counted    // a body of a known length
-	untilClose // a body that ends with the connection
-	chunkSize
-	chunk
-	chunkEnd
-	trailer
-	complete
-)
-
-// longestLine is more than the length in bytes of any expected line of a head.
-const longestLine = 16 << 10
-
-var (
-	errCut       = errors.New("the answer was cut")
-	errMalformed = errors.New("the answer is no HTTP/1.1")
-)
-
-// take reads the bytes that have arrived, and returns those after the answer.
-func (a *answer) take(p []byte) (after []byte, err error) {
-	for len(p) > 0 && a.part != complete && err == nil {
-		switch a.part {
-		case counted, chunk:
-			n := min(a.left, int64(len(p)))
-			a.left -= n
-			p = p[n:]
-			if a.left == 0 {
-				a.bodyRead()
-			}
-		case untilClose:
-			p = nil
-		default:
-			p, err = a.takeLine(p)
+// answerOf reads an HTTP/1.1 answer of which some bytes have arrived. An error means that it is not
+// whole yet. Last is whether the server closes the connection afterwards.
+func answerOf(got []byte, closed bool) (status int, last bool, err error) {
+	if !bytes.Contains(got, []byte("\r\n\r\n")) {
+		return 0, false, io.ErrUnexpectedEOF
+	}
+	rest := bytes.NewReader(got)
+	from := bufio.NewReader(rest)
+	for {
+		response, err := http.ReadResponse(from, nil)
+		if err != nil {
+			return 0, false, err
 		}
-	}
-	return p, err
-}
-
-func (a *answer) bodyRead() {
-	if a.part == chunk {
-		a.part = chunkEnd
-	} else {
-		a.part = complete
-	}
-}
-
-// closed ends the input.
-func (a *answer) closed() error {
-	if a.part != untilClose {
-		return errCut
-	}
-	a.part = complete
-	return nil
-}
-
-func (a *answer) takeLine(p []byte) (after []byte, err error) {
-	line, after, ended := bytes.Cut(p, []byte("\n"))
-	if !ended || len(a.line) > 0 {
-		a.line = append(a.line, line...)
-		line = a.line
-	}
-	switch {
-	case len(line) > longestLine:
-		return nil, errMalformed
-	case !ended:
-		return nil, nil
-	}
-	a.line = a.line[:0]
-	return after, a.read(bytes.TrimSuffix(line, []byte("\r")))
-}
-
-// read reads a line, without its line break.
-func (a *answer) read(line []byte) error {
-	switch a.part {
-	case statusLine:
-		return a.readStatus(line)
-	case fields:
-		if len(line) == 0 {
-			return a.headRead()
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			return 0, false, err
 		}
-		return a.readField(line)
-	case chunkSize:
-		return a.readSize(line)
-	case chunkEnd:
-		a.part = chunkSize
-		if len(line) > 0 {
-			return errMalformed
+		untilClose := response.ContentLength < 0 && response.TransferEncoding == nil
+		switch {
+		case response.StatusCode < http.StatusOK: // another answer follows
+			continue
+		case untilClose && !closed:
+			return 0, false, io.ErrUnexpectedEOF
+		case from.Buffered()+rest.Len() > 0:
+			return 0, false, errors.New("something follows the answer")
 		}
-	default:
-		if len(line) == 0 {
-			a.part = complete
-		}
+		return response.StatusCode, response.Close, nil
 	}
-	return nil
-}
-
-func (a *answer) readStatus(line []byte) (err error) {
-	const before, digits = len("HTTP/1.1 "), 3
-	if len(line) < before+digits || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return errMalformed
-	}
-	a.status, err = strconv.Atoi(string(line[before : before+digits]))
-	a.part, a.length, a.chunked = fields, -1, false
-	return err
-}
-
-func (a *answer) readField(line []byte) (err error) {
-	name, value, _ := bytes.Cut(line, []byte(":"))
-	value = bytes.TrimSpace(value)
-	switch {
-	case bytes.EqualFold(name, []byte("Content-Length")):
-		a.length, err = strconv.ParseInt(string(value), 10, 64)
-	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-		a.chunked = bytes.EqualFold(value, []byte("chunked"))
-	case bytes.EqualFold(name, []byte("Connection")):
-		a.last = bytes.EqualFold(value, []byte("close"))
-	}
-	return err
-}
-
-// headRead decides how the body ends.
-func (a *answer) headRead() error {
-	switch {
-	case a.status < http.StatusOK: // another answer follows
-		a.part = statusLine
-	case a.status == http.StatusNoContent, a.status == http.StatusNotModified:
-		a.part = complete
-	case a.chunked:
-		a.part = chunkSize
-	case a.length > 0:
-		a.part, a.left = counted, a.length
-	case a.length == 0:
-		a.part = complete
-	default:
-		a.part, a.last = untilClose, true
-	}
-	return nil
-}
-
-func (a *answer) readSize(line []byte) (err error) {
-	size, _, _ := bytes.Cut(line, []byte(";"))
-	if a.left, err = strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64); err != nil || a.left < 0 {
-		return errMalformed
-	}
-	a.part = chunk
-	if a.left == 0 {
-		a.part = trailer
-	}
-	return nil
 }
 
 // answering serves answers of all kinds, by path.
@@ -228,83 +83,39 @@ var kinds = map[string]int{"/short": 200, "/refused": 503, "/empty": 200, "/noth
 // lasts reports whether the connection closes after the answer of a path.
 func lasts(path string) bool { return path == "/last" || path == "/closing" }
 
-// dialed returns a connection to a test server.
-func dialed(t *testing.T, server *httptest.Server) net.Conn {
-	t.Helper()
-	return must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
-}
-
-// exchanged returns all bytes of a server's answer to a request.
-func exchanged(t *testing.T, handler http.Handler, path string) []byte {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	connection := dialed(t, server)
-	defer connection.Close()
-	must.Get(fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\nGET /gone HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path))(t)
-	return must.Get(io.ReadAll(connection))(t)
-}
-
-// An answer ends where net/http says it does, in however many pieces it arrives.
+// An answer is whole with its last byte, and not before.
 func TestAnswer(t *testing.T) {
-	for path, status := range kinds {
-		all := exchanged(t, answering(), path)
-		size := len(all) - len(afterFirst(t, all))
-		for _, piece := range []int{1, 2, 3, 7, 100, 4096, len(all)} {
-			a, after := answer{}, all
-			var err error
-			for a.part != complete && err == nil && len(after) > 0 {
-				n := min(piece, len(after))
-				rest, failed := a.take(after[:n])
-				err, after = failed, after[n-len(rest):]
-			}
-			if err == nil && a.part == untilClose {
-				err = a.closed()
-			}
-			if err != nil || a.status != status || len(all)-len(after) != size || a.last != lasts(path) {
-				t.Errorf("%s in pieces of %d: status %d, %d bytes, last %v, %v; want %d, %d", path, piece, a.status, len(all)-len(after), a.last, err, status, size)
-			}
-		}
-	}
-}
-
-// afterFirst returns the bytes that net/http leaves after it has read one answer.
-func afterFirst(t *testing.T, all []byte) []byte {
-	t.Helper()
-	from := bufio.NewReader(bytes.NewReader(all))
-	for {
-		response := must.Get(http.ReadResponse(from, nil))(t)
-		must.Get(io.Copy(io.Discard, response.Body))(t)
-		if response.StatusCode >= http.StatusOK {
-			break
-		}
-	}
-	return must.Get(io.ReadAll(from))(t)
-}
-
-// An answer that is cut or malformed is an error.
-func TestNoAnswer(t *testing.T) {
-	cut := exchanged(t, answering(), "/cut")
-	for text, want := range map[string]error{
-		string(cut): errCut,
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n": errCut,
-		"":               errCut,
-		"HTTP/1.1 20":    errCut,
-		"SSH-2.0-Open\n": errMalformed,
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                         errMalformed,
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n":                        errMalformed,
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n":                   errMalformed,
-		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n":                                       strconv.ErrSyntax,
-		"HTTP/1.1 200 OK\r\n" + strings.Repeat("x", longestLine+1):                           errMalformed,
-		"HTTP/1.1 200 OK\r\n\r\n" + "until the end of the connection: this one is an answer": nil,
+	for _, row := range []struct {
+		head, body string
+		last       bool
+	}{
+		{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "short", false},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", false},
+		{"HTTP/1.1 204 No Content\r\n\r\n", "", false},
+		{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 9000\r\n\r\n", strings.Repeat("x", 9000), false},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nhello\r\n0\r\nSum: 5\r\n\r\n", false},
+		{"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", "hinted", false},
+		{"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 12\r\n\r\n", "the last one", true},
 	} {
-		var a answer
-		_, err := a.take([]byte(text))
-		if err == nil {
-			err = a.closed()
+		all := []byte(row.head + row.body)
+		for n := range all {
+			if status, _, err := answerOf(all[:n], true); err == nil {
+				t.Fatalf("%q is taken for a whole answer of status %d", all[:n], status)
+			}
 		}
-		if !errors.Is(err, want) {
-			t.Errorf("%.60q: %v, want %v", text, err, want)
+		status, last, err := answerOf(all, false)
+		if want := row.head[strings.LastIndex(row.head, "HTTP/1.1 ")+9:][:3]; err != nil || fmt.Sprint(status) != want || last != row.last {
+			t.Errorf("%.60q: status %d, last %t, %v", all, status, last, err)
 		}
+		if _, _, err := answerOf(append(all, 'x'), false); err == nil {
+			t.Errorf("%.60q is an answer with a letter after it", all)
+		}
+	}
+	const untilClose = "HTTP/1.1 200 OK\r\n\r\nuntil the connection ends"
+	if _, _, err := answerOf([]byte(untilClose), false); err == nil {
+		t.Error("an answer is whole though its connection is open")
+	}
+	if _, last, err := answerOf([]byte(untilClose), true); err != nil || !last {
+		t.Errorf("an answer whose connection is closed: last %t, %v", last, err)
 	}
 }

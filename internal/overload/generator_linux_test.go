@@ -65,7 +65,7 @@ type connection struct {
 	asking     *flow
 	due        time.Duration
 	request    []byte // the request that waits until the connection is open
-	answer     answer
+	got        []byte // what has arrived of the answer
 }
 
 // sending is a request that may be under way.
@@ -162,7 +162,7 @@ func (g *generator) ask(f *flow, due time.Duration) (err error) {
 	c.request = append(c.request[:0], f.head...)
 	c.request = append(strconv.AppendInt(c.request, int64(len(body)), 10), "\r\n\r\n"...)
 	c.request = append(c.request, body...)
-	c.asking, c.due, c.answer.part = f, due, statusLine
+	c.asking, c.due, c.got = f, due, c.got[:0]
 	c.used++
 	g.underWay = append(g.underWay, sending{c, c.used})
 	if c.made {
@@ -255,7 +255,7 @@ func (g *generator) opened(c *connection) {
 	}
 }
 
-// read reads the bytes of an answer that have arrived.
+// read reads the bytes of an answer that have arrived. If they are malformed, the client gives up.
 func (g *generator) read(c *connection) {
 	n, err := unix.Read(c.descriptor, g.into)
 	switch {
@@ -264,31 +264,24 @@ func (g *generator) read(c *connection) {
 	case err != nil || c.asking == nil: // closed, or an answer without a request
 		g.fail(c)
 		return
-	case n == 0:
-		err = c.answer.closed()
-	default:
-		var after []byte
-		if after, err = c.answer.take(g.into[:n]); len(after) > 0 {
-			err = errMalformed
-		}
 	}
-	switch {
-	case err != nil:
+	c.got = append(c.got, g.into[:n]...)
+	if status, last, err := answerOf(c.got, n == 0); err == nil {
+		g.answered(c, status, last)
+	} else if n == 0 {
 		g.fail(c)
-	case c.answer.part == complete:
-		g.answered(c)
 	}
 }
 
 // answered notes the answer of a connection, which is then free for the next request.
-func (g *generator) answered(c *connection) {
-	c.asking.answered(c.answer.status, g.now()-c.due)
-	if c.answer.status == http.StatusOK || c.asking.rude {
+func (g *generator) answered(c *connection, status int, last bool) {
+	c.asking.answered(status, g.now()-c.due)
+	if status == http.StatusOK || c.asking.rude {
 		g.ended(c, 0)
 	} else {
 		g.ended(c, pause)
 	}
-	if c.answer.last {
+	if last {
 		g.close(c)
 	} else {
 		c.to.idle = append(c.to.idle, c)
