@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Chromium keeps its sandbox unless root starts it, since it would not run then.
@@ -24,9 +26,7 @@ func TestSandbox(t *testing.T) {
 		folder := t.TempDir()
 		program, noted := filepath.Join(folder, "chromium"), filepath.Join(folder, "arguments")
 		script := "#!/bin/sh\nfor a; do echo \"$a\"; done >" + noted + "\n"
-		if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(program, []byte(script), 0o755))
 		ctx, cancel := chromedp.NewExecAllocator(context.Background(), options(program, test.user)...)
 		tab, closeTab := chromedp.NewContext(ctx)
 		if err := chromedp.Run(tab); err == nil {
@@ -34,10 +34,7 @@ func TestSandbox(t *testing.T) {
 		}
 		closeTab()
 		cancel()
-		arguments, err := os.ReadFile(noted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		arguments := must.Get(os.ReadFile(noted))(t)
 		if got := slices.Contains(strings.Fields(string(arguments)), "--no-sandbox"); got != test.without {
 			t.Errorf("%s: without a sandbox %v, want %v", test.why, got, test.without)
 		}

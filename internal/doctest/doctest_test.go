@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // Every link of a document leads somewhere: to a file of the repository, to a heading, or to an
@@ -208,10 +210,7 @@ func TestLogLines(t *testing.T) {
 // The page about monitoring quotes what `stream --status` prints.
 func TestStatusLines(t *testing.T) {
 	var printed strings.Builder
-	names, err := filepath.Glob(filepath.Join(Root(t), "command", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(Root(t), "command", "*.go")))(t)
 	for _, name := range names {
 		if !strings.HasSuffix(name, "_test.go") {
 			printed.WriteString(Read(t, path.Join("command", filepath.Base(name))).Text)
@@ -321,9 +320,6 @@ func TestPictureOfAPage(t *testing.T) {
 
 func number(t *testing.T, digits string) int {
 	t.Helper()
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(digits))(t)
 	return n
 }

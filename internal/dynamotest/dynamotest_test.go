@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestMain(m *testing.M) {
@@ -38,9 +40,7 @@ func TestEngineIsStartedOnce(t *testing.T) {
 func TestMissingEngine(t *testing.T) {
 	if os.Getenv("DYNAMOTEST_MISSING") != "" {
 		t.Chdir(t.TempDir()) // there is no bin/
-		if err := os.WriteFile("go.mod", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("go.mod", nil, 0o600))
 		Each(t, func(t *testing.T, _ string) { t.Error("the body ran without an engine") })
 		return
 	}
@@ -76,23 +76,15 @@ func TestTableNameIsAllowedAndUnique(t *testing.T) {
 // listTables lists the tables of an engine without the SDK, as any client could.
 func listTables(t *testing.T, endpoint string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}")))(t)
 	request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	request.Header.Set("X-Amz-Date", "20260101T000000Z")
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/eu-west-1/dynamodb/aws4_request, "+
 		"SignedHeaders=host;x-amz-date;x-amz-target, Signature=0")
-	response, err := probeClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(probeClient.Do(request))(t)
 	defer response.Body.Close()
 	var text strings.Builder
-	if err := response.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, response.Write(&text))
 	return text.String()
 }

@@ -49,9 +49,10 @@ func ownEngine(folder string) {
 	select {}
 }
 
-// options returns options for a private engine in a new folder.
+// options returns options for a private engine in a new folder, whose name would need care in an
+// address.
 func options(t testing.TB) Options {
-	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: provisiontest.DynoxideBinary(t), Owner: "talkback import"}
+	return Options{Folder: filepath.Join(t.TempDir(), "50% off? #1"), Binary: provisiontest.DynoxideBinary(t), Owner: "talkback import"}
 }
 
 // running starts an engine that is stopped after the test.
@@ -152,26 +153,21 @@ func TestDataOutlivesTheEngine(t *testing.T) {
 	}
 }
 
-func TestCtrlCReachesOnlyUs(t *testing.T) {
-	e := running(t, options(t))
-	group := must.Get(syscall.Getpgid(e.child.PID()))(t)
-	if group == syscall.Getpgrp() {
-		t.Error("the engine is in our process group, so that Ctrl-C in a terminal would end it before we are done")
-	}
-}
-
-// TestSecretsStayWithUs looks into the processes themselves: the engine and its watchdog, which
-// leads its group.
-func TestSecretsStayWithUs(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("left out: only Linux shows a process's environment as a file")
-	}
+// TestCtrlCAndSecretsStayWithUs looks into the processes themselves: the engine and its watchdog,
+// which leads its group.
+func TestCtrlCAndSecretsStayWithUs(t *testing.T) {
 	for _, name := range []string{"TALKBACK_MODERATOR_TOKEN", "TALKBACK_JWT_KEY", "AWS_SECRET_ACCESS_KEY", "SOME_OTHER_SECRET"} {
 		t.Setenv(name, "hidden")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	e := running(t, options(t))
 	group := must.Get(syscall.Getpgid(e.child.PID()))(t)
+	if group == syscall.Getpgrp() {
+		t.Error("the engine is in our process group, so that Ctrl-C in a terminal would end it before we are done")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: only Linux shows a process's environment as a file")
+	}
 	for name, pid := range map[string]int{"the engine": e.child.PID(), "its watchdog": group} {
 		environment := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)))(t)
 		if strings.Contains(string(environment), "hidden") {
@@ -187,13 +183,8 @@ func TestEngineDiesWithUs(t *testing.T) {
 	o := options(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "ENGINE_TEST_FOLDER="+o.Folder, "ENGINE_TEST_BINARY="+o.Binary)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	var pid int
 	var endpoint string
@@ -201,10 +192,8 @@ func TestEngineDiesWithUs(t *testing.T) {
 		t.Fatalf("the other process says %q", line)
 	}
 
-	if shared, found, err := Shared(t.Context(), o.Folder); shared != endpoint || !found || err != nil {
-		t.Errorf("Shared = %q, %v, %v, want %q", shared, found, err, endpoint)
-	}
-	_, err = Start(t.Context(), o)
+	checkShared(t, "while its process runs", o.Folder, endpoint)
+	_, err := Start(t.Context(), o)
 	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d)", cmd.Process.Pid),
 		"stop that process, or use another folder (--data)")
 
@@ -214,9 +203,7 @@ func TestEngineDiesWithUs(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(o.Folder, recordFile)); err != nil {
 		t.Fatalf("this test wants the killed process's record to be there: %v", err)
 	}
-	if _, found, err := Shared(t.Context(), o.Folder); found || err != nil {
-		t.Errorf("the record of a killed process counts: %v, %v", found, err)
-	}
+	checkShared(t, "after its process was killed", o.Folder, "")
 	running(t, o)
 }
 
@@ -337,25 +324,23 @@ func TestUnusableFolder(t *testing.T) {
 }
 
 func TestDamagedData(t *testing.T) {
-	for name, content := range map[string]string{
-		"no database": "this is no database, whatever its name says",
-		"too short":   "SQLite",
+	damaged := []string{"is damaged, or not a database", "move it away"}
+	for _, row := range []struct {
+		why, content string
+		wants        []string
+	}{
+		{"no database", "this is no database, whatever its name says", damaged},
+		{"too short", "SQLite", damaged},
+		{"torn", "SQLite format 3\x00" + strings.Repeat("?", 9000), []string{"ended unexpectedly: exit status 1", "not a valid SQLite database"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.why, func(t *testing.T) {
 			o := options(t)
 			o.Folder = t.TempDir()
-			write(t, filepath.Join(o.Folder, databaseFile), content)
+			write(t, filepath.Join(o.Folder, databaseFile), row.content)
 			_, err := Start(t.Context(), o)
-			contains(t, err, "is damaged, or not a database", "move it away")
+			contains(t, err, row.wants...)
 		})
 	}
-	t.Run("torn", func(t *testing.T) {
-		o := options(t)
-		o.Folder = t.TempDir()
-		write(t, filepath.Join(o.Folder, databaseFile), "SQLite format 3\x00"+strings.Repeat("?", 9000))
-		_, err := Start(t.Context(), o)
-		contains(t, err, "ended unexpectedly: exit status 1", "not a valid SQLite database")
-	})
 }
 
 func write(t *testing.T, path, content string) {

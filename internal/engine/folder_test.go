@@ -12,11 +12,17 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
+// checkShared compares the endpoint that a folder's engine shares, "" for none.
+func checkShared(t *testing.T, when, folder, want string) {
+	t.Helper()
+	if endpoint, found, err := Shared(t.Context(), folder); endpoint != want || found != (want != "") || err != nil {
+		t.Errorf("%s: Shared = %q, %v, %v, want %q", when, endpoint, found, err, want)
+	}
+}
+
 func TestSharedLeavesAnUnusedFolderAlone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
-	if endpoint, found, err := Shared(t.Context(), folder); endpoint != "" || found || err != nil {
-		t.Errorf("Shared = %q, %v, %v in a folder that does not exist", endpoint, found, err)
-	}
+	checkShared(t, "in a folder that does not exist", folder, "")
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("looking made the folder: %v", err)
 	}
@@ -26,13 +32,9 @@ func TestSharedAfterStop(t *testing.T) {
 	o := options(t)
 	o.Shared = true
 	e := running(t, o)
-	if endpoint, found, err := Shared(t.Context(), o.Folder); endpoint != e.Endpoint() || !found || err != nil {
-		t.Errorf("Shared = %q, %v, %v while the engine runs", endpoint, found, err)
-	}
+	checkShared(t, "while the engine runs", o.Folder, e.Endpoint())
 	stop(t, e)
-	if endpoint, found, err := Shared(t.Context(), o.Folder); endpoint != "" || found || err != nil {
-		t.Errorf("Shared = %q, %v, %v after the engine was stopped", endpoint, found, err)
-	}
+	checkShared(t, "after the engine was stopped", o.Folder, "")
 }
 
 func TestPrivateEngineIsNotShared(t *testing.T) {
@@ -120,9 +122,7 @@ func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {
 	if _, _, err := Shared(interrupted, folder); err != context.Canceled {
 		t.Errorf("an interrupted wait: %v", err)
 	}
-	if err := c.announce("http://127.0.0.1:1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.announce("http://127.0.0.1:1"))
 	if a := <-answers; a.endpoint != "http://127.0.0.1:1" || !a.found || a.err != nil {
 		t.Errorf("Shared = %+v", a)
 	}
@@ -158,9 +158,7 @@ func TestLeftovers(t *testing.T) {
 			o.Folder = t.TempDir()
 			write(t, filepath.Join(o.Folder, lockFile), "")
 			write(t, filepath.Join(o.Folder, recordFile), content)
-			if endpoint, found, err := Shared(t.Context(), o.Folder); endpoint != "" || found || err != nil {
-				t.Errorf("Shared = %q, %v, %v", endpoint, found, err)
-			}
+			checkShared(t, name, o.Folder, "")
 			running(t, o)
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +19,17 @@ func database(t testing.TB, e *Engine) *sql.DB {
 	db := must.Get(e.records.connect())(t)
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// written starts an engine with a table of n items.
+func written(t *testing.T, s settings, n int) (*Engine, api, *sql.DB) {
+	t.Helper()
+	e := must.Get(start(t.Context(), options(t), s))(t)
+	t.Cleanup(func() { stop(t, e) })
+	a := api{t, e.Endpoint()}
+	a.createTable("comments")
+	a.write("comments", 0, n)
+	return e, a, database(t, e)
 }
 
 func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
@@ -66,12 +76,9 @@ func TestIndexServesTheEngine(t *testing.T) {
 }
 
 func TestTrimRemovesWhatIsOld(t *testing.T) {
-	e := running(t, options(t))
-	a, db := api{t, e.Endpoint()}, database(t, e)
-	a.createTable("comments")
-	a.write("comments", 0, 2*trimBatch+100)
-	last := 2*trimBatch + 100
-	young := last - 30
+	const last = 2*trimBatch + 100
+	const young = last - 30
+	e, a, db := written(t, defaults, last)
 	const age = `UPDATE _stream_records SET created_at = created_at - ?1 WHERE CAST(sequence_number AS INTEGER) <= ?2`
 	execute(t, db, age, 25*3600, young)
 	execute(t, db, age, 23*3600, last)
@@ -102,10 +109,7 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 // and no young record is lost.
 func TestTrimWhileOthersWrite(t *testing.T) {
 	const writers, batches = 4, 40
-	e := running(t, options(t))
-	a, db := api{t, e.Endpoint()}, database(t, e)
-	a.createTable("comments")
-	a.write("comments", 0, 1000)
+	e, a, db := written(t, defaults, 1000)
 	execute(t, db, `UPDATE _stream_records SET created_at = created_at - 90000`)
 
 	var writing sync.WaitGroup
@@ -141,11 +145,7 @@ func TestTrimWhileOthersWrite(t *testing.T) {
 func TestHousekeepingGoesOn(t *testing.T) {
 	s := defaults
 	s.trimEvery = time.Millisecond
-	e := must.Get(start(t.Context(), options(t), s))(t)
-	defer stop(t, e)
-	a, db := api{t, e.Endpoint()}, database(t, e)
-	a.createTable("comments")
-	a.write("comments", 0, 50)
+	_, _, db := written(t, s, 50)
 	execute(t, db, `UPDATE _stream_records SET created_at = created_at - 90000`)
 	until(t, "the old records are gone", func() bool { return number(t, db, `SELECT COUNT(*) FROM _stream_records`) == 1 })
 }
@@ -157,10 +157,7 @@ func TestUnknownLayoutIsLeftAlone(t *testing.T) {
 		"no version":      `DROP TABLE _config`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := running(t, options(t))
-			a, db := api{t, e.Endpoint()}, database(t, e)
-			a.createTable("comments")
-			a.write("comments", 0, 30)
+			e, _, db := written(t, defaults, 30)
 			execute(t, db, `DROP INDEX talkback_stream_order`)
 			execute(t, db, change)
 
@@ -179,12 +176,6 @@ func TestUnknownLayoutIsLeftAlone(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestFolderNamesNeedNoCare(t *testing.T) {
-	o := options(t)
-	o.Folder = filepath.Join(t.TempDir(), "50% off? #1")
-	running(t, o)
 }
 
 // BenchmarkWrites compares writes with our index on the stream records and without it, which is the

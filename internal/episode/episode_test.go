@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // engine answers every call and counts them.
@@ -203,10 +205,7 @@ func TestProxy(t *testing.T) {
 	e := &engine{}
 	behind := httptest.NewServer(e)
 	defer behind.Close()
-	address, err := url.Parse(behind.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(behind.URL))(t)
 	n := Over(http.DefaultClient)
 	defer n.Settle()
 	proxy := httptest.NewServer(n.To(address))

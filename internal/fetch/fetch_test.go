@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 func TestRedirectsStayWithinTheirOrigin(t *testing.T) {
@@ -54,10 +56,7 @@ func TestBrokenAnswersAreInNoError(t *testing.T) {
 		"a bad leader":  "HTTP/1.1 302 Found\r\nLocation: :" + long + "\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			other, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			defer other.Close()
 			go func() {
 				conn, err := other.Accept()
@@ -68,7 +67,7 @@ func TestBrokenAnswersAreInNoError(t *testing.T) {
 				_, _ = http.ReadRequest(bufio.NewReader(conn))
 				_, _ = io.WriteString(conn, answer)
 			}()
-			_, err = New(2*time.Minute, 1<<20, nil).Get(t.Context(), "http://"+other.Addr().String(), nil)
+			_, err := New(2*time.Minute, 1<<20, nil).Get(t.Context(), "http://"+other.Addr().String(), nil)
 			if err == nil || strings.Contains(err.Error(), word) || len(err.Error()) > 300 {
 				t.Errorf("the error is %.300v", err)
 			}
@@ -130,9 +129,7 @@ func TestReach(t *testing.T) {
 func TestFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a.txt")
-	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("12345"), 0o600))
 	if content, err := File(path, 5); err != nil || string(content) != "12345" {
 		t.Errorf("%q, %v", content, err)
 	}

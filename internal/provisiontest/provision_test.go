@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // At each start, a local engine that is not the one that was pinned is replaced, or at least taken
@@ -54,15 +56,10 @@ func TestChangedEngineIsFetchedAnew(t *testing.T) {
 // its path that brings another.
 func provisionFolder(t *testing.T, pinned, brought string) string {
 	t.Helper()
-	root, err := ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(ModuleRoot())(t)
 	folder := t.TempDir()
 	scripts := filepath.Join(folder, "internal", "provision")
-	if err := os.CopyFS(scripts, os.DirFS(filepath.Join(root, "internal", "provision"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(scripts, os.DirFS(filepath.Join(root, "internal", "provision"))))
 	write(t, filepath.Join(scripts, "dynoxide.sha256"), fmt.Sprintf("%x  dynoxide\n", sha256.Sum256([]byte(pinned))))
 	to := filepath.Join(folder, ".cache", "dynoxide", "node_modules", "@dynoxide", "linux-x64")
 	write(t, filepath.Join(folder, "path", "npm"), fmt.Sprintf("#!/bin/sh\nmkdir -p %s\nprintf %%s '%s' >%s/dynoxide\n", to, brought, to))
@@ -72,10 +69,6 @@ func provisionFolder(t *testing.T, pinned, brought string) string {
 // write makes an executable file, and the folders that it needs.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o755))
 }

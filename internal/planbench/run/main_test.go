@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // reviews makes a file with count reviews of one product, and one of another.
@@ -19,9 +21,7 @@ func reviews(t *testing.T, count int) string {
 	}
 	b.WriteString("other\tlamp\t5\tUK\tBright.\t2024-05-01\nbad\tkettle\t9\tUK\tNo such rating.\t2024-05-01\n")
 	path := filepath.Join(t.TempDir(), "reviews.tsv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
@@ -47,9 +47,7 @@ func TestFileIsMeasured(t *testing.T) {
 
 func TestGeneratedIsMeasured(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-products", "10", "-counts", "30,90"}, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), []string{"-products", "10", "-counts", "30,90"}, &out))
 	for _, heading := range []string{"10 products, weight: comments", "30 comments, languages: none", "90 comments, languages: any"} {
 		if !strings.Contains(out.String(), heading) {
 			t.Errorf("the report lacks %q", heading)
