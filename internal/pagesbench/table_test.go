@@ -112,8 +112,5 @@ func record(e pageindex.Entry) stream.Record {
 	return stream.Record{Position: e.Follows, New: image}
 }
 
-// Covers returns nothing, since the index is as complete as the counts.
-func (s inTable) Covers(context.Context) (string, error) { return "", nil }
-
 // Build is not needed: buildTable replaces it.
 func (s inTable) Build(context.Context) (pageindex.Build, error) { return nil, errors.ErrUnsupported }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -31,33 +32,52 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 	return p
 }
 
-// Pages in the order of votes are exact and cost no more than promised, both if few comments of a
-// filter or of a range of dates have votes, and if few have none. If ranks are looked up, as for
-// traits, a page may cost one largest call more.
+// numbered returns the options of a Store with some knowledge and an index of page numbers.
+func numbered(p *Product, known planner.Knowledge) dynamo.Options {
+	options := knowing(known)
+	options.PageNumbers = priced{Model: indexes[p]}
+	return options
+}
+
+// placeIn returns the place of a rank in a list.
+func placeIn(p *Product, q comment.Query, rank int) *comment.Place {
+	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
+	return new(q.Order.PlaceOf(list[rank]))
+}
+
+// Pages in the order of votes are exact and cost no more than promised, whether few comments of a
+// filter or of a range of dates have votes, or few have none. A range that holds few of many comments
+// with votes is read whole in their order. How many it holds is known from the index.
 func TestPagesInTheOrderOfVotes(t *testing.T) {
 	some := withVotes(t, 12_000, func(i int) bool { return i%10 < 3 && i%50 != 0 || i%5000 == 0 })
+	many := withVotes(t, 12_000, func(i int) bool { return i%10 > 0 })
 	most := withVotes(t, 4000, func(i int) bool { return i >= 10 })
-	since := func(days int) *time.Time { return new(some.comments[0].CreatedAt().AddDate(0, 0, -days)) }
+	ago := func(days int) *time.Time { return new(some.comments[0].CreatedAt().AddDate(0, 0, -days)) }
 	finnish := []comment.Language{"fi"}
+	links := comment.Numbering{Links: true, Around: 2}
 	for _, test := range []struct {
-		name    string
-		p       *Product
-		filter  comment.Filter
-		fromEnd bool
-		after   int     // rank of a cursor
-		units   float64 // most units beyond the promised ones
+		name          string
+		p             *Product
+		filter        comment.Filter
+		slice         comment.Slice
+		after, before int // ranks of cursors
+		numbering     comment.Numbering
+		units         float64 // the most, 0 for as many as are promised
 	}{
-		{"the last day", some, comment.Filter{CreatedAfter: since(1)}, false, 0, 1},
-		{"the last day, from the end", some, comment.Filter{CreatedAfter: since(1)}, true, 0, 1},
-		{"the last week", some, comment.Filter{CreatedAfter: since(7)}, false, 0, 6},
-		{"the last month", some, comment.Filter{CreatedAfter: since(30)}, false, 0, 0},
-		{"until a month ago", some, comment.Filter{CreatedBefore: since(30)}, false, 0, 0},
-		{"tomorrow", some, comment.Filter{CreatedAfter: since(-2)}, false, 0, 1},
-		{"Finnish", some, comment.Filter{Languages: finnish}, false, 0, 0},
-		{"Finnish of the last month", some, comment.Filter{Languages: finnish, CreatedAfter: since(30)}, false, 0, 0},
-		{"nearly all voted", most, comment.Filter{}, false, 0, 3},
-		{"nearly all voted, from the end", most, comment.Filter{}, true, 0, 45},
-		{"nearly all voted, at the last one with votes", most, comment.Filter{}, false, 3990, 45},
+		{name: "the last day", p: some, filter: comment.Filter{CreatedAfter: ago(1)}, units: 1},
+		{name: "the last day, from the end", p: some, filter: comment.Filter{CreatedAfter: ago(1)}, slice: comment.Slice{FromEnd: true}, units: 1},
+		{name: "the last week", p: some, filter: comment.Filter{CreatedAfter: ago(7)}, units: 6},
+		{name: "the last month", p: some, filter: comment.Filter{CreatedAfter: ago(30)}},
+		{name: "until a month ago", p: some, filter: comment.Filter{CreatedBefore: ago(30)}},
+		{name: "tomorrow", p: some, filter: comment.Filter{CreatedAfter: ago(-2)}, units: 1},
+		{name: "Finnish", p: some, filter: comment.Filter{Languages: finnish}},
+		{name: "Finnish of the last month", p: some, filter: comment.Filter{Languages: finnish, CreatedAfter: ago(30)}},
+		{name: "nearly all voted", p: most, units: 3},
+		{name: "nearly all voted, from the end", p: most, slice: comment.Slice{FromEnd: true}, units: 45},
+		{name: "nearly all voted, at the last one with votes", p: most, after: 3990, units: 45},
+		{name: "before a cursor of a short range", p: many, filter: comment.Filter{CreatedAfter: ago(1)}, before: 10, units: 2},
+		{name: "a page of a longer range", p: many, filter: comment.Filter{CreatedAfter: ago(30)}, slice: comment.Slice{Page: 20}, numbering: links, units: 50},
+		{name: "a page of an early range", p: many, filter: comment.Filter{CreatedBefore: ago(1000)}, slice: comment.Slice{Page: 9}, numbering: links, units: 25},
 	} {
 		for name, known := range map[string]planner.Knowledge{
 			"trusted": test.p.known(), "old counts": {Stats: test.p.stats, Sizes: test.p.sizes}, "nothing": {},
@@ -66,21 +86,23 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				continue // the page may be refused: no statistics tell how few comments there are
 			}
 			t.Run(test.name+", known: "+name, func(t *testing.T) {
-				q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, FromEnd: test.fromEnd}}
+				test.slice.Size = 20
+				q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: test.slice, Numbering: test.numbering}
 				if test.after > 0 {
-					q.Slice.After = new(q.Order.PlaceOf(commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)[test.after-1]))
+					q.Slice.After = placeIn(test.p, q, test.after-1)
+				}
+				if test.before > 0 {
+					q.Slice.Before = placeIn(test.p, q, test.before)
 				}
 				limit := layout.BoundFactor * planner.PageEstimate(q)
 				if test.units > 0 {
 					limit = min(limit, test.units)
 				}
-				options := knowing(known)
-				options.PageNumbers = priced{Model: indexes[test.p]}
-				page, units, err := charged(t.Context(), test.p, options, q)
+				page, units, err := charged(t.Context(), test.p, numbered(test.p, known), q)
 				must.Do(t, err)
 				checkPage(t, test.p, q, page)
-				if units > limit {
-					t.Errorf("the page cost %.1f units, want at most %.1f\n%s", units, limit, page.Plan().Summary())
+				if units > limit || page.Numbered != nil && page.Numbered.Err != nil {
+					t.Errorf("the page cost %.1f units, want at most %.1f; numbers: %+v\n%s", units, limit, page.Numbered, page.Plan().Summary())
 				}
 			})
 		}
@@ -111,11 +133,9 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			q := comment.Query{Product: generatedProduct, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: test.page}, Numbering: test.numbering}
 			if test.after > 0 {
-				q.Slice.After = new(q.Order.PlaceOf(commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)[test.after-1]))
+				q.Slice.After = placeIn(test.p, q, test.after-1)
 			}
-			options := knowing(test.p.known())
-			options.PageNumbers = priced{Model: indexes[test.p]}
-			page, units, err := charged(t.Context(), test.p, options, q)
+			page, units, err := charged(t.Context(), test.p, numbered(test.p, test.p.known()), q)
 			if tooDeep := test.page == 60; tooDeep != (err != nil) {
 				t.Fatal(err)
 			}
@@ -126,41 +146,5 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 				t.Errorf("numbers: %+v", page.Numbered)
 			}
 		})
-	}
-}
-
-// A range of dates that holds few of many comments with votes is read whole in their order, also in
-// front of a cursor and to find numbers of pages. How many it holds is known from the index.
-func TestDatesInTheOrderOfVotes(t *testing.T) {
-	p := withVotes(t, 12_000, func(i int) bool { return i%10 > 0 })
-	day := func(days int) *time.Time { return new(p.comments[0].CreatedAt().AddDate(0, 0, -days)) }
-	links := comment.Numbering{Links: true, Around: 2}
-	for _, test := range []struct {
-		filter    comment.Filter
-		before    int // rank of a cursor, or
-		page      int
-		numbering comment.Numbering
-		units     float64
-	}{
-		{comment.Filter{CreatedAfter: day(1)}, 10, 0, comment.Numbering{}, 2},
-		{comment.Filter{CreatedAfter: day(30)}, 0, 20, links, 50},
-		{comment.Filter{CreatedBefore: day(1000)}, 0, 9, links, 25},
-	} {
-		for name, known := range map[string]planner.Knowledge{"trusted": p.known(), "nothing": {}} {
-			q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: test.page}, Numbering: test.numbering}
-			if test.before > 0 {
-				q.Slice.Before = new(q.Order.PlaceOf(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)[test.before]))
-			}
-			options := knowing(known)
-			options.PageNumbers = priced{Model: indexes[p]}
-			page, units, err := charged(t.Context(), p, options, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkPage(t, p, q, page)
-			if units > test.units || page.Numbered != nil && page.Numbered.Err != nil {
-				t.Errorf("%+v, known: %s: %.1f units, want at most %.1f; numbers: %+v\n%s", q.Slice, name, units, test.units, page.Numbered, page.Plan().Summary())
-			}
-		}
 	}
 }

@@ -135,9 +135,7 @@ func TestRareTraitCost(t *testing.T) {
 	for _, order := range commenttest.Orders() {
 		for _, known := range []planner.Knowledge{p.known(), {}} {
 			q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Verified: new(true)}, Order: order, Slice: comment.Slice{Size: 20}}
-			options := knowing(known)
-			options.PageNumbers = priced{Model: indexes[p]}
-			store := p.table.Store(options)
+			store := p.table.Store(numbered(p, known))
 			for range 2 {
 				page := must.Get(store.Comments(t.Context(), q))(t)
 				checkPage(t, p, q, page)

@@ -3,7 +3,6 @@ package planbench
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -59,7 +58,7 @@ func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
 	}
 	t := &Table{indexes: map[string]*index{}, comments: map[string]entry{}}
 	for _, it := range written.items {
-		t.comments[text(it["PK"])] = entry{item: it, bytes: size(it, slices.Collect(maps.Keys(it)))}
+		t.comments[text(it["PK"])] = entry{item: it, bytes: layout.SizeOf(it, nil)}
 	}
 	definition := layout.Definition(tableName)
 	for _, gsi := range definition.GlobalSecondaryIndexes {
@@ -85,7 +84,7 @@ func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement,
 			continue // the item is not in this index
 		}
 		key := text(it[ix.partitionKey])
-		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, size(it, ix.carried)})
+		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, layout.SizeOf(it, ix.carried)})
 	}
 	for _, entries := range ix.partitions {
 		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sort, b.sort) })
@@ -109,29 +108,6 @@ func text(value types.AttributeValue) string {
 		return string(v.Value)
 	}
 	return ""
-}
-
-// size returns the number of bytes that some attributes of an item take, names included.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-func size(it item, attributes []string) int {
-	bytes := 0
-	for _, name := range attributes {
-		switch v := it[name].(type) {
-		case *types.AttributeValueMemberS:
-			bytes += len(name) + len(v.Value)
-		case *types.AttributeValueMemberB:
-			bytes += len(name) + len(v.Value)
-		case *types.AttributeValueMemberN:
-			bytes += len(name) + numberSize(v.Value)
-		}
-	}
-	return bytes
-}
-
-// numberSize returns the size of a whole number above zero: a byte for each two significant digits,
-// and one more.
-func numberSize(number string) int {
-	return (len(strings.TrimRight(number, "0"))+1)/2 + 1
 }
 
 // collector receives the writes of a Loader in place of a table.
