@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -71,33 +70,21 @@ func (r bareRequest) key() string {
 // queryOf parses the JSON of a call into the SDK's input.
 func queryOf(call json.RawMessage) (dynamodb.QueryInput, error) {
 	var written struct {
-		IndexName, KeyConditionExpression, FilterExpression, ProjectionExpression *string
+		dynamodb.QueryInput
 
-		TableName                 string
-		ScanIndexForward          bool
-		Limit                     int32
 		ExpressionAttributeValues map[string]struct{ S, N *string }
 	}
 	if err := json.Unmarshal(call, &written); err != nil {
 		return dynamodb.QueryInput{}, err
 	}
-	values := map[string]types.AttributeValue{}
+	input := written.QueryInput
+	input.ExpressionAttributeValues = map[string]types.AttributeValue{}
 	for name, value := range written.ExpressionAttributeValues {
 		if value.N != nil {
-			values[name] = &types.AttributeValueMemberN{Value: *value.N}
-			continue
+			input.ExpressionAttributeValues[name] = &types.AttributeValueMemberN{Value: *value.N}
+		} else {
+			input.ExpressionAttributeValues[name] = &types.AttributeValueMemberS{Value: *value.S}
 		}
-		values[name] = &types.AttributeValueMemberS{Value: *value.S}
 	}
-	return dynamodb.QueryInput{
-		TableName:                 aws.String(written.TableName),
-		IndexName:                 written.IndexName,
-		KeyConditionExpression:    written.KeyConditionExpression,
-		FilterExpression:          written.FilterExpression,
-		ProjectionExpression:      written.ProjectionExpression,
-		ExpressionAttributeValues: values,
-		ScanIndexForward:          aws.Bool(written.ScanIndexForward),
-		Limit:                     aws.Int32(written.Limit),
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
-	}, nil
+	return input, nil
 }

@@ -3,9 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,41 +67,8 @@ func BenchmarkPage(b *testing.B) {
 			if bc.page {
 				b.Run("published", func(b *testing.B) { sideBySide(b, "published", asking(b, c.whole, bc), asking(b, c.published, bc)) })
 			}
-			b.Run("whole", func(b *testing.B) { inProcess(b, c.whole, bc) })
-			b.Run("bare", func(b *testing.B) { inProcess(b, c.bare, bc) })
-			b.Run("whole-socket", func(b *testing.B) { overSocket(b, c.whole, bc) })
-			b.Run("bare-socket", func(b *testing.B) { overSocket(b, c.bare, bc) })
 		})
 	}
-}
-
-// inProcess calls a handler without any connection.
-func inProcess(b *testing.B, handler http.Handler, bc benchCase) {
-	b.ReportAllocs()
-	before := usedNow(b)
-	for b.Loop() {
-		ask(b, handler, bc.body)
-	}
-	reportCPU(b, before)
-}
-
-// overSocket sends requests through one loopback connection.
-func overSocket(b *testing.B, handler http.Handler, bc benchCase) {
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	b.ReportAllocs()
-	before := usedNow(b)
-	for b.Loop() {
-		response := must.Get(server.Client().Post(server.URL+"/graphql", "application/json", bytes.NewReader(bc.body)))(b)
-		answer := must.Get(io.ReadAll(response.Body))(b)
-		response.Body.Close()
-		checkAnswer(b, response.StatusCode, answer)
-	}
-	reportCPU(b, before)
-}
-
-func reportCPU(b *testing.B, before usage) {
-	b.ReportMetric(float64((usedNow(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // BenchmarkFilter compares pages of four ratings with pages of all, both of the whole server. x-cpu

@@ -66,10 +66,7 @@ func (c *connection) end() ([]byte, error) {
 		return nil, err
 	}
 	answer := c.room.Bytes()
-	if response.StatusCode != http.StatusOK || !bytes.HasPrefix(answer, []byte(`{"data":{`)) {
-		return nil, fmt.Errorf("status %d: %s", response.StatusCode, answer)
-	}
-	return answer, nil
+	return answer, checkAnswer(response.StatusCode, answer)
 }
 
 // serve sends count requests to a program, and returns what the program used for them. Each

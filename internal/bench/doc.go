@@ -7,14 +7,12 @@
 //
 //	go test ./internal/bench -run '^$' -bench . -benchtime 2s
 //
-// For each case there are five benchmarks, and for pages a sixth. whole and bare call a handler in
-// the process; whole-socket and bare-socket go through a loopback connection, whose client's work
-// is counted too. Their cpu-µs/op is processor time, the garbage collector's included. side-by-side
-// is the one to read on a busy machine: both take turns in small batches, and it reports how many
-// times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a
-// ratio of medians, with the processor time of either beside them. published is the same beside the
-// usual way to read a page: as many whole items as it has from each partition that the filter
-// names. BenchmarkFilter has pages of four ratings beside one of all.
+// BenchmarkPage calls both handlers in one process. They take turns in small batches, which is also
+// fair on a busy machine. side-by-side reports how many times as much the whole server takes as the
+// bare handler, as x-cpu, x-time and x-allocs, each a ratio of medians. The processor time of either
+// stands beside them, the garbage collector's included. published is the same beside the usual way
+// to read a page: as many whole items as it has from each partition that the filter names.
+// BenchmarkFilter has pages of four ratings beside one of all.
 //
 // BenchmarkRequests is closest to a busy server. The programs are processes of their own, which 16
 // connections ask, and another process replays the table over HTTP, each answer after a millisecond.

@@ -16,12 +16,6 @@ type usage struct {
 	allocs    uint64
 }
 
-// usedNow returns what the process has used until now.
-func usedNow(tb testing.TB) usage {
-	tb.Helper()
-	return must.Get(used())(tb)
-}
-
 // used is what the process has used until now.
 func used() (usage, error) {
 	var process syscall.Rusage
@@ -42,12 +36,11 @@ var began = time.Now()
 
 // measure is what a number of calls of f used.
 func measure(tb testing.TB, calls int, f func()) usage {
-	before := usedNow(tb)
+	before := must.Get(used())(tb)
 	for range calls {
 		f()
 	}
-	after := usedNow(tb)
-	return after.since(before)
+	return must.Get(used())(tb).since(before)
 }
 
 // since returns what was used after an earlier moment.
