@@ -1,12 +1,11 @@
 package plot
 
 import (
-	"bytes"
 	"encoding/xml"
-	"errors"
-	"io"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A figure is well-formed, whatever its texts hold, with a line for each entry of the legend in each
@@ -16,22 +15,16 @@ func TestFigure(t *testing.T) {
 		Title: "a < b", Note: "a & b", Label: `"quoted"`, Legend: []string{"one", "<two>"},
 		Panels: []Panel{{Head: "head", Axis: "axis", Ticks: []string{"1", "2"}, Lines: [][]float64{{0.25, 4}, {1}}}},
 	}.SVG()
+	var svg struct {
+		Lines []struct {
+			Class  string `xml:"class,attr"`
+			Points string `xml:"points,attr"`
+		} `xml:"polyline"`
+	}
+	must.Do(t, xml.Unmarshal(drawn, &svg))
 	points := map[string]int{}
-	for decoder := xml.NewDecoder(bytes.NewReader(drawn)); ; {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if start, is := token.(xml.StartElement); is && start.Name.Local == "polyline" {
-			for _, a := range start.Attr {
-				if a.Name.Local == "points" {
-					points[start.Attr[0].Value] = len(strings.Fields(a.Value))
-				}
-			}
-		}
+	for _, line := range svg.Lines {
+		points[line.Class] = len(strings.Fields(line.Points))
 	}
 	if points["line w0"] != 2 || points["line w1"] != 1 {
 		t.Errorf("the lines have %v points", points)
