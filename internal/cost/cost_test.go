@@ -256,14 +256,11 @@ func TestMeasured(t *testing.T) {
 // docs/operate/cost.md has every name of a workload.
 func TestNamesAreDocumented(t *testing.T) {
 	text := doctest.Read(t, "docs/operate/cost.md").Text
-	for of := range reflect.TypeFor[Workload]().Fields() {
-		if name := of.Tag.Get("json"); !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("docs/operate/cost.md does not name %s", name)
-		}
-	}
-	for of := range reflect.TypeFor[Kinds]().Fields() {
-		if name := of.Tag.Get("json"); !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("docs/operate/cost.md does not name %s", name)
+	for _, of := range []reflect.Type{reflect.TypeFor[Workload](), reflect.TypeFor[Kinds]()} {
+		for field := range of.Fields() {
+			if name := field.Tag.Get("json"); !strings.Contains(text, "`"+name+"`") {
+				t.Errorf("docs/operate/cost.md does not name %s", name)
+			}
 		}
 	}
 }

@@ -122,12 +122,6 @@ func (s *shop) consumed(do func()) (reads, writes float64) {
 	return s.meter.Take()
 }
 
-// must fails the test if err is not nil.
-func (s *shop) must(err error) {
-	s.t.Helper()
-	must.Do(s.t, err)
-}
-
 // The bill's write units for each operation equal exactly those that the engine bills for the same
 // calls of the Store. Counting is a mean over products, so its units are only close.
 func TestTheEngineBillsDeeds(t *testing.T) {
@@ -143,37 +137,34 @@ func TestTheEngineBillsDeeds(t *testing.T) {
 	replied.Reply = &comment.Reply{Text: text(w.ReplyBytes, s.chance), Name: shopName, CreatedAt: moment, Version: 1}
 	reported := replied
 	reported.Moderation = &comment.Moderation{Reports: 1}
-	by := map[string]func(){
-		"new comments":           func() { s.must(errOf(s.store.Add(ctx, s.write(1, comment.Approved), "key 1"))) },
-		"new comments that wait": func() { held, _ = s.store.Add(ctx, s.write(1, comment.Pending), "key 2") },
-		"their approval": func() {
+	for _, row := range []struct {
+		what string
+		do   func()
+	}{
+		{"new comments", func() { must.Get(s.store.Add(ctx, s.write(1, comment.Approved), "key 1"))(t) }},
+		{"new comments that wait", func() { held = must.Get(s.store.Add(ctx, s.write(1, comment.Pending), "key 2"))(t) }},
+		{"their approval", func() {
 			approved := held
 			approved.Status, approved.Moderation = comment.Approved, nil
-			s.must(s.store.Decide(ctx, held, approved, comment.Decision{CommentID: held.ID, Position: held.ID.Position(), From: comment.Pending, To: comment.Approved, Version: 1}))
-		},
-		"edits of texts": func() { s.must(s.store.Replace(ctx, c, edited)) },
-		"replies":        func() { s.must(s.store.SetReply(ctx, edited, replied.Reply)) },
-		"reports": func() {
-			s.must(s.store.Report(ctx, replied, reported, comment.Report{By: customerID, Reason: "SPAM", At: moment}))
-		},
-		"votes": func() {
-			s.must(s.store.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: customerID, Vote: comment.Helpful, At: moment}))
-		},
-		"deletions": func() { s.must(s.store.Delete(ctx, reported)) },
-	}
-	for _, what := range []string{"new comments", "new comments that wait", "their approval", "edits of texts", "replies", "reports", "votes", "deletions"} {
-		for _, d := range w.deeds() {
-			if d.what != what {
-				continue
-			}
-			if _, wrote := s.consumed(by[what]); wrote != d.writes.Total() {
-				t.Errorf("%s: the engine bills %v write units, and a bill has %v: %v", what, wrote, d.writes.Total(), d.writes)
-			}
+			must.Do(t, s.store.Decide(ctx, held, approved, comment.Decision{CommentID: held.ID, Position: held.ID.Position(), From: comment.Pending, To: comment.Approved, Version: 1}))
+		}},
+		{"edits of texts", func() { must.Do(t, s.store.Replace(ctx, c, edited)) }},
+		{"replies", func() { must.Do(t, s.store.SetReply(ctx, edited, replied.Reply)) }},
+		{"reports", func() {
+			must.Do(t, s.store.Report(ctx, replied, reported, comment.Report{By: customerID, Reason: "SPAM", At: moment}))
+		}},
+		{"votes", func() {
+			must.Do(t, s.store.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: customerID, Vote: comment.Helpful, At: moment}))
+		}},
+		{"deletions", func() { must.Do(t, s.store.Delete(ctx, reported)) }},
+	} {
+		at := slices.IndexFunc(w.deeds(), func(d deed) bool { return d.what == row.what })
+		billed := w.deeds()[at].writes
+		if _, wrote := s.consumed(row.do); wrote != billed.Total() {
+			t.Errorf("%s: the engine bills %v write units, and a bill has %v: %v", row.what, wrote, billed.Total(), billed)
 		}
 	}
 }
-
-func errOf(_ comment.Comment, err error) error { return err }
 
 func TestTheEngineBillsCounting(t *testing.T) {
 	w := Typical()
@@ -182,9 +173,7 @@ func TestTheEngineBillsCounting(t *testing.T) {
 	const many = 80
 	var added []comment.Comment
 	for range many {
-		c, err := s.store.Add(t.Context(), s.write(s.product(), comment.Approved), "")
-		s.must(err)
-		added = append(added, c)
+		added = append(added, must.Get(s.store.Add(t.Context(), s.write(s.product(), comment.Approved), ""))(t))
 	}
 	reads, writes := s.consumed(func() {
 		for _, c := range added {
@@ -238,8 +227,7 @@ func (s *shop) view(kind, product string) {
 			statistics = append(statistics, nameOf(rank))
 		}
 	case "leaderboards":
-		_, err := s.store.Leaders(ctx, "", int(s.w.Leaders))
-		s.must(err)
+		must.Get(s.store.Leaders(ctx, "", int(s.w.Leaders)))(s.t)
 		return
 	case "further pages":
 		statistics, q.Slice.After = nil, s.after(product, min(total-1, int(s.w.PageSize)))
@@ -249,12 +237,11 @@ func (s *shop) view(kind, product string) {
 		q.Filter, _ = comment.Filter{Languages: languages(1), Ratings: []int{4, 5}}.Normalize()
 	}
 	if kind != "lists of products" {
-		_, err := s.store.Comments(ctx, q)
-		s.must(err)
+		must.Get(s.store.Comments(ctx, q))(s.t)
 	}
 	if statistics != nil {
 		_, _, err := s.store.StatsOf(ctx, statistics)
-		s.must(err)
+		must.Do(s.t, err)
 	}
 }
 
@@ -277,12 +264,12 @@ func TestTheEngineBillsVotes(t *testing.T) {
 	s := newShop(t, w)
 	c := s.comments[0]
 	for i := range 5 {
-		s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: fmt.Sprint(i), Vote: comment.Helpful, At: moment}))
+		must.Do(t, s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: fmt.Sprint(i), Vote: comment.Helpful, At: moment}))
 	}
 	recounter := votes.NewRecounter(s.client, s.table, 0)
-	s.must(recounter.Recount(t.Context(), c.ID))
-	s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
-	reads, writes := s.consumed(func() { s.must(recounter.Recount(t.Context(), c.ID)) })
+	must.Do(t, recounter.Recount(t.Context(), c.ID))
+	must.Do(t, s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
+	reads, writes := s.consumed(func() { must.Do(t, recounter.Recount(t.Context(), c.ID)) })
 	near(t, "write units of counting a vote", writes, votingCost(c).writes.Total(), 0)
 	near(t, "read units of counting a vote", reads, votingCost(c).reads, .05)
 }

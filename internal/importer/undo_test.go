@@ -38,11 +38,6 @@ func newTable(t *testing.T) table {
 	return table{t, client, name, dynamo.NewStore(client, name, dynamo.Options{})}
 }
 
-func (x table) must(err error) {
-	x.Helper()
-	must.Do(x, err)
-}
-
 // load imports comments under a name.
 func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	x.Helper()
@@ -51,7 +46,7 @@ func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	loader := dynamo.NewLoader(x.client, x.name, 0)
 	loader.Import = begun.Number
 	counts := must.Get(loader.Load(x.Context(), comments))(x)
-	x.must(registry.End(x.Context(), begun, counts.Written, counts.Updated))
+	must.Do(x, registry.End(x.Context(), begun, counts.Written, counts.Updated))
 	return counts
 }
 
@@ -61,7 +56,7 @@ func (x table) ids() (ids []comment.ID) {
 	scanner := dynamo.NewScanner(x.client, x.name, 1)
 	scanner.Everything = true
 	for c, err := range scanner.All(x.Context()) {
-		x.must(err)
+		must.Do(x, err)
 		ids = append(ids, c.ID)
 	}
 	slices.Sort(ids)
@@ -112,12 +107,12 @@ func TestUndo(t *testing.T) {
 	x.load("second.csv", second)
 	var changed []comment.Comment
 	for i, change := range changes {
-		x.must(change.do(t.Context(), x.store, second[i]))
+		must.Do(x, change.do(t.Context(), x.store, second[i]))
 		if change.stays {
 			changed = append(changed, second[i])
 		}
 	}
-	x.must(x.store.Delete(t.Context(), second[19]))
+	must.Do(x, x.store.Delete(t.Context(), second[19]))
 
 	registry := importer.NewRegistry(x.client, x.name)
 	for range 2 { // the second finds nothing more to do, and reports the same
@@ -142,7 +137,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("an import that never was: %v", err)
 	}
 	all, _, err := registry.List(t.Context())
-	x.must(err)
+	must.Do(x, err)
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
@@ -177,7 +172,7 @@ func TestUndoThroughFaults(t *testing.T) {
 				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.ids()))
 			}
 			x.load("cups.csv", comments)
-			x.must(network.Flush())
+			must.Do(x, network.Flush())
 			check.Equal(t, idsOf(comments), x.ids(), "imported again are")
 			again := must.Get(importer.NewRegistry(x.client, x.name).Find(t.Context(), "cups.csv"))(x)
 			if !again.Undone.IsZero() || again.Written != 30 {
@@ -193,7 +188,7 @@ func TestBegin(t *testing.T) {
 	x := newTable(t)
 	registry := importer.NewRegistry(x.client, x.name)
 	numbers := make([]int64, 8)
-	x.must(call.Parallel(t.Context(), len(numbers), func(ctx context.Context, i int) error {
+	must.Do(x, call.Parallel(t.Context(), len(numbers), func(ctx context.Context, i int) error {
 		m, err := registry.Begin(ctx, []string{"a.csv", "b.csv"}[i%2])
 		numbers[i] = m.Number
 		return err

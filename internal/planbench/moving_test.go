@@ -1,7 +1,6 @@
 package planbench
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -67,7 +66,7 @@ func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 				if !remembering {
 					store = now.Store(options)
 				}
-				page := answered(t, store, q)
+				page := must.Get(store.Comments(t.Context(), q))(t)
 				if moment >= len(products)/2 {
 					sum.add(page.Plan())
 				}
@@ -76,11 +75,6 @@ func readFirstPages(t *testing.T, products []*Product, remembering bool) tally {
 		}
 	}
 	return sum
-}
-
-func answered(t *testing.T, store *dynamo.Store, q comment.Query) comment.Page {
-	t.Helper()
-	return must.Get(store.Comments(context.Background(), q))(t)
 }
 
 func (s *tally) add(plan comment.QueryPlan) {

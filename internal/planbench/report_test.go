@@ -2,6 +2,7 @@ package planbench
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,30 +22,21 @@ func tinyAverages(t *testing.T, counts ...int) []Average {
 	return summary.Averages()
 }
 
-// simpleWays returns the averages that do not change with the planner.
-func simpleWays(averages []Average) []Average {
-	var out []Average
-	for _, a := range averages {
-		if a.Way == FullPages || a.Way == OneIndex || a.Way == Foresight {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
 // The CSV and the table for people have the same averages.
 func TestTables(t *testing.T) {
 	averages := tinyAverages(t, 80)
 	var got bytes.Buffer
-	must.Do(t, WriteCSV(&got, simpleWays(averages)))
-	goldentest.Compare(t, "testdata/tiny.csv", got.Bytes())
-	got.Reset()
 	must.Do(t, WriteTable(&got, averages))
 	for _, heading := range []string{"80 comments, languages: none", "80 comments, languages: several", "x foresight"} {
 		if !strings.Contains(got.String(), heading) {
 			t.Errorf("the table lacks %q:\n%s", heading, &got)
 		}
 	}
+	got.Reset()
+	must.Do(t, WriteCSV(&got, slices.DeleteFunc(averages, func(a Average) bool { // the planner may change the others
+		return a.Way != FullPages && a.Way != OneIndex && a.Way != Foresight
+	})))
+	goldentest.Compare(t, "testdata/tiny.csv", got.Bytes())
 }
 
 // The plot has five panels and a line in each for every way. Panels without a
