@@ -57,8 +57,8 @@ var ages = regexp.MustCompile(`"?exp"?: *\d|--(since|restore-date-time) 2\d{3}-`
 // No example has a time that is refused one day: tokens expire, and only the last days can be read again.
 func TestExamplesDoNotAge(t *testing.T) {
 	for _, d := range All(t) {
-		for _, found := range ages.FindAllString(d.Text, -1) {
-			t.Errorf("%s: %s... has a fixed time", d.Path, found)
+		for _, fixed := range ages.FindAllString(d.Text, -1) {
+			t.Errorf("%s: %s... has a fixed time", d.Path, fixed)
 		}
 	}
 }
@@ -123,15 +123,21 @@ func TestTypesWithoutIDAreNamed(t *testing.T) {
 	}
 }
 
+// found returns what the first group of a pattern matches in a text.
+func found(pattern, text string) (all []string) {
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
 // The page about errors names every code of userErrors.
 func TestUserErrorCodes(t *testing.T) {
 	schema := Read(t, "schema.graphqls").Text
 	_, rest, _ := strings.Cut(schema, "\nenum UserErrorCode {")
 	enum, _, _ := strings.Cut(rest, "\n}")
-	var want, got []string
-	for _, code := range regexp.MustCompile(`(?m)^  ([A-Z_]+)$`).FindAllStringSubmatch(enum, -1) {
-		want = append(want, code[1])
-	}
+	want := found(`(?m)^  ([A-Z_]+)$`, enum)
+	var got []string
 	for _, row := range Read(t, "docs/guide/writing.md").Table("what is wrong") {
 		got = append(got, strings.Trim(row["code"], "`"))
 	}
@@ -144,13 +150,13 @@ func TestUserErrorCodes(t *testing.T) {
 func TestKindsOfErrorsHaveCodes(t *testing.T) {
 	_, rest, _ := strings.Cut(Read(t, "comment/errors.go").Text, "\nconst (\n")
 	list, _, _ := strings.Cut(rest, "\n)")
-	kinds := regexp.MustCompile(`(?m)^\t([A-Z]\w+)`).FindAllStringSubmatch(list, -1)
+	kinds := found(`(?m)^\t([A-Z]\w+)`, list)
 	if len(kinds) < 10 {
 		t.Errorf("there are %d kinds: this test does not read them any more", len(kinds))
 	}
 	for _, kind := range kinds {
-		if !regexp.MustCompile(`\bcomment\.` + kind[1] + `: +"`).MatchString(Read(t, "resolvers/errors.go").Text) {
-			t.Errorf("resolvers/errors.go has no code of %s", kind[1])
+		if !regexp.MustCompile(`\bcomment\.` + kind + `: +"`).MatchString(Read(t, "resolvers/errors.go").Text) {
+			t.Errorf("resolvers/errors.go has no code of %s", kind)
 		}
 	}
 }
@@ -165,16 +171,16 @@ func TestErrorCodes(t *testing.T) {
 		"httpapi/refusal.go":        `code: "([A-Z_]+)"`,
 		"httpapi/limits/refusal.go": ` Code = "([A-Z_]+)"`,
 	} {
-		found := regexp.MustCompile(form).FindAllStringSubmatch(Read(t, source).Text, -1)
-		if len(found) < 10 {
-			t.Errorf("%s has %d codes: this test does not read it any more", source, len(found))
+		given := found(form, Read(t, source).Text)
+		if len(given) < 10 {
+			t.Errorf("%s has %d codes: this test does not read it any more", source, len(given))
 		}
-		for _, code := range found {
-			if !slices.Contains(codes, code[1]) && !slices.Contains(users, code[1]) {
-				t.Errorf("docs/guide/errors.md does not name %s", code[1])
+		for _, code := range given {
+			if !slices.Contains(codes, code) && !slices.Contains(users, code) {
+				t.Errorf("docs/guide/errors.md does not name %s", code)
 			}
-			if !strings.Contains(measured, `"`+code[1]+`"`) {
-				t.Errorf("telemetry/instruments.go does not name %s", code[1])
+			if !strings.Contains(measured, `"`+code+`"`) {
+				t.Errorf("telemetry/instruments.go does not name %s", code)
 			}
 		}
 	}
@@ -297,29 +303,15 @@ func textOf(e ast.Expr) string {
 func TestPictureOfAPage(t *testing.T) {
 	picture := Read(t, "docs/page.svg").Text
 	total := 0
-	for _, count := range regexp.MustCompile(`class="count"[^>]*>(\d+)<`).FindAllStringSubmatch(picture, -1) {
-		total += number(t, count[1])
+	for _, count := range found(`class="count"[^>]*>(\d+)<`, picture) {
+		total += must.Get(strconv.Atoi(count))(t)
 	}
-	shown := regexp.MustCompile(`"totalCount": (\d+)`).FindStringSubmatch(Read(t, "README.md").Text)
-	if shown == nil || number(t, shown[1]) != total {
+	if shown := found(`"totalCount": (\d+)`, Read(t, "README.md").Text); shown == nil || shown[0] != strconv.Itoa(total) {
 		t.Errorf("the cells of docs/page.svg have %d comments, the answer in README.md %v", total, shown)
 	}
-	var drawn []string
-	for _, unit := range regexp.MustCompile(`class="soft units"[^>]*>([\d.]+)<`).FindAllStringSubmatch(picture, -1) {
-		drawn = append(drawn, unit[1])
-	}
-	explained := regexp.MustCompile(`(?m)^[a-z ]+?  +\d+ +[\d.]+ +([\d.]+) `).FindAllStringSubmatch(Read(t, "docs/guide/filtering.md").Text, -1)
-	var want []string
-	for _, row := range explained {
-		want = append(want, row[1])
-	}
+	drawn := found(`class="soft units"[^>]*>([\d.]+)<`, picture)
+	want := found(`(?m)^[a-z ]+?  +\d+ +[\d.]+ +([\d.]+) `, Read(t, "docs/guide/filtering.md").Text)
 	if !slices.Equal(drawn, want) || len(want) == 0 {
 		t.Errorf("docs/page.svg draws the prices %v, docs/guide/filtering.md has %v", drawn, want)
 	}
-}
-
-func number(t *testing.T, digits string) int {
-	t.Helper()
-	n := must.Get(strconv.Atoi(digits))(t)
-	return n
 }
