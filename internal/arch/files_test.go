@@ -96,21 +96,14 @@ func TestFilesUseEachOtherInOneDirection(t *testing.T) {
 
 // The test finds circles of two files and of more, and nothing else.
 func TestCircles(t *testing.T) {
-	of := func(used ...string) map[string]bool {
-		out := map[string]bool{}
-		for _, file := range used {
-			out[file] = true
-		}
-		return out
-	}
 	for _, row := range []struct {
 		why   string
 		graph files
 		want  string
 	}{
-		{"a chain", files{"a": of("b", "c"), "b": of("c"), "c": nil}, ""},
-		{"two files", files{"a": of("b"), "b": of("a"), "c": of("a")}, "a b"},
-		{"three files", files{"a": of("b"), "b": of("c"), "c": of("a")}, "a b c"},
+		{"a chain", files{"a": {"b": true, "c": true}, "b": {"c": true}, "c": nil}, ""},
+		{"two files", files{"a": {"b": true}, "b": {"a": true}, "c": {"a": true}}, "a b"},
+		{"three files", files{"a": {"b": true}, "b": {"c": true}, "c": {"a": true}}, "a b c"},
 	} {
 		if got := strings.Join(row.graph.circles(), " "); got != row.want {
 			t.Errorf("%s: %q is a circle, want %q", row.why, got, row.want)

@@ -1,9 +1,8 @@
 package arch
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -40,17 +39,14 @@ var listOnce = sync.OnceValues(func() ([]pkg, error) {
 		return nil, err
 	}
 	var all []pkg
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
 		var p pkg
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
+		if err := decoder.Decode(&p); err != nil {
 			return nil, err
 		}
 		all = append(all, p)
 	}
+	return all, nil
 })
 
 // own are our packages that a package may import, with the reason for the rule. Test support is

@@ -129,9 +129,7 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 // documented are the actions in the table of docs/operate/aws.md. A row may be for several commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	raw := must.Get(os.ReadFile("../../docs/operate/aws.md"))(t)
-	_, rest, _ := strings.Cut(string(raw), "\n| for | actions of `dynamodb:` |\n|---|---|\n")
-	table, _, _ := strings.Cut(rest, "\n\n")
+	table := between(read(t, "../../docs/operate/aws.md"), "\n| for | actions of `dynamodb:` |\n|---|---|\n", "\n\n")
 	code, action := regexp.MustCompile("`([^`]+)`"), regexp.MustCompile("`([A-Za-z]+)`")
 	out := map[string][]string{}
 	for row := range strings.Lines(table) {

@@ -68,8 +68,7 @@ func TestDocumentsUseTheFieldsWords(t *testing.T) {
 
 func TestCodeUsesTheFieldsWords(t *testing.T) {
 	for _, p := range packages(t) {
-		paths := must.Get(filepath.Glob(filepath.Join(p.Dir, "*.go")))(t)
-		for _, path := range paths {
+		for _, path := range must.Get(filepath.Glob(filepath.Join(p.Dir, "*.go")))(t) {
 			for position, text := range textsOf(t, path) {
 				for _, word := range coined(text) {
 					t.Errorf("%s has %s", position, word)
@@ -80,8 +79,7 @@ func TestCodeUsesTheFieldsWords(t *testing.T) {
 }
 
 func TestSchemaUsesTheFieldsWords(t *testing.T) {
-	schema := must.Get(os.ReadFile("../../schema.graphqls"))(t)
-	for _, word := range coined(string(schema)) {
+	for _, word := range coined(read(t, "../../schema.graphqls")) {
 		t.Errorf("schema.graphqls has %s", word)
 	}
 }
@@ -244,9 +242,6 @@ func documents(t *testing.T) map[string]string {
 func eachFile(t *testing.T, look func(path string, read func() string)) {
 	t.Helper()
 	root := os.DirFS("../..")
-	read := func(path string) string {
-		return string(must.Get(fs.ReadFile(root, path))(t))
-	}
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -254,7 +249,7 @@ func eachFile(t *testing.T, look func(path string, read func() string)) {
 		case entry.IsDir() && path != "." && notOurs.MatchString(entry.Name()):
 			return fs.SkipDir
 		case !entry.IsDir():
-			look(path, func() string { return read(path) })
+			look(path, func() string { return read(t, filepath.Join("../..", path)) })
 		}
 		return nil
 	})

@@ -28,22 +28,17 @@ func TestTypesOfOtherSystems(t *testing.T) {
 				},
 			}
 			var ours []string
-			goload.Visit(load(t, config, "."), nil, func(p *goload.Package) {
+			goload.Visit(must.Get(goload.Load(&config, "."))(t), nil, func(p *goload.Package) {
 				if strings.HasPrefix(p.PkgPath, module) {
 					ours = append(ours, p.PkgPath)
 				}
 			})
 			config.Mode |= goload.NeedFiles | goload.NeedCompiledGoFiles | goload.NeedTypes | goload.NeedTypesSizes | goload.NeedSyntax
-			goload.Visit(load(t, config, ours...), nil, func(p *goload.Package) {
+			goload.Visit(must.Get(goload.Load(&config, ours...))(t), nil, func(p *goload.Package) {
 				for _, err := range p.Errors {
 					t.Error(err)
 				}
 			})
 		})
 	}
-}
-
-func load(t *testing.T, config goload.Config, patterns ...string) []*goload.Package {
-	t.Helper()
-	return must.Get(goload.Load(&config, patterns...))(t)
 }

@@ -3,7 +3,6 @@ package reviewfile_test
 import (
 	"encoding/xml"
 	"html"
-	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -38,72 +37,49 @@ var googleAttributes = map[string]string{"overall": "min=1 max=5", "review_url":
 
 // element is an element of a feed.
 type element struct {
-	name, text string
-	attributes []string
-	children   []element
-}
-
-func parseXML(t *testing.T, text string) element {
-	t.Helper()
-	decoder, open := xml.NewDecoder(strings.NewReader(text)), []element{{}}
-	for {
-		token, err := decoder.Token()
-		if err == io.EOF {
-			return open[0].children[0]
-		}
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		last := &open[len(open)-1]
-		switch token := token.(type) {
-		case xml.StartElement:
-			e := element{name: token.Name.Local}
-			for _, a := range token.Attr {
-				e.attributes = append(e.attributes, a.Name.Local+"="+a.Value)
-			}
-			open = append(open, e)
-		case xml.CharData:
-			last.text += string(token)
-		case xml.EndElement:
-			above := &open[len(open)-2]
-			above.children = append(above.children, *last)
-			open = open[:len(open)-1]
-		}
-	}
+	XMLName    xml.Name
+	Text       string     `xml:",chardata"`
+	Attributes []xml.Attr `xml:",any,attr"`
+	Children   []element  `xml:",any"`
 }
 
 // check compares an element, and the elements in it, with the rules.
 func (e element) check(t *testing.T) {
 	t.Helper()
-	rules, isParent := googleRules[e.name]
-	form := googleForms[e.name]
+	name := e.XMLName.Local
+	rules, isParent := googleRules[name]
+	form := googleForms[name]
 	if form == "" {
 		form = `(?s).*\S.*`
 	}
-	if !isParent && (len(e.children) > 0 || !regexp.MustCompile("^(?:"+form+")$").MatchString(e.text)) {
-		t.Errorf("<%s> has the text %q", e.name, e.text)
+	if !isParent && (len(e.Children) > 0 || !regexp.MustCompile("^(?:"+form+")$").MatchString(e.Text)) {
+		t.Errorf("<%s> has the text %q", name, e.Text)
 	}
-	if want := googleAttributes[e.name]; want != "" && strings.Join(e.attributes, " ") != want {
-		t.Errorf("<%s> has the attributes %v, want %s", e.name, e.attributes, want)
+	var attributes []string
+	for _, a := range e.Attributes {
+		attributes = append(attributes, a.Name.Local+"="+a.Value)
 	}
-	names := make([]string, len(e.children))
-	for i, child := range e.children {
-		names[i] = child.name
+	if want := googleAttributes[name]; want != "" && strings.Join(attributes, " ") != want {
+		t.Errorf("<%s> has the attributes %v, want %s", name, attributes, want)
+	}
+	names := make([]string, len(e.Children))
+	for i, child := range e.Children {
+		names[i] = child.XMLName.Local
 		child.check(t)
 	}
 	for rule := range strings.FieldsSeq(rules) {
-		name := strings.Trim(rule, "!*")
+		child := strings.Trim(rule, "!*")
 		n := 0
-		for len(names) > 0 && names[0] == name {
+		for len(names) > 0 && names[0] == child {
 			names = names[1:]
 			n++
 		}
 		if strings.HasSuffix(rule, "!") && n == 0 || n > 1 && !strings.HasSuffix(rule, "*") {
-			t.Errorf("<%s> has %d times <%s>", e.name, n, name)
+			t.Errorf("<%s> has %d times <%s>", name, n, child)
 		}
 	}
 	if isParent && len(names) > 0 {
-		t.Errorf("<%s> has <%s> where it may not be", e.name, names[0])
+		t.Errorf("<%s> has <%s> where it may not be", name, names[0])
 	}
 }
 
@@ -123,15 +99,16 @@ func TestGoogleFeed(t *testing.T) {
 		}
 	}
 	must.Do(t, err)
-	root := parseXML(t, string(text)+string(feed.Tail()))
+	var root element
+	must.Do(t, xml.Unmarshal(append(text, feed.Tail()...), &root))
 	root.check(t)
-	reviews := root.children[2].children
+	reviews := root.Children[2].Children
 	if len(reviews)+feed.WithoutText != all || feed.WithoutText > all/3 {
 		t.Errorf("%d reviews, %d without a text", len(reviews), feed.WithoutText)
 	}
 	ids := map[string]bool{}
 	for _, review := range reviews {
-		ids[review.children[0].text] = true
+		ids[review.Children[0].Text] = true
 	}
 	if len(ids) != len(reviews) {
 		t.Error("two reviews have one id")

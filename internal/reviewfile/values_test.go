@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -79,19 +80,15 @@ func TestDates(t *testing.T) {
 		"1970-01-01":                    "1970-01-01T00:00:00Z",
 		"9999-12-31T23:59:59.999Z":      "9999-12-31T23:59:59.999Z",
 	} {
-		c, err := read(t, map[string]any{"date": json.RawMessage(fmt.Sprint(jsonOf(t, written)))})
+		raw := must.Get(json.Marshal(written))(t)
+		if number, ok := written.(float64); ok {
+			raw = fmt.Appendf(nil, "%.2f", number) // without an exponent, unlike those of json.Marshal
+		}
+		c, err := read(t, map[string]any{"date": json.RawMessage(raw)})
 		if got := c.CreatedAt().Format(time.RFC3339Nano); err != nil || got != want {
 			t.Errorf("%v: got %s, %v; want %s", written, got, err, want)
 		}
 	}
-}
-
-// jsonOf encodes an object as JSON. Numbers have no exponent, unlike those of json.Marshal.
-func jsonOf(t *testing.T, value any) string {
-	if number, ok := value.(float64); ok {
-		return fmt.Sprintf("%.2f", number)
-	}
-	return string(must.Get(json.Marshal(value))(t))
 }
 
 // One file may have dates in several layouts.
@@ -294,17 +291,13 @@ func TestRawOfBadRows(t *testing.T) {
 // A failing disk ends the read. It is not a bad row.
 func TestBrokenInput(t *testing.T) {
 	for _, format := range []reviewfile.Format{reviewfile.TSV, reviewfile.CSV} {
-		rows := readAll(io.MultiReader(strings.NewReader(strings.ReplaceAll(amazonHeader, "\t", map[reviewfile.Format]string{"tsv": "\t", "csv": ","}[format])), brokenReader{}),
+		rows := readAll(io.MultiReader(strings.NewReader(strings.ReplaceAll(amazonHeader, "\t", map[reviewfile.Format]string{"tsv": "\t", "csv": ","}[format])), iotest.ErrReader(errors.New("the disk is gone"))),
 			reviewfile.Options{Format: format})
 		if len(rows) != 1 || rows[0] != "broken off: the file cannot be read beyond line 2: the disk is gone" {
 			t.Errorf("%s: got %q", format, rows)
 		}
 	}
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
 
 func TestOpen(t *testing.T) {
 	var packed bytes.Buffer
