@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -16,6 +17,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
 )
+
+// comments are those of the sample, made once for all tests.
+var comments = sync.OnceValue(func() []comment.Comment { return slices.Collect(sample.Comments()) })
 
 // The sample is the same everywhere and for ever: documents and tests speak of it. A change on
 // purpose changes this too.
@@ -34,7 +38,7 @@ func TestStaysTheSame(t *testing.T) {
 func TestEveryCommentCanBeKept(t *testing.T) {
 	begin, end := time.Date(2018, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	var before comment.ID
-	for c := range sample.Comments() {
+	for _, c := range comments() {
 		if err := c.Check(); err != nil {
 			t.Errorf("%s: %v", c, err)
 		}
@@ -54,17 +58,13 @@ func TestEveryCommentCanBeKept(t *testing.T) {
 	}
 }
 
-// shares counts the comments by a property.
+// shares returns the share of the comments with each value of a property.
 func shares[K comparable](by func(comment.Comment) K) map[K]float64 {
-	count, all := map[K]float64{}, 0.0
-	for c := range sample.Comments() {
-		count[by(c)]++
-		all++
+	out := map[K]float64{}
+	for _, c := range comments() {
+		out[by(c)] += 1 / float64(len(comments()))
 	}
-	for key := range count {
-		count[key] /= all
-	}
-	return count
+	return out
 }
 
 func TestShares(t *testing.T) {
@@ -106,20 +106,19 @@ func TestLooksLikeLife(t *testing.T) {
 	texts, seconds, authors := map[string]int{}, map[string]int{}, map[string]int{}
 	perYear, perHour := map[int]int{}, map[int]int{}
 	about := map[string]bool{}
-	all := slices.Collect(sample.Comments())
-	for _, c := range all {
+	for _, c := range comments() {
 		texts[c.Text]++
 		seconds[c.ProductID+c.CreatedAt().Format(time.RFC3339)]++
 		authors[c.Author.ID]++
 		perYear[c.CreatedAt().Year()]++
 		perHour[c.CreatedAt().Hour()]++
-		if pair := c.Author.ID + " " + c.ProductID; about[pair] {
+		pair := c.Author.ID + " " + c.ProductID
+		if about[pair] {
 			t.Errorf("%s writes about a product twice", pair)
-		} else {
-			about[pair] = true
 		}
+		about[pair] = true
 	}
-	if share := float64(len(texts)) / float64(len(all)); share < .9 {
+	if share := float64(len(texts)) / float64(len(comments())); share < .9 {
 		t.Errorf("only %.2f of the texts differ", share)
 	}
 	bursts, frequent := 0, 0
@@ -150,7 +149,7 @@ func TestScripts(t *testing.T) {
 		"en": {unicode.Latin}, "de": {unicode.Latin}, "fr": {unicode.Latin}, "es": {unicode.Latin},
 		"ja": {unicode.Hiragana, unicode.Katakana, unicode.Han}, "zh": {unicode.Han}, "ar": {unicode.Arabic},
 	}
-	for c := range sample.Comments() {
+	for _, c := range comments() {
 		for _, r := range c.Text + c.Author.Name {
 			own := unicode.In(r, scripts[c.Language]...) || r == 'ー'
 			if unicode.IsLetter(r) && !own {
@@ -163,7 +162,7 @@ func TestScripts(t *testing.T) {
 // Every picture is shown, and is of the one format that sizes are read from.
 func TestPictures(t *testing.T) {
 	sizes := map[string]comment.Media{}
-	for c := range sample.Comments() {
+	for _, c := range comments() {
 		for _, m := range c.Media {
 			sizes[m.Path] = m
 		}
