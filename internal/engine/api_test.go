@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,7 +47,8 @@ func (a api) try(target string, body, answer any) error {
 	if err != nil {
 		return err
 	}
-	data := drain(a.t, response.Body)
+	defer response.Body.Close()
+	data := must.Get(io.ReadAll(response.Body))(a.t)
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s: %s", target, response.Status, data)
 	}

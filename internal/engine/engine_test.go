@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -117,15 +116,6 @@ func contains(t *testing.T, err error, wants ...string) {
 	}
 }
 
-// pipe makes a named pipe. A process that opens it for reading and writing, and reads it, waits
-// forever.
-func pipe(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "pipe")
-	must.Do(t, syscall.Mkfifo(path, 0o600))
-	return path
-}
-
 // script writes a program that acts as the engine.
 func script(t *testing.T, text string) string {
 	t.Helper()
@@ -228,7 +218,9 @@ func TestEngineThatEndsBeforeItIsReady(t *testing.T) {
 
 func TestStartIsBoundedByItsContext(t *testing.T) {
 	o := options(t)
-	o.Binary = script(t, "echo still thinking; exec cat >/dev/null <>"+pipe(t))
+	pipe := filepath.Join(t.TempDir(), "pipe") // a reader that has it open for writing, too, waits forever
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
+	o.Binary = script(t, "echo still thinking; exec cat >/dev/null <>"+pipe)
 	start := func(ctx context.Context, end func()) error {
 		o.Folder = t.TempDir()
 		var watching sync.WaitGroup
@@ -346,11 +338,4 @@ func TestDamagedData(t *testing.T) {
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
-}
-
-// drain reads a body to its end.
-func drain(t testing.TB, body io.ReadCloser) []byte {
-	t.Helper()
-	defer body.Close()
-	return must.Get(io.ReadAll(body))(t)
 }

@@ -248,7 +248,11 @@ func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.E
 	size := of.as(storage, 0)
 	size.Bytes = store.size(t)
 	rows = append(rows, size)
-	rows = append(rows, measureJumps(t, store, of, lists)...)
+	for _, l := range lists {
+		for _, page := range l.pages() {
+			rows = append(rows, measureJump(t, store, of, l, page, tries))
+		}
+	}
 	return append(rows, measureChanges(t, store, of, entries)...)
 }
 
@@ -259,15 +263,6 @@ func (c candidate) ready(t *testing.T) subject {
 		store.build = store.buildAnew
 	}
 	return store
-}
-
-func measureJumps(t *testing.T, store pageindex.Index, of row, lists []list) (rows []row) {
-	for _, l := range lists {
-		for _, page := range l.pages() {
-			rows = append(rows, measureJump(t, store, of, l, page, tries))
-		}
-	}
-	return rows
 }
 
 // buildAnew builds a store as a rebuild does.

@@ -34,8 +34,13 @@ func TestPlansAreNearForesight(t *testing.T) {
 	}
 	averages := summary.Averages()
 	for _, a := range averages {
-		if a.Languages == anyLanguages && a.Page == 0 {
-			checkPlanned(t, a)
+		bound, bounded := bounds[a.Way]
+		if a.Languages != anyLanguages || a.Page != 0 || !bounded {
+			continue
+		}
+		if a.OverForesight > bound.overForesight || a.OneWave < bound.oneWave || a.MostWaves > bound.waves {
+			t.Errorf("%d comments, %v, %s ratings: %.3f times foresight, one wave for %.1f %% of %d pages, %d at most",
+				a.Comments, a.Way, numberOrAny(a.Ratings), a.OverForesight, 100*a.OneWave, a.Pages, a.MostWaves)
 		}
 	}
 	group := func(comments, page int) Group {
@@ -43,15 +48,6 @@ func TestPlansAreNearForesight(t *testing.T) {
 	}
 	checkDearer(t, averages, group(800, 0), group(3000, 0))
 	checkDearer(t, averages, group(3000, 1), group(3000, 100))
-}
-
-func checkPlanned(t *testing.T, a Average) {
-	t.Helper()
-	bound, bounded := bounds[a.Way]
-	if bounded && (a.OverForesight > bound.overForesight || a.OneWave < bound.oneWave || a.MostWaves > bound.waves) {
-		t.Errorf("%d comments, %v, %s ratings: %.3f times foresight, one wave for %.1f %% of %d pages, %d at most",
-			a.Comments, a.Way, numberOrAny(a.Ratings), a.OverForesight, 100*a.OneWave, a.Pages, a.MostWaves)
-	}
 }
 
 // checkDearer compares the cost of planned pages of two groups.

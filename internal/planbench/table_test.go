@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 	dynamotest.Main(m)
 }
 
-// The table in memory can be trusted because real engines answer the same: the same items at the
-// same price. Where an answer ends after a megabyte is not compared, since these engines differ
-// from each other there.
+// The table in memory can be trusted because a real engine answers the same: the same items at the
+// same price. `make torture` asks both engines. Where an answer ends after a megabyte is not
+// compared, since they differ from each other there.
 func TestTableAnswersAsEnginesDo(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "42", 300)
@@ -43,7 +43,7 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 	for i := range inputs {
 		inputs[i] = anyCall(r, comments)
 	}
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		engine, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		must.Do(t, dynamo.CreateTable(t.Context(), engine, table))
 		must.Get(dynamo.NewLoader(engine, table, 0).Load(t.Context(), comments))(t)
@@ -63,7 +63,8 @@ func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory 
 		got := must.Get(memory.Query(t.Context(), &in))(t)
 		// Engines differ by a few bytes an item, which may be on either side of a unit's border.
 		if diff := cmp.Diff(seen(want), seen(got), cmpopts.EquateApprox(0, 0.5)); diff != "" {
-			t.Fatalf("%s %v: engine (-) and memory (+) differ: %s", describe(&in), in.ExpressionAttributeValues, diff)
+			t.Fatalf("%s of %s filter %s limit %d %v: engine (-) and memory (+) differ: %s",
+				*in.KeyConditionExpression, *in.IndexName, aws.ToString(in.FilterExpression), *in.Limit, in.ExpressionAttributeValues, diff)
 		}
 		if len(want.LastEvaluatedKey) == 0 || len(got.LastEvaluatedKey) == 0 {
 			return
@@ -95,14 +96,15 @@ func seen(out *dynamodb.QueryOutput) answer {
 	return a
 }
 
-func describe(in *dynamodb.QueryInput) string {
-	return fmt.Sprintf("%s of %s filter %s limit %d", *in.KeyConditionExpression, *in.IndexName, aws.ToString(in.FilterExpression), *in.Limit)
-}
-
 // anyCall draws a call as plans and the other ways make it.
 func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 	c := comments[r.IntN(len(comments))]
-	partition := anyPartition(r, c)
+	partition := []layout.Partition{
+		{Index: layout.All},
+		{Index: layout.ByLang, Language: c.Language},
+		{Index: layout.ByRating, Rating: c.Rating},
+		{Index: layout.ByLangAndRating, Language: c.Language, Rating: c.Rating},
+	}[r.IntN(4)]
 	filter := comment.Filter{Languages: commenttest.Languages[:r.IntN(3)]}
 	for rating := 1; rating <= comment.MaxRating; rating++ {
 		if r.IntN(2) == 0 {
@@ -116,15 +118,6 @@ func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 	in := plainInput(partition, "42", filter, from, 1+r.IntN(60))
 	in.ScanIndexForward = aws.Bool(r.IntN(2) == 0)
 	return in
-}
-
-func anyPartition(r *rand.Rand, c comment.Comment) layout.Partition {
-	return []layout.Partition{
-		{Index: layout.All},
-		{Index: layout.ByLang, Language: c.Language},
-		{Index: layout.ByRating, Rating: c.Rating},
-		{Index: layout.ByLangAndRating, Language: c.Language, Rating: c.Rating},
-	}[r.IntN(4)]
 }
 
 // A call that the table does not support is refused, so that no measurement relies on a wrong
