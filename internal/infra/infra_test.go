@@ -85,11 +85,7 @@ func TestWholeHandsParametersOn(t *testing.T) {
 		}
 	}
 	read := func(name string) (out template) {
-		raw, err := os.ReadFile(filepath.Join(root, "infra", name))
-		if err == nil {
-			err = json.Unmarshal(raw, &out)
-		}
-		must.Do(t, err)
+		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(root, "infra", name)))(t), &out))
 		return out
 	}
 	whole := read("sam.json")
@@ -152,11 +148,8 @@ func TestArchiveIsReproducible(t *testing.T) {
 	var archives [2][]byte
 	for i := range archives {
 		path := filepath.Join(folder, "archive.zip")
-		err := pack(program, path)
-		if err == nil {
-			archives[i], err = os.ReadFile(path)
-		}
-		must.Do(t, err)
+		must.Do(t, pack(program, path))
+		archives[i] = must.Get(os.ReadFile(path))(t)
 	}
 	packed := must.Get(zip.NewReader(bytes.NewReader(archives[0]), int64(len(archives[0]))))(t)
 	if f := packed.File[0]; f.Name != "bootstrap" || f.Mode() != 0o755 || !bytes.Equal(archives[0], archives[1]) {

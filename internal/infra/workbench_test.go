@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -57,8 +56,7 @@ var tokens = regexp.MustCompile("`([^`]+)`")
 
 // The model has a sample of each key that docs/design/table.md lists.
 func TestSampleHasTheKeysOfTheDocument(t *testing.T) {
-	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "design", "table.md")))(t)
-	_, table, _ := strings.Cut(string(document), "| item | PK | SK | notes |")
+	_, table, _ := strings.Cut(doctest.Read(t, "docs/design/table.md").Text, "| item | PK | SK | notes |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	keys := 0
 	for row := range strings.Lines(table) {
@@ -90,10 +88,10 @@ func TestKindsAreThoseOfTheDocument(t *testing.T) {
 			t.Errorf("attribute %q of comments is not listed", attr)
 		}
 	}
-	document := must.Get(os.ReadFile(filepath.Join(root, "docs", "design", "table.md")))(t)
+	document := doctest.Read(t, "docs/design/table.md").Text
 	for _, k := range kinds {
 		prefix, _, _ := strings.Cut(k.pk, "#")
-		if !strings.Contains(string(document), "`"+prefix) {
+		if !strings.Contains(document, "`"+prefix) {
 			t.Errorf("docs/design/table.md does not have the key %s of %s", k.pk, k.name)
 		}
 	}

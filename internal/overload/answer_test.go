@@ -45,24 +45,8 @@ func answering() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "short") })
 	mux.HandleFunc("/refused", refuse)
-	mux.HandleFunc("/empty", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("/long", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 300_000)) })
-	mux.HandleFunc("/parts", func(w http.ResponseWriter, _ *http.Request) {
-		for i := range 5 {
-			_, _ = fmt.Fprintf(w, "part %d\n%s", i, strings.Repeat("x", 1000*i))
-			_ = http.NewResponseController(w).Flush()
-		}
-		w.Header().Set(http.TrailerPrefix+"Sum", "5")
-	})
-	mux.HandleFunc("/early", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusEarlyHints)
-		_, _ = io.WriteString(w, "hinted")
-	})
-	mux.HandleFunc("/last", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "close")
-		_, _ = io.WriteString(w, "the last one")
-	})
+	mux.HandleFunc("/long", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 300_000)) }) // in chunks
 	mux.HandleFunc("/closing", func(w http.ResponseWriter, _ *http.Request) {
 		if connection, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_, _ = io.WriteString(connection, "HTTP/1.1 200 OK\r\n\r\nuntil the connection ends")
@@ -76,12 +60,6 @@ func answering() http.Handler {
 	})
 	return mux
 }
-
-// kinds are the paths of whole answers, and their statuses.
-var kinds = map[string]int{"/short": 200, "/refused": 503, "/empty": 200, "/nothing": 204, "/long": 200, "/parts": 200, "/early": 200, "/last": 200, "/closing": 200}
-
-// lasts reports whether the connection closes after the answer of a path.
-func lasts(path string) bool { return path == "/last" || path == "/closing" }
 
 // An answer is whole with its last byte, and not before.
 func TestAnswer(t *testing.T) {
