@@ -1,7 +1,6 @@
 package dynamotest
 
 import (
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,14 +18,6 @@ func TestMain(m *testing.M) {
 		status = 1
 	}
 	os.Exit(status)
-}
-
-func TestEachEngineTakesRequests(t *testing.T) {
-	Each(t, func(t *testing.T, endpoint string) {
-		if answer := listTables(t, endpoint); !strings.Contains(answer, `"TableNames":[]`) {
-			t.Errorf("a fresh engine lists its tables as %s", answer)
-		}
-	})
 }
 
 func TestEngineIsStartedOnce(t *testing.T) {
@@ -71,20 +62,4 @@ func TestTableNameIsAllowedAndUnique(t *testing.T) {
 			t.Errorf("DynamoDB would refuse, or nobody would understand, %q", first)
 		}
 	})
-}
-
-// listTables lists the tables of an engine without the SDK, as any client could.
-func listTables(t *testing.T, endpoint string) string {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}")))(t)
-	request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
-	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	request.Header.Set("X-Amz-Date", "20260101T000000Z")
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/eu-west-1/dynamodb/aws4_request, "+
-		"SignedHeaders=host;x-amz-date;x-amz-target, Signature=0")
-	response := must.Get(probeClient.Do(request))(t)
-	defer response.Body.Close()
-	var text strings.Builder
-	must.Do(t, response.Write(&text))
-	return text.String()
 }

@@ -36,7 +36,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		case 1:
 			beliefs.Stats = nil
 		}
-		page, units, err := charged(t.Context(), p, knowing(beliefs), q)
+		page, units, err := charged(t.Context(), p.table.Store(knowing(beliefs)), q)
 		most := promised(q)
 		if large {
 			const call, atOnce = 128.5, 16
@@ -72,7 +72,7 @@ func TestPagesOfLargeComments(t *testing.T) {
 		{Order: comment.MostHelpful, Slice: comment.Slice{Size: 1}, Filter: dated},
 	} {
 		q.Product = generatedProduct
-		page, units, err := charged(t.Context(), p, knowing(planner.Knowledge{Sizes: p.sizes}), q)
+		page, units, err := charged(t.Context(), p.table.Store(knowing(planner.Knowledge{Sizes: p.sizes})), q)
 		must.Do(t, err)
 		checkPage(t, p, q, page)
 		if most := layout.BoundFactor * planner.PageEstimate(q); units > most {
@@ -82,9 +82,9 @@ func TestPagesOfLargeComments(t *testing.T) {
 }
 
 // charged reads a page, and returns how many read units it is charged.
-func charged(ctx context.Context, p *Product, options dynamo.Options, q comment.Query) (comment.Page, float64, error) {
+func charged(ctx context.Context, store *dynamo.Store, q comment.Query) (comment.Page, float64, error) {
 	account := usage.NewPool(1 << 40).Open(1 << 40)
-	page, err := p.table.Store(options).Comments(usage.With(ctx, account), q)
+	page, err := store.Comments(usage.With(ctx, account), q)
 	return page, account.Units(), err
 }
 

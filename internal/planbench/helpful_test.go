@@ -32,11 +32,11 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 	return p
 }
 
-// numbered returns the options of a Store with some knowledge and an index of page numbers.
-func numbered(p *Product, known planner.Knowledge) dynamo.Options {
+// numbered returns a Store with some knowledge of a product and an index of page numbers.
+func numbered(p *Product, known planner.Knowledge) *dynamo.Store {
 	options := knowing(known)
 	options.PageNumbers = priced{Model: indexes[p]}
-	return options
+	return p.table.Store(options)
 }
 
 // placeIn returns the place of a rank in a list.
@@ -98,7 +98,7 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				if test.units > 0 {
 					limit = min(limit, test.units)
 				}
-				page, units, err := charged(t.Context(), test.p, numbered(test.p, known), q)
+				page, units, err := charged(t.Context(), numbered(test.p, known), q)
 				must.Do(t, err)
 				checkPage(t, test.p, q, page)
 				if units > limit || page.Numbered != nil && page.Numbered.Err != nil {
@@ -135,7 +135,7 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 			if test.after > 0 {
 				q.Slice.After = placeIn(test.p, q, test.after-1)
 			}
-			page, units, err := charged(t.Context(), test.p, numbered(test.p, test.p.known()), q)
+			page, units, err := charged(t.Context(), numbered(test.p, test.p.known()), q)
 			if tooDeep := test.page == 60; tooDeep != (err != nil) {
 				t.Fatal(err)
 			}

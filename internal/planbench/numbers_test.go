@@ -109,9 +109,9 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 
 // numberedPage reads a page and compares its cost with the bound.
 func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page {
-	account := usage.NewPool(1 << 40).Open(1 << 40)
-	page := must.Get(store.Comments(usage.With(t.Context(), account), q))(t)
-	if units, most := account.Units(), promised(q); units > most {
+	page, units, err := charged(t.Context(), store, q)
+	must.Do(t, err)
+	if most := promised(q); units > most {
 		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 	}
 	return page

@@ -109,7 +109,7 @@ func TestPagesOfTraits(t *testing.T) {
 			index.away = new(rapid.IntRange(0, 3).Draw(t, "lookups"))
 		}
 		options.PageNumbers = index
-		page, units, err := charged(t.Context(), p, options, q)
+		page, units, err := charged(t.Context(), p.table.Store(options), q)
 		most := layout.BoundFactor * planner.PageEstimate(q)
 		if !complete {
 			most += layout.LargestCall
@@ -135,7 +135,7 @@ func TestRareTraitCost(t *testing.T) {
 	for _, order := range commenttest.Orders() {
 		for _, known := range []planner.Knowledge{p.known(), {}} {
 			q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Verified: new(true)}, Order: order, Slice: comment.Slice{Size: 20}}
-			store := p.table.Store(numbered(p, known))
+			store := numbered(p, known)
 			for range 2 {
 				page := must.Get(store.Comments(t.Context(), q))(t)
 				checkPage(t, p, q, page)

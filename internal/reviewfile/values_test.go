@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -39,8 +39,11 @@ func mustRead(t *testing.T, object map[string]any) comment.Comment {
 	return must.Get(read(t, object))(t)
 }
 
+// One file may have dates in several layouts.
 func TestDates(t *testing.T) {
 	const second, day = "2015-08-09T10:11:12Z", "2015-08-09T00:00:00Z"
+	var input bytes.Buffer
+	var wants []string
 	for written, want := range map[any]string{
 		"2015-08-09T10:11:12Z":          second,
 		"2015-08-09T10:11:12.345Z":      "2015-08-09T10:11:12.345Z",
@@ -84,29 +87,11 @@ func TestDates(t *testing.T) {
 		if number, ok := written.(float64); ok {
 			raw = fmt.Appendf(nil, "%.2f", number) // without an exponent, unlike those of json.Marshal
 		}
-		c, err := read(t, map[string]any{"date": json.RawMessage(raw)})
-		if got := c.CreatedAt().Format(time.RFC3339Nano); err != nil || got != want {
-			t.Errorf("%v: got %s, %v; want %s", written, got, err, want)
-		}
+		fmt.Fprintf(&input, `{"product":"p","rating":5,"lang":"en","text":"t","date":%s}`+"\n", raw)
+		wants = append(wants, fmt.Sprintf(`line %d: p 5 en %s text="t" author=anonymous/Anonymous`, len(wants)+1, want))
 	}
-}
-
-// One file may have dates in several layouts.
-func TestDatesOfMixedLayouts(t *testing.T) {
-	input := csvHeader
-	dates := []string{"2015-08-09", "1439115072", "August 9, 2015", "2015-08-09T10:11:12Z", "2015-08-09"}
-	for _, date := range dates {
-		input += fmt.Sprintf("1,p,5,en,x,%q\n", date)
-	}
-	rows := readAll(strings.NewReader(input), reviewfile.Options{Format: reviewfile.CSV})
-	for i, row := range rows {
-		if !strings.Contains(row, "2015-08-09T") {
-			t.Errorf("%s is read as %s", dates[i], row)
-		}
-	}
-	if len(rows) != len(dates) {
-		t.Errorf("%d rows, want %d", len(rows), len(dates))
-	}
+	all := input.String()
+	check.Equal(t, wants, readAll(&input, reviewfile.Options{Format: reviewfile.JSONLines}), all)
 }
 
 func TestTexts(t *testing.T) {
