@@ -6,8 +6,6 @@ import (
 	"encoding/csv"
 	"slices"
 	"strconv"
-	"strings"
-	"testing"
 	"time"
 
 	"github.com/talkback/talkback/internal/plot"
@@ -159,28 +157,4 @@ func picture(figures []figure) []byte {
 			panel("99 % of refusals, ms", func(f figure) float64 { return inMilliseconds(f.RefusedP99) }),
 		},
 	}.SVG()
-}
-
-// The report contains the measurements.
-func TestReport(t *testing.T) {
-	var figures []figure
-	for _, v := range variants {
-		for i, load := range loads {
-			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond, 0, 0.5})
-		}
-	}
-	if got := strings.Count(string(lines(figures)), "\n"); got != 1+len(figures) {
-		t.Errorf("%d lines", got)
-	}
-	rounds := []figure{{"", 1, tally{Good: 3, P99: 9}, 40, 0, 0, 1}, {"", 1, tally{Good: 1, P99: 8}, 41, 0, 0, 2}, {"", 1, tally{Good: 2, P99: 7}, 42, 0, 0, 3}}
-	if got, want := median(rounds), (figure{"", 1, tally{Good: 2, P99: 8}, 40, 0, 0, 2}); got != want {
-		t.Errorf("medians are %+v, want %+v", got, want)
-	}
-	seconds := []row{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
-	if got := strings.Count(string(tallies("second", seconds)), "\n"); got != 1+len(seconds) {
-		t.Errorf("%d lines of seconds", got)
-	}
-	if drawn := string(picture(figures)); strings.Count(drawn, "<polyline") != 3*len(variants) {
-		t.Error(drawn)
-	}
 }

@@ -117,8 +117,8 @@ func crowded(rows []row, kept []float64) string {
 	return b.String()
 }
 
-// The tables contain the measurements.
-func TestTables(t *testing.T) {
+// The tables and the files contain the measurements.
+func TestReport(t *testing.T) {
 	var figures []figure
 	for i, load := range loads {
 		for _, v := range variants {
@@ -130,7 +130,8 @@ func TestTables(t *testing.T) {
 			figures = append(figures, figure{v.Name, load, tally{Good: good, Refused: 7, P99: 10 * ms, RefusedMedian: ms, RefusedP99: 2 * ms, LateMedian: ms / 10, LateP99: ms / 2}, 50, 3 * ms, ms / 5, 0.5})
 		}
 	}
-	text := markdown(600, figures, []row{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}})
+	seconds := []row{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
+	text := markdown(600, figures, seconds)
 	text += crowded([]row{{1024, tally{Good: 300, Refused: 9}}}, kept([][]figure{{{tally: tally{Good: 300}}}}))
 	for _, want := range []string{
 		"| 1024 | 300 | 9 | 0.0 ms | 0.0 ms | 1.00 |",
@@ -147,5 +148,22 @@ func TestTables(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	for _, file := range []struct {
+		content []byte
+		of      string
+		times   int
+	}{{lines(figures), "\n", 1 + len(figures)}, {tallies("second", seconds), "\n", 3}, {picture(figures), "<polyline", 3 * len(variants)}} {
+		if got := strings.Count(string(file.content), file.of); got != file.times {
+			t.Errorf("%q stands %d times, want %d:\n%s", file.of, got, file.times, file.content)
+		}
+	}
+}
+
+// Of several rounds the medians count, and the memory of the first.
+func TestMedian(t *testing.T) {
+	rounds := []figure{{"", 1, tally{Good: 3, P99: 9}, 40, 0, 0, 1}, {"", 1, tally{Good: 1, P99: 8}, 41, 0, 0, 2}, {"", 1, tally{Good: 2, P99: 7}, 42, 0, 0, 3}}
+	if got, want := median(rounds), (figure{"", 1, tally{Good: 2, P99: 8}, 40, 0, 0, 2}); got != want {
+		t.Errorf("medians are %+v, want %+v", got, want)
 	}
 }
