@@ -13,58 +13,39 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-func TestClock(t *testing.T) {
+// Clocks, certificates, free space and folders are well or not, and what is not has a cure.
+func TestFindings(t *testing.T) {
+	const day = 24 * time.Hour
+	clock := func(ahead time.Duration) doctor.Finding { return doctor.Clock(noon, noon.Add(ahead)) }
+	certificate := func(from, until time.Duration) doctor.Finding {
+		return doctor.Certificate(&x509.Certificate{NotBefore: noon.Add(from), NotAfter: noon.Add(until)}, noon)
+	}
 	for _, row := range []struct {
 		why  string
-		came time.Duration // after the time in the answer
+		got  doctor.Finding
 		want doctor.Result
 	}{
-		{"in the second that the answer names", 999 * time.Millisecond, doctor.OK},
-		{"counts allow two seconds ahead", 3 * time.Second, doctor.OK},
-		{"and two behind", -2 * time.Second, doctor.OK},
-		{"more ahead", 3*time.Second + time.Millisecond, doctor.Warning},
-		{"more behind", -2*time.Second - time.Millisecond, doctor.Warning},
-		{"signatures last five minutes", -5 * time.Minute, doctor.Warning},
-		{"no longer", 6 * time.Minute, doctor.Problem},
-		{"a machine without a clock", noon.Sub(time.Unix(0, 0)), doctor.Problem},
+		{"in the second that the answer names", clock(999 * time.Millisecond), doctor.OK},
+		{"counts allow two seconds ahead", clock(3 * time.Second), doctor.OK},
+		{"and two behind", clock(-2 * time.Second), doctor.OK},
+		{"more ahead", clock(3*time.Second + time.Millisecond), doctor.Warning},
+		{"more behind", clock(-2*time.Second - time.Millisecond), doctor.Warning},
+		{"signatures last five minutes", clock(-5 * time.Minute), doctor.Warning},
+		{"no longer", clock(6 * time.Minute), doctor.Problem},
+		{"a machine without a clock", clock(noon.Sub(time.Unix(0, 0))), doctor.Problem},
+		{"made yesterday, for three months", certificate(-day, 89*day), doctor.OK},
+		{"nobody renewed it in time", certificate(-80*day, 10*day), doctor.Warning},
+		{"over", certificate(-90*day, -time.Second), doctor.Problem},
+		{"for later, or the clock is behind", certificate(day, 90*day), doctor.Problem},
+		{"a full disk", doctor.Space("data", 0), doctor.Problem},
+		{"nearly full", doctor.Space("data", 64<<20-1), doctor.Problem},
+		{"little space", doctor.Space("data", 64<<20), doctor.Warning},
+		{"space", doctor.Space("data", 1<<30), doctor.OK},
+		{"a folder that is missing", doctor.Folder(t.TempDir() + "/none"), doctor.Warning},
+		{"a file in its place", doctor.Folder("doctor_test.go"), doctor.Problem},
 	} {
-		if got := doctor.Clock(noon, noon.Add(row.came)); got.Result != row.want || (got.Result == doctor.OK) != (got.Cure == "") {
-			t.Errorf("%s: %+v, want %s", row.why, got, row.want)
-		}
-	}
-}
-
-func TestCertificate(t *testing.T) {
-	const day = 24 * time.Hour
-	for _, row := range []struct {
-		why         string
-		from, until time.Duration // from noon on
-		want        doctor.Result
-	}{
-		{"made yesterday, for three months", -day, 89 * day, doctor.OK},
-		{"nobody renewed it in time", -80 * day, 10 * day, doctor.Warning},
-		{"over", -90 * day, -time.Second, doctor.Problem},
-		{"for later, or the clock is behind", day, 90 * day, doctor.Problem},
-	} {
-		leaf := &x509.Certificate{NotBefore: noon.Add(row.from), NotAfter: noon.Add(row.until)}
-		if got := doctor.Certificate(leaf, noon); got.Result != row.want || (got.Result == doctor.OK) != (got.Cure == "") {
-			t.Errorf("%s: %+v, want %s", row.why, got, row.want)
-		}
-	}
-}
-
-func TestSpace(t *testing.T) {
-	for free, want := range map[uint64]doctor.Result{0: doctor.Problem, 64<<20 - 1: doctor.Problem, 64 << 20: doctor.Warning, 1 << 30: doctor.OK} {
-		if got := doctor.Space("data", free); got.Result != want {
-			t.Errorf("%d bytes: %+v, want %s", free, got, want)
-		}
-	}
-}
-
-func TestFolder(t *testing.T) {
-	for folder, want := range map[string]doctor.Result{t.TempDir() + "/none": doctor.Warning, "doctor_test.go": doctor.Problem} {
-		if got := doctor.Folder(folder); got.Result != want || got.Cure == "" {
-			t.Errorf("%s: %+v, want %s", folder, got, want)
+		if row.got.Result != row.want || (row.got.Result == doctor.OK) != (row.got.Cure == "") {
+			t.Errorf("%s: %+v, want %s", row.why, row.got, row.want)
 		}
 	}
 }

@@ -1,15 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -99,19 +99,22 @@ func TestKindsAreThoseOfTheDocument(t *testing.T) {
 
 // The sample is a table that the program takes: its comments can be read, and its counts are theirs.
 func TestSampleIsATable(t *testing.T) {
-	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 	for _, item := range sampleItems(t) {
-		stored := value(t, object{"M": item}).(*types.AttributeValueMemberM).Value
+		put(t, endpoint, object{"TableName": table, "Item": item})
+	}
+	for _, stored := range dynamotest.Scan(t, client, table) {
+		r := layout.NewReader(stored)
 		if restore.KindOf(stored) == restore.Unknown {
-			t.Errorf("%v, %v: a restore of the table does not know it", item[layout.AttrPK], item[layout.AttrSK])
+			t.Errorf("%s, %s: a restore of the table does not know it", r.Text(layout.AttrPK), r.Text(layout.AttrSK))
 		}
-		if k, _ := kindOf(item); k.sk == layout.CommentSK && !layout.NoComment(stored) {
+		if r.Text(layout.AttrSK) == layout.CommentSK && !layout.NoComment(stored) {
 			if _, err := layout.Decode(stored); err != nil {
 				t.Error(err)
 			}
 		}
-		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: stored}))(t)
 	}
 	if err := dynamo.CheckLayout(t.Context(), client, table); err != nil {
 		t.Error(err)
@@ -122,35 +125,17 @@ func TestSampleIsATable(t *testing.T) {
 	}
 }
 
-// value returns a value in DynamoDB's JSON as the SDK has it.
-func value(t *testing.T, in object) types.AttributeValue {
+// put sends the input of PutItem to an engine as it is, in DynamoDB's JSON.
+func put(t *testing.T, endpoint string, input object) {
 	t.Helper()
-	for kind, v := range in {
-		switch kind {
-		case "S":
-			return layout.Text(v.(string))
-		case "N":
-			return &types.AttributeValueMemberN{Value: v.(string)}
-		case "BOOL":
-			return layout.Flag(v.(bool))
-		case "B":
-			var b []byte
-			must.Do(t, json.Unmarshal([]byte(`"`+v.(string)+`"`), &b))
-			return layout.Binary(b)
-		case "M":
-			out := layout.Item{}
-			for name, inner := range v.(object) {
-				out[name] = value(t, inner.(object))
-			}
-			return &types.AttributeValueMemberM{Value: out}
-		case "L":
-			out := &types.AttributeValueMemberL{}
-			for _, inner := range v.([]any) {
-				out.Value = append(out.Value, value(t, inner.(object)))
-			}
-			return out
-		}
+	request := must.Get(http.NewRequest(http.MethodPost, endpoint, bytes.NewReader(must.Get(json.Marshal(input))(t))))(t)
+	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	request.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
+	request.Header.Set("X-Amz-Date", "20260101T000000Z")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a/20260101/b/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	response := must.Get(http.DefaultClient.Do(request))(t)
+	defer response.Body.Close()
+	if said := must.Get(io.ReadAll(response.Body))(t); response.StatusCode != http.StatusOK {
+		t.Fatalf("%v: %s", input, said)
 	}
-	t.Fatalf("no type is known of %v", in)
-	return nil
 }

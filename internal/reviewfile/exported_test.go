@@ -19,13 +19,9 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-func appended(t interface{ Fatal(...any) }, comments ...comment.Comment) []byte {
-	var out []byte
+func appended(t must.TB, comments ...comment.Comment) (out []byte) {
 	for _, c := range comments {
-		var err error
-		if out, err = reviewfile.Append(out, c); err != nil {
-			t.Fatal(err)
-		}
+		out = must.Get(reviewfile.Append(out, c))(t)
 	}
 	return out
 }
@@ -142,6 +138,9 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"version":3`, `"version":3,"rejectedEdit":-1`, "edit that was rejected", "an edit below zero that was rejected"},
 		{`"version":3`, `"version":3,"rejectedEdit":2147483648`, "edit that was rejected", "a rejected edit that no answer can hold"},
 		{`"version":3`, `"version":3,"reports":-1`, "number of reports", "reports below zero"},
+		{`"version":3`, `"version":3,"votes":-7`, "the number of votes is not 0 to", "votes below zero"},
+		{`"version":3`, `"version":3,"votes":"7"`, "its votes is of another kind", "a text for votes"},
+		{`"version":3`, `"version":3,"verified":"yes"`, "its verified is of another kind", "a text for what was verified"},
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
 		{`"version":3`, `"version":2147483648`, "version 2147483648", "a version that no answer can hold"},
 		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},

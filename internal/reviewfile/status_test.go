@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -88,24 +87,6 @@ func TestTraits(t *testing.T) {
 		got, reason := first(t, file, reviewfile.Options{Format: reviewfile.TSV})
 		if !asWanted(reason, row.reason) || got.Verified != row.verified || got.ImportedVotes.Helpful != row.votes {
 			t.Errorf("%s: verified %v, %d votes, %q, want %q", row.why, got.Verified, got.ImportedVotes.Helpful, reason, row.reason)
-		}
-	}
-}
-
-// An exported line with impossible votes or verification is rejected.
-func TestWrongTraitsOfAnExport(t *testing.T) {
-	line, err := reviewfile.Append(nil, comment.Comment{
-		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Votes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Verified: true,
-	})
-	must.Do(t, err)
-	for _, row := range []struct{ old, new, reason string }{
-		{`"votes":7`, `"votes":-7`, "the number of votes is not 0 to"},
-		{`"votes":7`, `"votes":"7"`, "its votes is of another kind"},
-		{`"verified":true`, `"verified":"yes"`, "its verified is of another kind"},
-	} {
-		line := strings.Replace(string(line), row.old, row.new, 1)
-		if _, reason := first(t, line, reviewfile.Options{Format: reviewfile.JSONLines, Restore: true}); !asWanted(reason, row.reason) {
-			t.Errorf("%s: %q, want %s", row.new, reason, row.reason)
 		}
 	}
 }
