@@ -126,16 +126,19 @@ func script(t *testing.T, text string) string {
 
 func TestDataOutlivesTheEngine(t *testing.T) {
 	o := options(t)
+	o.Shared = true
 	first := running(t, o)
 	a := api{t, first.Endpoint()}
 	a.createTable("comments")
 	a.write("comments", 0, 25)
+	checkShared(t, "while the engine runs", o.Folder, first.Endpoint())
 	stop(t, first)
 	ended(t, first)
 	if err := first.Err(); err != nil {
 		t.Errorf("after Stop the engine reports %v", err)
 	}
 	stop(t, first) // a second Stop changes nothing
+	checkShared(t, "after the engine was stopped", o.Folder, "")
 
 	second := running(t, o)
 	if n := len(api{t, second.Endpoint()}.records("comments", 0)); n != 25 {

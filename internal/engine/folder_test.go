@@ -28,15 +28,6 @@ func TestSharedLeavesAnUnusedFolderAlone(t *testing.T) {
 	}
 }
 
-func TestSharedAfterStop(t *testing.T) {
-	o := options(t)
-	o.Shared = true
-	e := running(t, o)
-	checkShared(t, "while the engine runs", o.Folder, e.Endpoint())
-	stop(t, e)
-	checkShared(t, "after the engine was stopped", o.Folder, "")
-}
-
 func TestPrivateEngineIsNotShared(t *testing.T) {
 	o := options(t)
 	running(t, o)

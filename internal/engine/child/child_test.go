@@ -52,8 +52,11 @@ func wait(t *testing.T, c *Child) {
 	}
 }
 
+// The log may hold words of an earlier run.
 func TestStopAsksFirst(t *testing.T) {
-	c := shell(t, logFile(t), `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
+	log := logFile(t)
+	write(t, log, "words of an earlier run\n")
+	c := shell(t, log, `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
 	must.Do(t, c.Stop(patience))
 	if words := c.LastWords(); words != "ready | asked" {
 		t.Errorf("the child's last words are %q: it was not asked to end", words)
@@ -71,6 +74,10 @@ func TestStopKillsTheStubborn(t *testing.T) {
 
 func TestStopFromEverywhere(t *testing.T) {
 	c := shell(t, logFile(t), `echo ready; while :; do :; done`)
+	group := c.watchdog.group()
+	if err := syscall.Kill(-group, 0); err != nil {
+		t.Fatalf("no group to look at: %v", err)
+	}
 	var stops sync.WaitGroup
 	for range 4 {
 		stops.Go(func() {
@@ -81,6 +88,9 @@ func TestStopFromEverywhere(t *testing.T) {
 	}
 	stops.Wait()
 	wait(t, c)
+	if err := syscall.Kill(-group, 0); err == nil {
+		t.Error("the child's group has members after Stop")
+	}
 }
 
 // TestWatchdogKillsTheGroup lets go of the watchdog's pipe as the kernel does when we die.
@@ -90,27 +100,6 @@ func TestWatchdogKillsTheGroup(t *testing.T) {
 	wait(t, c)
 	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("the child ended with %v, want it killed", err)
-	}
-}
-
-func TestNobodyIsLeftBehind(t *testing.T) {
-	c := shell(t, logFile(t), `echo ready; while :; do :; done`)
-	group := c.watchdog.group()
-	if err := syscall.Kill(-group, 0); err != nil {
-		t.Fatalf("no group to look at: %v", err)
-	}
-	must.Do(t, c.Stop(patience))
-	if err := syscall.Kill(-group, 0); err == nil {
-		t.Error("the child's group has members after Stop")
-	}
-}
-
-func TestLastWordsAreOfThisRun(t *testing.T) {
-	log := logFile(t)
-	write(t, log, "words of an earlier run\n")
-	c := shell(t, log, `echo ready; while :; do :; done`)
-	if words := c.LastWords(); words != "ready" {
-		t.Errorf("last words: %q", words)
 	}
 }
 
