@@ -43,8 +43,8 @@ func TestPermissions(t *testing.T) {
 		}
 		compareGrants(t, want, "api")
 	})
+	commands := actionsOfCommands(t, p)
 	t.Run("doctor tries what a server does", func(t *testing.T) {
-		commands := actionsOfCommands(t, p)
 		for _, action := range commands["serve"] {
 			if !slices.Contains(commands["doctor"], action) {
 				t.Errorf("talkback doctor does not try %s", action)
@@ -52,7 +52,7 @@ func TestPermissions(t *testing.T) {
 		}
 	})
 	t.Run("table in docs/operate/aws.md", func(t *testing.T) {
-		if diff := cmp.Diff(actionsOfCommands(t, p), documented(t)); diff != "" {
+		if diff := cmp.Diff(commands, documented(t)); diff != "" {
 			t.Errorf("docs/operate/aws.md lists other actions than the commands take (-takes +listed):\n%s", diff)
 		}
 	})

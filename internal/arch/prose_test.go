@@ -69,7 +69,7 @@ func TestDocumentsUseTheFieldsWords(t *testing.T) {
 func TestCodeUsesTheFieldsWords(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, path := range must.Get(filepath.Glob(filepath.Join(p.Dir, "*.go")))(t) {
-			for position, text := range textsOf(t, path) {
+			for text, position := range textsOf(t, path) {
 				for _, word := range coined(text) {
 					t.Errorf("%s has %s", position, word)
 				}
@@ -84,25 +84,25 @@ func TestSchemaUsesTheFieldsWords(t *testing.T) {
 	}
 }
 
-// textsOf returns the comments, names and strings of a file of hand-written code, by their
-// positions.
-func textsOf(t *testing.T, path string) map[string]string {
+// textsOf returns the comments, names and strings of a file of hand-written code, each with one of
+// its positions.
+func textsOf(t *testing.T, path string) map[string]token.Position {
 	fset := token.NewFileSet()
 	file := must.Get(parser.ParseFile(fset, path, nil, parser.ParseComments))(t)
-	texts := map[string]string{}
+	texts := map[string]token.Position{}
 	if ast.IsGenerated(file) || filepath.Base(path) == "prose_test.go" {
 		return texts
 	}
 	for _, group := range file.Comments {
-		texts[fset.Position(group.Pos()).String()] = group.Text()
+		texts[group.Text()] = fset.Position(group.Pos())
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
-			texts[fset.Position(n.Pos()).String()] = wordsOf(n.Name)
+			texts[wordsOf(n.Name)] = fset.Position(n.Pos())
 		case *ast.BasicLit:
 			if n.Kind == token.STRING && n.Value != `"he"` { // Hebrew
-				texts[fset.Position(n.Pos()).String()] = n.Value
+				texts[n.Value] = fset.Position(n.Pos())
 			}
 		}
 		return true

@@ -18,6 +18,8 @@ type program struct {
 	// uses are, for each function and each variable of a package, the objects that its declaration
 	// names.
 	uses map[types.Object][]types.Object
+	// next are the objects that each object reaches directly, as far as they were worked out.
+	next map[types.Object][]types.Object
 	// named are the types declared in packages.
 	named []*types.Named
 	// foreign are the interfaces of other modules by which these call back.
@@ -44,7 +46,7 @@ var loadOnce = sync.OnceValues(func() ([]*goload.Package, error) {
 // loadProgram returns the program made of some packages of this module.
 func loadProgram(t *testing.T, paths ...string) program {
 	t.Helper()
-	p := program{uses: map[types.Object][]types.Object{}}
+	p := program{uses: map[types.Object][]types.Object{}, next: map[types.Object][]types.Object{}}
 	for _, pkg := range loadModule(t) {
 		if !slices.Contains(paths, pkg.PkgPath) {
 			continue
@@ -134,13 +136,17 @@ func (p program) reach(from types.Object, without ...types.Object) map[types.Obj
 			continue
 		}
 		reached[object] = true
-		left = append(left, p.uses[object]...)
-		switch o := object.(type) {
-		case *types.Func:
-			left = append(left, p.implementations(o)...)
-		case *types.TypeName:
-			left = append(left, p.callbacks(o.Type())...)
+		next, known := p.next[object]
+		if !known {
+			switch o := object.(type) {
+			case *types.Func:
+				next = p.implementations(o)
+			case *types.TypeName:
+				next = p.callbacks(o.Type())
+			}
+			p.next[object] = append(next, p.uses[object]...)
 		}
+		left = append(left, p.next[object]...)
 	}
 	return reached
 }
