@@ -14,15 +14,13 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// eachSource parses every file of shipped, hand-written code.
-func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fset *token.FileSet)) {
+// eachSource goes through every file of shipped, hand-written code.
+func eachSource(t *testing.T, look func(folder string, file *ast.File, fset *token.FileSet)) {
 	t.Helper()
-	for _, p := range packages(t) {
-		for _, name := range p.GoFiles {
-			path, fset := filepath.Join(p.Dir, name), token.NewFileSet()
-			file := must.Get(parser.ParseFile(fset, path, nil, parser.ParseComments))(t)
+	for _, p := range loadModule(t) {
+		for _, file := range p.Syntax {
 			if !ast.IsGenerated(file) {
-				look(p, path, file, fset)
+				look(pkg{ImportPath: p.PkgPath}.local(), file, p.Fset)
 			}
 		}
 	}
@@ -46,14 +44,14 @@ var environment = map[string]string{
 }
 
 func TestEnvironmentIsReadInOnePlace(t *testing.T) {
-	eachSource(t, func(p pkg, path string, file *ast.File, fset *token.FileSet) {
+	eachSource(t, func(folder string, file *ast.File, fset *token.FileSet) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true
 			}
 			x, ok := call.X.(*ast.Ident)
-			where := filepath.Join(p.local(), filepath.Base(path))
+			where := filepath.Join(folder, filepath.Base(fset.Position(call.Pos()).Filename))
 			if ok && x.Name == "os" && (call.Sel.Name == "Getenv" || call.Sel.Name == "LookupEnv") && environment[where] == "" {
 				t.Errorf("%s reads the environment; settings are flags of the package command", fset.Position(call.Pos()))
 			}
@@ -63,7 +61,7 @@ func TestEnvironmentIsReadInOnePlace(t *testing.T) {
 }
 
 func TestExportedNamesAreDescribed(t *testing.T) {
-	eachSource(t, func(_ pkg, _ string, file *ast.File, fset *token.FileSet) {
+	eachSource(t, func(_ string, file *ast.File, fset *token.FileSet) {
 		for _, declaration := range file.Decls {
 			for _, name := range undescribed(declaration) {
 				t.Errorf("%s: %s has no comment", fset.Position(declaration.Pos()), name)

@@ -10,7 +10,7 @@ import (
 // has a condition: UpdateItem, and updates within a transaction.
 func TestEveryUpdateHasACondition(t *testing.T) {
 	found := 0
-	eachSource(t, func(_ pkg, _ string, file *ast.File, fset *token.FileSet) {
+	eachSource(t, func(_ string, file *ast.File, fset *token.FileSet) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			literal, ok := n.(*ast.CompositeLit)
 			if !ok {

@@ -97,8 +97,3 @@ func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
 	must.Do(tb, group.Wait())
 	return p.ask(tb, askUsage).since(before)
 }
-
-// since returns what a program used between two statements.
-func (s statement) since(before statement) usage {
-	return usage{cpu: s.cpu() - before.cpu(), allocs: s.Allocations - before.Allocations}
-}

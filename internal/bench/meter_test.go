@@ -10,10 +10,13 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// usage is what the process has used, in all or for an action.
+// usage is what a process has used, in all or for an action. Programs report theirs as JSON.
 type usage struct {
-	time, cpu time.Duration
-	allocs    uint64
+	time            time.Duration
+	CPUMicroseconds int64  `json:"cpuMicroseconds"`
+	Allocations     uint64 `json:"allocations"`
+	// MemoryBytes are the heap's, after a collection, and the stacks'. They are 0 unless asked for.
+	MemoryBytes uint64 `json:"memoryBytes"`
 }
 
 // used is what the process has used until now.
@@ -25,9 +28,9 @@ func used() (usage, error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	return usage{
-		time:   time.Since(began),
-		cpu:    time.Duration(process.Utime.Nano() + process.Stime.Nano()),
-		allocs: memory.Mallocs,
+		time:            time.Since(began),
+		CPUMicroseconds: (process.Utime.Nano() + process.Stime.Nano()) / 1000,
+		Allocations:     memory.Mallocs,
 	}, nil
 }
 
@@ -45,7 +48,7 @@ func measure(tb testing.TB, calls int, f func()) usage {
 
 // since returns what was used after an earlier moment.
 func (u usage) since(before usage) usage {
-	return usage{time: u.time - before.time, cpu: u.cpu - before.cpu, allocs: u.allocs - before.allocs}
+	return usage{time: u.time - before.time, CPUMicroseconds: u.CPUMicroseconds - before.CPUMicroseconds, Allocations: u.Allocations - before.Allocations}
 }
 
 // readings are the usages of batches of the same size.
@@ -62,5 +65,5 @@ func (r readings) median(f func(usage) float64) float64 {
 }
 
 func seconds(u usage) float64     { return u.time.Seconds() }
-func cpuSeconds(u usage) float64  { return u.cpu.Seconds() }
-func allocations(u usage) float64 { return float64(u.allocs) }
+func cpuSeconds(u usage) float64  { return float64(u.CPUMicroseconds) / 1e6 }
+func allocations(u usage) float64 { return float64(u.Allocations) }

@@ -59,8 +59,8 @@ func (s *shop) profile(b *testing.B, p *program, requests [][]byte, file string)
 	p.ask(b, askProfile+file)
 	used := p.serve(b, requests, profiled)
 	p.ask(b, askProfiled+file)
-	b.ReportMetric(used.cpu.Seconds()*1e6/profiled, p.name+"-cpu-µs")
-	b.ReportMetric(float64(used.allocs)/profiled, p.name+"-allocs")
+	b.ReportMetric(cpuSeconds(used)*1e6/profiled, p.name+"-cpu-µs")
+	b.ReportMetric(allocations(used)/profiled, p.name+"-allocs")
 }
 
 // profileAsAsked begins or ends a profile in a program, if the question asks for that.

@@ -50,16 +50,6 @@ type program struct {
 	countsAllocations bool
 }
 
-// statement is a program's report of its usage.
-type statement struct {
-	CPUMicroseconds int64  `json:"cpuMicroseconds"`
-	Allocations     uint64 `json:"allocations"`
-	// MemoryBytes are the heap's, after a collection, and the stacks'. They are 0 unless asked for.
-	MemoryBytes uint64 `json:"memoryBytes"`
-}
-
-func (s statement) cpu() time.Duration { return time.Duration(s.CPUMicroseconds) * time.Microsecond }
-
 // The questions to a program, a line each.
 const (
 	askUsage  = "usage"
@@ -107,7 +97,7 @@ func startBinary(tb testing.TB, binary, main, name string, environment ...string
 }
 
 // ask asks a program for its usage.
-func (p *program) ask(tb testing.TB, what string) (said statement) {
+func (p *program) ask(tb testing.TB, what string) (said usage) {
 	tb.Helper()
 	must.Get(fmt.Fprintln(p.asks, what))(tb)
 	if !p.answers.Scan() {
@@ -147,12 +137,11 @@ func runProgram(name string) int {
 	return 0
 }
 
-func stated(asked string) statement {
-	now, err := used()
+func stated(asked string) usage {
+	said, err := used()
 	if err != nil {
 		panic(err) // of this process, at this time: there is no reason
 	}
-	said := statement{CPUMicroseconds: now.cpu.Microseconds(), Allocations: now.allocs}
 	if asked == askMemory {
 		runtime.GC()
 		runtime.GC() // frees objects of finalizers and pools
