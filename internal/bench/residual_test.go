@@ -64,20 +64,11 @@ func (s sieve) sufficient(b *testing.B) *int32 {
 
 // page is a page as a server sends it.
 func (s sieve) page(b *testing.B) []byte {
-	comments := must.Get(bareDecodeAll(s.read(b)[:pageSize]))(b)
-	return must.Get(json.Marshal(comments))(b)
-}
-
-// bareDecodeAll reads comments from items.
-func bareDecodeAll(items []bareItem) ([]bareComment, error) {
-	out := make([]bareComment, len(items))
-	for i, item := range items {
-		var err error
-		if out[i], err = bareDecode(item); err != nil {
-			return nil, err
-		}
+	comments := make([]bareComment, pageSize)
+	for i, item := range s.read(b)[:pageSize] {
+		comments[i] = must.Get(bareDecode(item))(b)
 	}
-	return out, nil
+	return must.Get(json.Marshal(comments))(b)
 }
 
 // read reads the items and drops those of other ratings that the table left.

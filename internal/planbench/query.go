@@ -32,15 +32,8 @@ type parsedQuery struct {
 	shown     []string
 }
 
-// condition requires an attribute to have one of some values.
-type condition struct {
-	attribute string
-	values    []string
-	// contains requires the attribute to contain the value, lacks forbids it.
-	contains, lacks bool
-	// from requires the attribute to be at least the value, to at most.
-	from, to bool
-}
+// condition reports whether an item is kept.
+type condition func(item) bool
 
 // The expressions of calls that read lists. A name of a value begins with a colon.
 var (
@@ -109,22 +102,23 @@ func conditions(expression string, value func(name string) string) ([]condition,
 	var out []condition
 	for _, part := range strings.Split(expression, " AND ") {
 		if trait := traitExpression.FindStringSubmatch(part); trait != nil {
-			out = append(out, condition{attribute: trait[2], values: []string{value(trait[3])}, contains: true, lacks: trait[1] != ""})
-			continue
-		}
-		if date := dateExpression.FindStringSubmatch(part); date != nil {
-			out = append(out, condition{attribute: date[1], values: []string{value(date[3])}, from: date[2] == ">", to: date[2] == "<"})
-			continue
-		}
-		in := inExpression.FindStringSubmatch(part)
-		if in == nil {
+			wanted, has := value(trait[3]), trait[1] == ""
+			out = append(out, func(it item) bool { return strings.Contains(text(it[trait[2]]), wanted) == has })
+		} else if date := dateExpression.FindStringSubmatch(part); date != nil {
+			bound := value(date[3])
+			out = append(out, func(it item) bool {
+				at := text(it[date[1]])
+				return at == bound || (at > bound) == (date[2] == ">")
+			})
+		} else if in := inExpression.FindStringSubmatch(part); in != nil {
+			var values []string
+			for name := range strings.SplitSeq(in[2], ",") {
+				values = append(values, value(name))
+			}
+			out = append(out, func(it item) bool { return slices.Contains(values, text(it[in[1]])) })
+		} else {
 			return nil, fmt.Errorf("a table in memory does not know the filter %s", part)
 		}
-		c := condition{attribute: in[1]}
-		for _, name := range strings.Split(in[2], ",") {
-			c.values = append(c.values, value(name))
-		}
-		out = append(out, c)
 	}
 	return out, nil
 }
@@ -156,21 +150,7 @@ func firstFrom(entries []entry, sort string) int {
 }
 
 func (q parsedQuery) keeps(it item) bool {
-	for _, c := range q.filter {
-		if c.contains && strings.Contains(text(it[c.attribute]), c.values[0]) == c.lacks {
-			return false
-		}
-		if c.from || c.to {
-			if at := text(it[c.attribute]); c.from && at < c.values[0] || c.to && at > c.values[0] {
-				return false
-			}
-			continue
-		}
-		if !c.contains && !slices.Contains(c.values, text(it[c.attribute])) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.filter, func(keeps condition) bool { return !keeps(it) })
 }
 
 // pick returns an item with only some of its attributes.
