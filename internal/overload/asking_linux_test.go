@@ -20,11 +20,6 @@ func always(text string) func() string { return func() string { return text } }
 // at returns the times of n requests that are due at once.
 func at(due time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{due}, n) }
 
-func run(t *testing.T, g *generator, flows ...*flow) {
-	t.Helper()
-	must.Do(t, g.run(flows...))
-}
-
 // The generator reads every kind of net/http answer to its end, one after the other over few connections.
 func TestAsking(t *testing.T) {
 	var connections atomic.Int64
@@ -40,7 +35,7 @@ func TestAsking(t *testing.T) {
 	for path, status := range map[string]int{"/short": 200, "/refused": 503, "/nothing": 204, "/long": 200, "/closing": 200} {
 		connections.Store(0)
 		f := &flow{target: to(t, server.URL+path, always("{}")), due: at(0, 3), again: 50 * time.Millisecond}
-		run(t, g, f)
+		must.Do(t, g.run(f))
 		n, opened := len(f.due), int(connections.Load())
 		good, refused := 0, 0
 		switch status {
@@ -75,7 +70,7 @@ func TestAsked(t *testing.T) {
 		next++
 		return bodies[next-1]
 	})}
-	run(t, newGenerator(t), f)
+	must.Do(t, newGenerator(t).run(f))
 	for range bodies {
 		if request := <-got; !slices.Contains(bodies, request[len("POST/graphqlapplication/json"):]) {
 			t.Errorf("%s arrived", request)
@@ -94,14 +89,14 @@ func TestAskingInVain(t *testing.T) {
 	must.Do(t, g.prepare(cut, 2))
 	for _, target := range []*target{cut, to(t, gone.URL+"/short", always("{}"))} {
 		failing, answered := &flow{target: target, due: at(0, 10)}, &flow{target: whole, due: at(time.Millisecond, 10)}
-		run(t, g, failing, answered)
+		must.Do(t, g.run(failing, answered))
 		if failing.failed != 10 || len(answered.good) != 10 {
 			t.Errorf("%d fail, %d are answered, want 10 of each", failing.failed, len(answered.good))
 		}
 	}
 	server.CloseClientConnections() // unused ones are dropped
 	after := &flow{target: whole, due: at(0, 5)}
-	run(t, g, after)
+	must.Do(t, g.run(after))
 	if len(after.good) != 5 {
 		t.Errorf("%d of 5 are answered over new connections", len(after.good))
 	}
@@ -123,7 +118,7 @@ func TestOpenLoop(t *testing.T) {
 	g := newGenerator(t)
 	due := atRandom(rand.New(rand.NewPCG(1, 2)), clients/0.1, time.Second)[:clients]
 	f := &flow{target: to(t, server.URL, always("{}")), due: due}
-	run(t, g, f)
+	must.Do(t, g.run(f))
 	if len(f.good) != clients {
 		t.Fatalf("%d of %d are answered, %d fail", len(f.good), clients, f.failed)
 	}
@@ -134,7 +129,7 @@ func TestOpenLoop(t *testing.T) {
 	defer deaf.Close()
 	defer close(hung)
 	f = &flow{target: to(t, deaf.URL, always("{}")), due: due}
-	run(t, g, f)
+	must.Do(t, g.run(f))
 	if f.failed != clients || len(g.open) > clients {
 		t.Errorf("%d of %d give up, %d connections are open", f.failed, clients, len(g.open))
 	}
@@ -153,7 +148,7 @@ func TestClosedLoop(t *testing.T) {
 	}))
 	defer server.Close()
 	f := &flow{target: to(t, server.URL, always("{}")), due: at(0, clients), again: 100 * time.Millisecond}
-	run(t, newGenerator(t), f)
+	must.Do(t, newGenerator(t).run(f))
 	if most.Load() > clients || len(f.good) <= clients || len(f.good) != len(f.due) {
 		t.Errorf("%d requests at a time, %d answers to %d requests", most.Load(), len(f.good), len(f.due))
 	}
@@ -161,7 +156,7 @@ func TestClosedLoop(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(refuse))
 	defer refusing.Close()
 	f = &flow{target: to(t, refusing.URL, always("{}")), due: at(0, clients), again: 10 * pause}
-	run(t, newGenerator(t), f)
+	must.Do(t, newGenerator(t).run(f))
 	if n := len(f.refused); n <= clients || n > 10*clients || !slices.IsSorted(f.due) {
 		t.Errorf("%d refusals in ten pauses of %d clients", n, clients)
 	}

@@ -87,7 +87,7 @@ func TestCrowds(t *testing.T) {
 			time.Sleep(calmTime)
 			server := m.servers[0].direct()
 			f := &flow{target: server, due: make([]time.Duration, clients), again: crowdTime, rude: true}
-			m.run(t, f)
+			must.Do(t, m.generator.run(f))
 			for _, c := range server.idle {
 				m.generator.close(c)
 			}
@@ -101,7 +101,7 @@ func TestCrowds(t *testing.T) {
 	}
 	fmt.Println(crowded(rows, kept(of)))
 	if *out != "" {
-		write(t, *out+"-crowds.csv", tallies("clients", rows))
+		must.Do(t, os.WriteFile(*out+"-crowds.csv", tallies("clients", rows), 0o644))
 	}
 }
 
@@ -116,9 +116,9 @@ func TestMeasure(t *testing.T) {
 	figures = append(figures, m.rounds(t, considerate, len(variants))...)
 	fmt.Println(markdown(m.capacity, figures, seconds))
 	if *out != "" {
-		write(t, *out+".csv", lines(figures))
-		write(t, *out+"-recovery.csv", tallies("second", seconds))
-		write(t, *out+".svg", picture(figures))
+		must.Do(t, os.WriteFile(*out+".csv", lines(figures), 0o644))
+		must.Do(t, os.WriteFile(*out+"-recovery.csv", tallies("second", seconds), 0o644))
+		must.Do(t, os.WriteFile(*out+".svg", picture(figures), 0o644))
 	}
 }
 
@@ -192,13 +192,8 @@ func (m *measurement) to(t *testing.T, url string, asked *questions) *target {
 func (m *measurement) crowd(t *testing.T, s *server, lasting time.Duration) tally {
 	t.Helper()
 	f := &flow{target: s.target, due: make([]time.Duration, crowd), again: lasting}
-	m.run(t, f)
+	must.Do(t, m.generator.run(f))
 	return f.tally(lasting)
-}
-
-func (m *measurement) run(t *testing.T, flows ...*flow) {
-	t.Helper()
-	must.Do(t, m.generator.run(flows...))
 }
 
 // step sends a load to one server, and a few requests to the one that refuses everything. The time of these is the
@@ -215,7 +210,7 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	beside := &flow{target: m.refuser, due: atRandom(m.r, refused, stepTime)}
 	m.table.lateness() // discards the earlier ones
 	before := s.used(t)
-	m.run(t, toServer, beside)
+	must.Do(t, m.generator.run(toServer, beside))
 	busy := (s.used(t) - before).Seconds() / stepTime.Seconds()
 	got, floor := toServer.tally(stepTime), beside.tally(stepTime).RefusedP99
 	table, passed := m.table.lateness()
@@ -228,7 +223,7 @@ func (m *measurement) recover(t *testing.T, s *server) []row {
 	t.Helper()
 	at := func(load float64, lasting time.Duration) tally {
 		f := &flow{target: s.target, due: atRandom(m.r, load*m.capacity, lasting)}
-		m.run(t, f)
+		must.Do(t, m.generator.run(f))
 		return f.tally(lasting)
 	}
 	time.Sleep(calmTime)
@@ -238,11 +233,6 @@ func (m *measurement) recover(t *testing.T, s *server) []row {
 		seconds = append(seconds, row{number + 1, at(0.5, time.Second)})
 	}
 	return seconds
-}
-
-func write(t *testing.T, file string, content []byte) {
-	t.Helper()
-	must.Do(t, os.WriteFile(file, content, 0o644))
 }
 
 // newTable fills a table.

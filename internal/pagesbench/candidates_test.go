@@ -84,37 +84,33 @@ func until[S closer](t *testing.T, s S, err error) S {
 func openSQLite(t *testing.T) subject {
 	folder := t.TempDir()
 	s, err := relational.OpenSQLite(t.Context(), filepath.Join(folder, "pages.db"))
-	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return subject{Store: until(t, s, err), size: bytesIn(folder)}
 }
 
 func openFiles(t *testing.T) subject {
 	folder := t.TempDir()
 	s, err := objects.OpenFolder(t.Context(), folder)
-	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return subject{Store: until(t, s, err), size: bytesIn(folder)}
 }
 
 func openS3(t *testing.T) subject {
 	server := s3test.Start(t)
 	server.Environment(t)
 	s, err := objects.OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/measured")
-	return subject{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, server.Path("measured")) }}
+	return subject{Store: until(t, s, err), size: bytesIn(server.Path("measured"))}
 }
 
-// bytesIn returns the total size of the files in a folder.
-func bytesIn(t *testing.T, folder string) (sum int64) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+// bytesIn returns a function that returns the total size of the files in a folder.
+func bytesIn(folder string) func(t *testing.T) int64 {
+	return func(t *testing.T) (sum int64) {
+		must.Do(t, filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				sum += must.Get(entry.Info())(t).Size()
+			}
 			return err
-		}
-		info, err := entry.Info()
-		if err == nil {
-			sum += info.Size()
-		}
-		return err
-	})
-	must.Do(t, err)
-	return sum
+		}))
+		return sum
+	}
 }
 
 func openRedis(t *testing.T) subject {
