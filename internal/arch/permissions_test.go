@@ -94,13 +94,11 @@ func compareGrants(t *testing.T, want map[string]bool, function string) {
 	}
 }
 
-// read returns the text of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	return string(must.Get(os.ReadFile(path))(t))
 }
 
-// between returns the text between two marks.
 func between(text, from, to string) string {
 	_, rest, _ := strings.Cut(text, from)
 	found, _, _ := strings.Cut(rest, to)

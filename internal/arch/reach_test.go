@@ -66,7 +66,6 @@ func loadProgram(t *testing.T, paths ...string) program {
 	return p
 }
 
-// typesOf are the types that a package declares.
 func typesOf(pkg *types.Package) []*types.Named {
 	var out []*types.Named
 	for _, name := range pkg.Scope().Names() {
@@ -151,7 +150,6 @@ func (p program) reach(from types.Object, without ...types.Object) map[types.Obj
 	return reached
 }
 
-// implementations returns the methods that implement an interface's method.
 func (p program) implementations(method *types.Func) []types.Object {
 	if method.Signature().Recv() == nil {
 		return nil

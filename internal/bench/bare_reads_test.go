@@ -31,7 +31,6 @@ type learnedPage struct {
 	Calls   []json.RawMessage
 }
 
-// learned is a page that the server was asked for.
 func learned(body []byte, calls []tapedCall) learnedPage {
 	page := learnedPage{Request: body}
 	for _, c := range calls {
@@ -40,7 +39,6 @@ func learned(body []byte, calls []tapedCall) learnedPage {
 	return page
 }
 
-// learn records the calls that the server made for a page.
 func (r bareReads) learn(page learnedPage) error {
 	var request bareRequest
 	if err := json.Unmarshal(page.Request, &request); err != nil {
@@ -58,7 +56,6 @@ func (r bareReads) learn(page learnedPage) error {
 	return nil
 }
 
-// key identifies a page.
 func (r bareRequest) key() string {
 	key := r.Variables.Product + " " + strconv.Itoa(r.Variables.First) + " " + strings.Join(r.Variables.Filter.Languages, ",")
 	for _, rating := range r.Variables.Filter.Ratings {

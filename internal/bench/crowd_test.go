@@ -55,7 +55,6 @@ func (c *connection) begin(body []byte) error {
 	return err
 }
 
-// end reads the answer to a request.
 func (c *connection) end() ([]byte, error) {
 	response, err := http.ReadResponse(c.answers, nil)
 	if err != nil {

@@ -19,7 +19,6 @@ type usage struct {
 	MemoryBytes uint64 `json:"memoryBytes"`
 }
 
-// used is what the process has used until now.
 func used() (usage, error) {
 	var process syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &process); err != nil {
@@ -37,7 +36,6 @@ func used() (usage, error) {
 // began is any moment before the first measurement.
 var began = time.Now()
 
-// measure is what a number of calls of f used.
 func measure(tb testing.TB, calls int, f func()) usage {
 	before := must.Get(used())(tb)
 	for range calls {
@@ -46,7 +44,6 @@ func measure(tb testing.TB, calls int, f func()) usage {
 	return must.Get(used())(tb).since(before)
 }
 
-// since returns what was used after an earlier moment.
 func (u usage) since(before usage) usage {
 	return usage{time: u.time - before.time, CPUMicroseconds: u.CPUMicroseconds - before.CPUMicroseconds, Allocations: u.Allocations - before.Allocations}
 }

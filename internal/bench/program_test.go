@@ -96,7 +96,6 @@ func startBinary(tb testing.TB, binary, main, name string, environment ...string
 	return p
 }
 
-// ask asks a program for its usage.
 func (p *program) ask(tb testing.TB, what string) (said usage) {
 	tb.Helper()
 	must.Get(fmt.Fprintln(p.asks, what))(tb)
@@ -196,7 +195,6 @@ func serveBare() (string, error) {
 	return serveHandler(bareHandler{client: bareClient(), table: os.Getenv(tableVariable), reads: reads})
 }
 
-// servePublished runs the published way.
 func servePublished() (string, error) {
 	return serveHandler(bareHandler{client: bareClient(), table: os.Getenv(tableVariable), published: true})
 }

@@ -80,7 +80,6 @@ func (t *tape) Do(request *http.Request) (*http.Response, error) {
 	return answer.response(request), nil
 }
 
-// find finds the answer of a call.
 func (t *tape) find(request *http.Request, as tapedCall) (recorded, error) {
 	t.mu.RLock()
 	answer, known := t.written[as]
@@ -113,7 +112,6 @@ func (t *tape) understand(request *http.Request, as tapedCall) (recorded, error)
 	return answer, nil
 }
 
-// record passes a call on to the engine.
 func (t *tape) record(request *http.Request, body string) (recorded, error) {
 	answer, err := passOn(request, body)
 	if err != nil {
@@ -132,7 +130,6 @@ func (t *tape) record(request *http.Request, body string) (recorded, error) {
 	return answer, nil
 }
 
-// passOn sends a call to the engine.
 func passOn(request *http.Request, body string) (recorded, error) {
 	passedOn := request.Clone(request.Context())
 	passedOn.Body = io.NopCloser(strings.NewReader(body))

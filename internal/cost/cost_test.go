@@ -114,7 +114,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// line returns the line of a bill with a name.
 func line(t *testing.T, b Bill, what string) Line {
 	t.Helper()
 	for _, l := range b.Lines {

@@ -214,7 +214,6 @@ func TestTheEngineBillsPages(t *testing.T) {
 	}
 }
 
-// view reads a page of a kind.
 func (s *shop) view(kind, product string) {
 	ctx := s.t.Context()
 	q := comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: int(s.w.PageSize)}}

@@ -46,7 +46,6 @@ func examiner(endpoint, table, lacks string) doctor.Examiner {
 	return doctor.Examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
 }
 
-// everything runs all checks of a table.
 func everything(ctx context.Context, e doctor.Examiner) []doctor.Finding {
 	all, there := e.Shape(ctx, false)
 	if !there {

@@ -23,7 +23,6 @@ type object = map[string]any
 
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// call makes one call and decodes its answer.
 func (a api) call(target string, body, answer any) {
 	a.t.Helper()
 	must.Do(a.t, a.try(target, body, answer))

@@ -67,7 +67,6 @@ func stop(t testing.TB, e *Engine) {
 	must.Do(t, e.Stop())
 }
 
-// until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -80,7 +79,6 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// ended waits until an engine has ended.
 func ended(t *testing.T, e *Engine) {
 	t.Helper()
 	select {

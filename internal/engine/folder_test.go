@@ -80,7 +80,6 @@ func TestOthersReadNothing(t *testing.T) {
 	}
 }
 
-// modes returns the modes of the files in a folder.
 func modes(t *testing.T, folder string) map[string]os.FileMode {
 	t.Helper()
 	entries := must.Get(os.ReadDir(folder))(t)

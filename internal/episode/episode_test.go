@@ -35,7 +35,6 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "{}")
 }
 
-// request is a call to a table.
 func request(ctx context.Context, address, operation, body string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
 	if err != nil {

@@ -50,7 +50,6 @@ func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
 	return counts
 }
 
-// ids returns the IDs of all comments in the table.
 func (x table) ids() (ids []comment.ID) {
 	x.Helper()
 	scanner := dynamo.NewScanner(x.client, x.name, 1)

@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// always returns a function that returns one text.
 func always(text string) func() string { return func() string { return text } }
 
 // at returns the times of n requests that are due at once.

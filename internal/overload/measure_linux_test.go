@@ -235,7 +235,6 @@ func (m *measurement) recover(t *testing.T, s *server) []row {
 	return seconds
 }
 
-// newTable fills a table.
 func newTable(t *testing.T) (endpoint, table string) {
 	t.Helper()
 	endpoint, table = dynamotest.Dynoxide(t), dynamotest.TableName(t)

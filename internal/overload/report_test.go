@@ -86,7 +86,6 @@ func middle[T cmp.Ordered](of []figure, out *figure, get func(*figure) *T) {
 	*get(out) = all[len(all)/2]
 }
 
-// lines returns a line for each figure.
 func lines(figures []figure) []byte {
 	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms", "table_late_p99_ms", "processors"})}
 	for _, f := range figures {
@@ -95,7 +94,6 @@ func lines(figures []figure) []byte {
 	return table(rows)
 }
 
-// tallies returns a line for each row.
 func tallies(numbers string, rows []row) []byte {
 	all := [][]string{slices.Concat([]string{numbers}, tallyHead)}
 	for _, r := range rows {

@@ -81,7 +81,6 @@ func TestPagesOfLargeComments(t *testing.T) {
 	}
 }
 
-// charged reads a page, and returns how many read units it is charged.
 func charged(ctx context.Context, store *dynamo.Store, q comment.Query) (comment.Page, float64, error) {
 	account := usage.NewPool(1 << 40).Open(1 << 40)
 	page, err := store.Comments(usage.With(ctx, account), q)
@@ -201,7 +200,6 @@ func hostile(t *rapid.T, large bool) *Product {
 	return hostileProducts[h]
 }
 
-// product makes the product.
 func (h hostility) product(t *rapid.T) *Product {
 	r := rand.New(rand.NewPCG(h.seed, 0))
 	comments := Generate(h.count, r.Uint64())

@@ -42,7 +42,6 @@ func write(t *testing.T, path, content string) {
 	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
-// wait waits for the child's end.
 func wait(t *testing.T, c *Child) {
 	t.Helper()
 	select {
