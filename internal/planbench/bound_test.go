@@ -81,6 +81,7 @@ func TestPagesOfLargeComments(t *testing.T) {
 	}
 }
 
+// charged reads a page, and returns how many read units it is charged.
 func charged(ctx context.Context, store *dynamo.Store, q comment.Query) (comment.Page, float64, error) {
 	account := usage.NewPool(1 << 40).Open(1 << 40)
 	page, err := store.Comments(usage.With(ctx, account), q)
