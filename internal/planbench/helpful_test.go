@@ -42,7 +42,8 @@ func numbered(p *Product, known planner.Knowledge) *dynamo.Store {
 // placeIn returns the place of a rank in a list.
 func placeIn(p *Product, q comment.Query, rank int) *comment.Place {
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
-	return new(q.Order.PlaceOf(list[rank]))
+	place := q.Order.PlaceOf(list[rank])
+	return &place
 }
 
 // Pages in the order of votes are exact and cost no more than promised, whether few comments of a
