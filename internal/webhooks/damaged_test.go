@@ -82,7 +82,7 @@ func TestExpiredEventsStopNoOthers(t *testing.T) {
 			h := tab.add(receiver.URL)
 			before, want, gone := h.Begin, map[string][]string{}, []layout.Item{}
 			for _, expires := range expired {
-				appended := tab.edit(16, 2, time.Now())
+				appended := tab.edit(64, 2, time.Now()) // so many that each lane has events
 				ends := must.Get(tab.out.Ends(t.Context()))(t)
 				for lane, end := range ends {
 					for number := before[lane]>>7 + 1; expires && number <= end>>7; number++ {
