@@ -31,9 +31,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/markers"
 )
 
 // Keeper keeps one store of a table complete, and notes what the table's other stores miss. It is
@@ -58,6 +61,24 @@ func New(options Options) *Keeper {
 	k.seen = newCached(k.Pace.Look, k.readStatus)
 	k.fed = newCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
 	return k
+}
+
+// Open makes the keeper of a target's store. It sets Table, Name and Store of the options. The
+// targets InTable and Nowhere have no store to feed: their keeper has none either. A store that does
+// not answer is opened later; one that can never be opened is a BadInput error.
+func Open(ctx context.Context, t Target, client *dynamodb.Client, table string, options Options) (*Keeper, error) {
+	options.Table = NewTableRegistry(client, table)
+	switch {
+	case t.Name == InMarkers:
+		options.Name, options.Store = t.Name, markers.Open(client, table)
+	case t.Outside():
+		store := NewLazy(t, table)
+		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
+			return nil, err
+		}
+		options.Name, options.Store = t.Name, store
+	}
+	return New(options), nil
 }
 
 func newIdentity() string { return rand.Text() }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/markers"
 )
 
 const (
@@ -38,25 +35,6 @@ func NewLazy(t Target, table string) *Lazy {
 		open: func(ctx context.Context) (Outside, error) { return t.Kind.Open(ctx, t.text, table) },
 		turn: semaphore.NewWeighted(1),
 	}
-}
-
-// Open makes the keeper of a target's store, which goes into the options with its name and the
-// registry of the table. Nothing is fed to the targets InTable and Nowhere, so theirs has no store.
-// A store that does not answer is opened later; one that can never be opened is an error of the
-// kind BadInput.
-func Open(ctx context.Context, t Target, client *dynamodb.Client, table string, options Options) (*Keeper, error) {
-	options.Table = NewTableRegistry(client, table)
-	switch {
-	case t.Name == InMarkers:
-		options.Name, options.Store = t.Name, markers.Open(client, table)
-	case t.Outside():
-		store := NewLazy(t, table)
-		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
-			return nil, err
-		}
-		options.Name, options.Store = t.Name, store
-	}
-	return New(options), nil
 }
 
 // Opened returns the store, and opens it first if necessary.
