@@ -77,7 +77,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		after = append(after, entry(3*n, n%3, "2"), entry(200+n, 5, "2"))
 	}
 	wants := [2][]*pageindex.Found{answers(t, modelOf(t, before)), answers(t, modelOf(t, slices.Concat(before, after)))}
-	for calls := 1; ; calls += commenttest.Stride(r, 6) {
+	for calls := 1; ; calls += commenttest.Stride(r, 4) { // stamps are wrong before some five of the calls
 		table := newTable(t, client)
 		whole := small(Open(client, table))
 		apply(t, whole, before)
