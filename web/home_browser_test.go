@@ -27,7 +27,7 @@ const onePage = `{"data":{"product":{"id":"espresso-machine","stats":{"total":1,
 // on the clipboard, and the query open in the explorer.
 func TestHomeInABrowser(t *testing.T) {
 	ctx := browsertest.Open(t)
-	api := newStub(t, strings.ReplaceAll(someLeaders, `"en"`, `"ar"`), someBoards, somePraise)
+	api := newStub(t, strings.NewReplacer(`"en"`, `"ar"`, `"rank":2`, `"rank":10`).Replace(someLeaders), someBoards, somePraise)
 	api.answers["ProductPage"] = onePage
 	server := httptest.NewServer(Options{Schema: "type Query"}.Handler(api))
 	t.Cleanup(server.Close)
@@ -61,7 +61,7 @@ func TestHomeInABrowser(t *testing.T) {
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}),
 				page.SetFontSizes(&page.FontSizes{Standard: look.text}),
 				chromedp.EmulateViewport(320, 640),
-				chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
+				chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wider))
 			if wider > 0 {
 				t.Errorf("a window of 320 pixels scrolls sideways by %d", wider)
 			}
@@ -72,7 +72,7 @@ func TestHomeInABrowser(t *testing.T) {
 		var wider int
 		browsertest.Visit(t, ctx, address+guides+name, chromedp.EmulateViewport(320, 640),
 			browsertest.Until(`document.querySelector('h1 + p') !== null`, nil),
-			chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
+			chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wider))
 		if wider > 0 {
 			t.Errorf("in a window of 320 pixels, the guide %s scrolls sideways by %d", name, wider)
 		}

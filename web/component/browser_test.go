@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
@@ -52,6 +53,7 @@ func TestInABrowser(t *testing.T) {
 		{"more than is served", moreThanIsServed},
 		{"nothing moves meanwhile", nothingMovesMeanwhile},
 		{"for everyone", forEveryone},
+		{"large type", largeType},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
@@ -136,6 +138,8 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.Enter),
 		focused(".lightbox"),
 		holds(shown+".scrollHeight > "+shown+".clientHeight && "+shown+".scrollTop === 0"), // the picture is in view
+		chromedp.EmulateViewport(320, 568),
+		holds(shown+".scrollHeight <= "+shown+".clientHeight"), // on a small phone all of it is, such as the button that closes it
 		chromedp.EmulateViewport(1280, 800),
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('img').alt === 'A kettle'"),
@@ -736,6 +740,13 @@ func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
 		says(".plan tbody tr td:nth-child(3)", "P#plans/5"),
 		holds(root+".querySelectorAll('.grid .read.wanted').length === "+root+".querySelectorAll('.grid .wanted:not(g:last-child *)').length"),
 	)
+	// Where texts run from right to left, the picture's words lie beside its cells, too.
+	const edges = ".map((element) => element.getBoundingClientRect())"
+	s.opens(t, ctx, "plans?a-explain=&a-lang=ar",
+		click(".plan summary"),
+		holds(root+".querySelectorAll('.grid .label').length === 3"),
+		holds(fmt.Sprintf("[...%[1]s.querySelectorAll('.grid .label')]%[2]s.every(({ right }) => [...%[1]s.querySelectorAll('.grid .label ~ .cell')]%[2]s.every(({ left }) => right <= left))", root, edges)),
+	)
 }
 
 func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
@@ -979,6 +990,29 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		t.Run(test.state, func(t *testing.T) { browsertest.Axe(t, ctx) })
 	}
 	run(t, ctx, chromedp.EmulateViewport(1280, 800))
+}
+
+// Type of twice the size leaves nothing beyond the element's edges in a narrow window, in languages with long words. Nor
+// is anything beyond its panel.
+func largeType(t *testing.T, ctx context.Context, s shop) {
+	ctx = browsertest.NewVisitor(t, ctx)
+	run(t, ctx, page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.EmulateViewport(320, 640))
+	for _, lang := range []string{"de", "nl", "pl"} {
+		var beyond []string
+		s.opens(t, ctx, "signed?a-filter=rating%3D5%26from%3D2020-01-01&a-lang="+lang,
+			click(".write .button"),
+			click(".write .primary"),
+			holds(root+".querySelector('#new-rating-notes .error') !== null"),
+			chromedp.Evaluate(`[...`+root+`.querySelectorAll('.root *')].filter((part) => {
+				const [inner, outer] = [part, part.closest('.write, .error, .highlight') ?? part.closest('.root')].map((one) => one.getBoundingClientRect());
+				return part.checkVisibility() && !part.closest('.hidden') && (inner.right > outer.right + 1 || inner.left < outer.left - 1);
+			}).map((part) => part.outerHTML.slice(0, 100))`, &beyond),
+			chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
+		)
+		if len(beyond) > 0 {
+			t.Errorf("%s: beyond the edges: %q", lang, beyond)
+		}
+	}
 }
 
 // A plain page of another origin, with a strict policy of its own. The browser is not watched, for
