@@ -63,11 +63,11 @@ type list struct {
 }
 
 type comment struct {
-	ID       string  `json:"id"`
-	Rating   int     `json:"rating"`
-	Language string  `json:"language"`
-	Title    *string `json:"title"`
-	Text     string  `json:"text"`
+	ID       string `json:"id"`
+	Rating   int    `json:"rating"`
+	Language string `json:"language"`
+	Title    string `json:"title"`
+	Text     string `json:"text"`
 	Author   struct {
 		CustomerID *string `json:"customerId"`
 		Name       string  `json:"name"`
@@ -91,8 +91,8 @@ type media struct {
 	Alt  string `json:"alt"`
 }
 
-// isVideo reports whether m is a video, not a picture.
-func (m media) isVideo() bool { return m.Kind == "VIDEO" }
+// IsVideo reports whether m is a video, not a picture.
+func (m media) IsVideo() bool { return m.Kind == "VIDEO" }
 
 // reply is the shop's reply.
 type reply struct {

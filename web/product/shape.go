@@ -63,8 +63,9 @@ type datesView struct {
 	From, To string
 }
 
+// highlightView is a comment above the list, without its id, its media and its reply.
 type highlightView struct {
-	Class, Heading string
+	Class, Heading string // the heading is the key of a text
 	Comment        commentView
 }
 
@@ -78,39 +79,11 @@ type listView struct {
 	Comments []commentView
 }
 
+// commentView is a comment, and how it is shown.
 type commentView struct {
-	ID       string // empty in a highlight
-	Version  int
-	Stars    starsView
-	Language string
-	Autonym  string
-	Title    string
-	Text     string
-	Folded   bool // the text is long, and shown in part until its reader asks for all
-	Author   string
-	DateTime string
-	Date     string
-	Edited   bool
-	Verified bool
-	Helpful  string      // empty without votes
-	Voting   bool        // with room for buttons
-	Media    []mediaView // none in a highlight
-	Reply    *replyView  // nil in a highlight
-}
-
-// mediaView is a link to a picture, with a small one, or to a video.
-type mediaView struct {
-	URL, Name string
-	Video     bool
-}
-
-// replyView is the shop's reply below a comment.
-type replyView struct {
-	Heading  string
-	Text     string
-	DateTime string
-	Date     string
-	Edited   bool
+	comment
+	Folded bool // the text is long, and shown in part until its reader asks for all
+	Voting bool // with room for buttons
 }
 
 // noticeView stands where the list would be.

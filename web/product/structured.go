@@ -91,10 +91,10 @@ func reviews(comments []comment) []review {
 		}
 		r := review{
 			Type: "Review", Author: agent{"Person", c.Author.Name}, Rating: reviewRating{"Rating", stars(float64(c.Rating))},
-			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text, Name: *cmp.Or(c.Title, new(string)),
+			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text, Name: c.Title,
 		}
 		for _, m := range c.Media {
-			if !m.isVideo() {
+			if !m.IsVideo() {
 				r.Images = append(r.Images, m.URL)
 			}
 		}

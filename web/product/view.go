@@ -27,11 +27,11 @@ func (t *texts) viewOf(s state, a answer) view {
 		v.Error = t.failure(s, a.code("product", "list"))
 		return v
 	}
-	v.Highlights, v.Result, v.Pages, v.Plan = t.highlights(p), t.result(s, p), t.pages(s, p.List), t.plan(p.List)
+	v.Highlights, v.Result, v.Pages, v.Plan = p.highlights(), t.result(s, p), t.pages(s, p.List), t.plan(p.List)
 	if len(p.List.Nodes) == 0 {
 		v.Empty = t.empty(s, p.List)
 	} else {
-		v.List = t.list(p.List, a.viewer().CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
+		v.List = p.List.view(a.viewer().CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
 	}
 	return v
 }
@@ -41,33 +41,37 @@ func (t *texts) averageStars(average float64) starsView {
 	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
 }
 
-func (t *texts) highlights(p *product) []highlightView {
-	var all []highlightView
-	add := func(class, heading string, c *comment) {
-		if c != nil {
-			if c.Votes.Helpful > c.Votes.NotHelpful {
-				heading += ".helpful"
-			}
-			shown := t.comment(*c)
-			shown.ID, shown.Media, shown.Reply, shown.Folded = "", nil, nil, linesOf(c.Text) > mostOfHighlight
-			all = append(all, highlightView{class, t.say(heading), shown})
+// rated are the stars of a comment.
+func (t *texts) rated(rating int) starsView {
+	return starsView{10 * rating, t.say("stars.of", "n", t.number(rating))}
+}
+
+// highlights are the praise and the complaint above the list.
+func (p *product) highlights() (all []highlightView) {
+	add := func(kind string, c *comment) {
+		if c == nil {
+			return
 		}
+		shown, heading := commentView{comment: *c, Folded: linesOf(c.Text) > mostOfHighlight}, kind
+		shown.ID, shown.Media, shown.Reply = "", nil, nil
+		if c.Votes.Helpful > c.Votes.NotHelpful {
+			heading += ".helpful"
+		}
+		all = append(all, highlightView{kind, heading, shown})
 	}
-	add("praise", "praise", p.Praise)
-	add("complaint", "complaint", p.Complaint)
+	add("praise", p.Praise)
+	add("complaint", p.Complaint)
 	return all
 }
 
-// list makes the view of a list. If all visitors may vote, room is kept for their buttons.
-func (t *texts) list(l *list, voting bool) *listView {
+// view makes the view of a list. If all visitors may vote, room is kept for their buttons.
+func (l *list) view(voting bool) *listView {
 	v := &listView{}
 	if l.PageNumber != nil {
 		v.Start = (*l.PageNumber-1)*pageSize + 1
 	}
 	for _, c := range l.Nodes {
-		shown := t.comment(c)
-		shown.Voting, shown.Folded = voting, linesOf(c.Text) > mostLines
-		v.Comments = append(v.Comments, shown)
+		v.Comments = append(v.Comments, commentView{c, linesOf(c.Text) > mostLines, voting})
 	}
 	return v
 }
@@ -91,32 +95,12 @@ func linesOf(text string) int {
 	return lines
 }
 
-func (t *texts) comment(c comment) commentView {
-	v := commentView{
-		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
-		Author: c.Author.Name, DateTime: dateTime(c.CreatedAt), Date: t.date(c.CreatedAt),
-		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language), Verified: c.Verified, Title: *cmp.Or(c.Title, new(string)),
-	}
-	if c.Votes.Helpful > 0 {
-		v.Helpful = t.say("helpful", "n", t.number(c.Votes.Helpful))
-	}
-	for i, m := range c.Media {
-		v.Media = append(v.Media, mediaView{m.URL, t.nameOf(m, i), m.isVideo()})
-	}
-	if c.Reply != nil {
-		v.Reply = &replyView{
-			t.say("reply.by", "name", c.Reply.Name), c.Reply.Text, dateTime(c.Reply.CreatedAt), t.date(c.Reply.CreatedAt), c.Reply.UpdatedAt != nil,
-		}
-	}
-	return v
-}
-
-// nameOf returns the alternative text of media, or else a name with their number.
-func (t *texts) nameOf(m media, at int) string {
+// mediaName returns the alternative text of media, or else a name with their number.
+func (t *texts) mediaName(at int, m media) string {
 	switch n := t.number(at + 1); {
 	case m.Alt != "":
 		return m.Alt
-	case m.isVideo():
+	case m.IsVideo():
 		return t.say("media.video", "n", n)
 	default:
 		return t.say("media.picture", "n", n)
