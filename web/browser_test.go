@@ -3,9 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -17,23 +15,12 @@ import (
 // operations that were asked so far.
 func serve(t *testing.T) (address string, asked func() []string) {
 	t.Helper()
-	var mu sync.Mutex
-	var names []string
-	note := func(operation string) {
-		mu.Lock()
-		defer mu.Unlock()
-		names = append(names, operation)
-	}
-	mux, api := http.NewServeMux(), stubAPI(schematest.Load(t), note)
+	mux, api := http.NewServeMux(), &stub{schema: schematest.Load(t)}
 	mux.Handle("/", Options{}.Handler(api))
 	mux.Handle("POST /graphql", api)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return server.URL, func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(names)
-	}
+	return server.URL, api.names
 }
 
 // stored is everything that the browser keeps for an origin, as text.

@@ -52,9 +52,7 @@ func (h *homePage) at(r *http.Request) *asset {
 		// A reader who goes away does not leave the next one with half an answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), homeTimeout)
 		defer cancel()
-		h.snapshot, h.last = take(func(operation string, variables map[string]string) product.Response {
-			return product.AskForAll(ctx, h.api, operation, variables)
-		}), nil
+		h.snapshot, h.last = take(ctx, h.api), nil
 		h.snapshot.widget = h.pages.Widget(ctx, h.snapshot.product)
 		h.snapshot.named = h.catalog.Find(ctx, h.snapshot.products()...)
 	}

@@ -15,10 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/validator/rules"
-
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
 	"github.com/talkback/talkback/web/product"
@@ -37,37 +33,9 @@ const (
 	failing    = `{"errors":[{"message":"table not there"}],"data":{"product":null,"leaderboard":null}}`
 )
 
-// stub is an API with fixed answers, which refuses what the schema does not have.
-type stub struct {
-	schema  *ast.Schema
-	answers map[string]string
-
-	mu    sync.Mutex
-	asked []string
-}
-
 func newStub(t *testing.T, leaders, boards, praise string) *stub {
 	t.Helper()
 	return &stub{schema: schematest.Load(t), answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise, "ProductPage": somePage}}
-}
-
-// ServeHTTP answers, or says what is wrong with the request.
-func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var asked struct{ Query string }
-	err := json.NewDecoder(r.Body).Decode(&asked)
-	document, errs := gqlparser.LoadQueryWithRules(s.schema, asked.Query, rules.NewDefaultRules())
-	if err != nil || len(errs) > 0 || r.Context().Err() != nil {
-		http.Error(w, "refused", http.StatusBadRequest)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := document.Operations[0].Name
-	s.asked = append(s.asked, name)
-	if s.answers[name] == failing {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_, _ = w.Write([]byte(s.answers[name]))
 }
 
 // made returns the page for an API.

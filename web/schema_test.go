@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -28,34 +30,59 @@ var planned = object{"comments": object{"plan": object{
 	"reads": []object{{"index": "byRating", "partitionKey": "P#1/5", "itemsRead": 6, "itemsKept": 5, "readUnits": 0.5}},
 }}}
 
-// stubAPI answers introspection with the schema, and any other valid query with what it was asked:
-// the name of the operation, the variables and the header Authorization, under "data" as no real
-// answer would have them, and a plan if it asked for one. Operations are noted by their names.
-func stubAPI(api *ast.Schema, note func(operation string)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var asked struct {
-			Query         string
-			OperationName string
-			Variables     map[string]any
-		}
-		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		w.Header().Set("Content-Type", "application/graphql-response+json")
-		if asked.OperationName == "IntrospectionQuery" {
-			_ = json.NewEncoder(w).Encode(introspect(r.Context(), asked.Query))
-			return
-		}
-		answer := object{"data": object{"operation": asked.OperationName, "variables": asked.Variables, "authorization": r.Header.Get("Authorization")}}
-		if note(asked.OperationName); strings.Contains(asked.Query, "plan {") {
-			answer["data"].(object)["product"] = planned
-		}
-		if err := check(api, asked.Query, asked.OperationName, asked.Variables); err != nil {
-			answer = object{"errors": []object{{"message": err.Error()}}}
-		}
-		_ = json.NewEncoder(w).Encode(answer)
+// stub is an API that answers introspection with the schema, and refuses what the schema does not have. Operations that
+// it has no answers for are answered with what was asked: the name of the operation, the variables and the header
+// Authorization, under "data" as no real answer would have them, and a plan if it was asked for.
+type stub struct {
+	schema  *ast.Schema
+	answers map[string]string // by the names of operations
+
+	mu    sync.Mutex
+	asked []string // the names of operations
+}
+
+// ServeHTTP answers, or says what is wrong with the request.
+func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Query, OperationName string
+		Variables            map[string]any
 	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.Context().Err() != nil {
+		http.Error(w, "refused", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/graphql-response+json")
+	if asked.OperationName == "IntrospectionQuery" {
+		_ = json.NewEncoder(w).Encode(introspect(r.Context(), asked.Query))
+		return
+	}
+	name, err := check(s.schema, asked.Query, asked.OperationName, asked.Variables)
+	if err != nil {
+		_ = json.NewEncoder(w).Encode(object{"errors": []object{{"message": err.Error()}}})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, name)
+	if answer, known := s.answers[name]; known {
+		if answer == failing {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte(answer))
+		return
+	}
+	answer := object{"operation": name, "variables": asked.Variables, "authorization": r.Header.Get("Authorization")}
+	if strings.Contains(asked.Query, "plan {") {
+		answer["product"] = planned
+	}
+	_ = json.NewEncoder(w).Encode(object{"data": answer})
+}
+
+// names are the operations so far.
+func (s *stub) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
 }
 
 // introspect answers a query of the schema.
@@ -71,12 +98,13 @@ func introspect(ctx context.Context, query string) any {
 	return respond(ctx)
 }
 
-// check returns what is wrong with a request, if anything.
-func check(api *ast.Schema, query, operation string, variables map[string]any) error {
+// check returns the name of the operation that a request asks for, or what is wrong with it.
+func check(api *ast.Schema, query, operation string, variables map[string]any) (name string, err error) {
 	document, errs := gqlparser.LoadQueryWithRules(api, query, rules.NewDefaultRules())
 	if len(errs) > 0 {
-		return errs
+		return "", errs
 	}
-	_, err := validator.VariableValues(api, document.Operations.ForName(operation), variables)
-	return err
+	wanted := document.Operations.ForName(operation)
+	_, err = validator.VariableValues(api, wanted, variables)
+	return wanted.Name, err
 }

@@ -3,11 +3,13 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,25 +79,22 @@ type entry struct {
 }
 
 // take asks the API for everything that the page shows. Answers that fail are absent.
-func take(ask asker) *snapshot {
+func take(ctx context.Context, api http.Handler) *snapshot {
 	s := &snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
-	all := ask(leaders, nil)
+	all := product.AskForAll(ctx, api, leaders, nil)
 	decode(all, &overall)
 	s.leadersStatus = all.Status
 	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
 		s.product = s.leaders[0].Product.ID
-		s.byLanguage = takeBoards(ask, languagesOf(s.leaders))
+		s.byLanguage = takeBoards(ctx, api, languagesOf(s.leaders))
 	}
 	began := time.Now()
-	s.answer = ask(showcase, map[string]string{"id": s.product})
+	s.answer = product.AskForAll(ctx, api, showcase, map[string]string{"id": s.product})
 	s.at = time.Now()
 	s.took = s.at.Sub(began)
 	return s
 }
-
-// asker sends an operation to the API.
-type asker func(operation string, variables map[string]string) product.Response
 
 // languagesOf returns the languages with most comments among those of the products.
 func languagesOf(entries []entry) []string {
@@ -112,7 +111,7 @@ func languagesOf(entries []entry) []string {
 }
 
 // takeBoards asks for the leaderboards of languages, all in one request.
-func takeBoards(ask asker, tags []string) []board {
+func takeBoards(ctx context.Context, api http.Handler, tags []string) []board {
 	var declared, fields strings.Builder
 	variables := map[string]string{}
 	for i, tag := range tags {
@@ -121,7 +120,7 @@ func takeBoards(ask asker, tags []string) []board {
 		variables[fmt.Sprintf("l%d", i)] = tag
 	}
 	answer := map[string][]entry{}
-	decode(ask("query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables), &answer)
+	decode(product.AskForAll(ctx, api, "query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables), &answer)
 	var found []board
 	for i, tag := range tags {
 		if entries := answer[fmt.Sprintf("b%d", i)]; len(entries) > 0 {

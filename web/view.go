@@ -51,7 +51,6 @@ type row struct {
 	Value   int // the same, for the bar
 	Most    int // of the first
 	Average string
-	Tenths  int
 	Total   string
 }
 
@@ -163,8 +162,8 @@ func (s *snapshot) rows(entries []entry) []row {
 			Count: english.Sprint(e.Count), Value: e.Count, Most: entries[0].Count,
 		}
 		if stats := e.Product.Stats; stats != nil && stats.Average != nil {
-			r.Tenths = int(*stats.Average*10 + 0.5)
-			r.Average = strconv.Itoa(r.Tenths/10) + "." + strconv.Itoa(r.Tenths%10)
+			tenths := int(*stats.Average*10 + 0.5)
+			r.Average = strconv.Itoa(tenths/10) + "." + strconv.Itoa(tenths%10)
 			r.Total = english.Sprint(stats.Total)
 		}
 		all = append(all, r)

@@ -8,11 +8,23 @@ import (
 	"strings"
 )
 
-// Response is an HTTP response of the API.
+// Response is an HTTP response of the API, as a handler in the same process writes it.
 type Response struct {
-	Status     int
-	RetryAfter string // empty if it does not say
-	Body       []byte
+	Status int
+	Body   []byte
+	header http.Header
+}
+
+// Header implements [http.ResponseWriter].
+func (r *Response) Header() http.Header { return r.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (r *Response) WriteHeader(status int) { r.Status = status }
+
+// Write implements [http.ResponseWriter].
+func (r *Response) Write(p []byte) (int, error) {
+	r.Body = append(r.Body, p...)
+	return len(p), nil
 }
 
 // ask sends an operation to the API from within the server, as any client would: all limits apply
@@ -52,23 +64,7 @@ func requestOf(ctx context.Context, operation string, variables any) *http.Reque
 }
 
 func send(api http.Handler, r *http.Request) Response {
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
-	api.ServeHTTP(w, r)
-	return Response{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
+	answer := Response{Status: http.StatusOK, header: http.Header{}}
+	api.ServeHTTP(&answer, r)
+	return answer
 }
-
-// recorder takes the answer of a handler in the same process.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements [http.ResponseWriter].
-func (w *recorder) Header() http.Header { return w.header }
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *recorder) WriteHeader(status int) { w.status = status }
-
-// Write implements [http.ResponseWriter].
-func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }

@@ -393,7 +393,7 @@ const usualWait = 5
 
 // retryAfter returns the seconds after which to retry: those that the API names, else usualWait.
 func retryAfter(r Response) string {
-	if seconds, err := strconv.ParseUint(r.RetryAfter, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(r.header.Get("Retry-After"), 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)
 	}
 	return strconv.Itoa(usualWait)
