@@ -51,6 +51,45 @@ export async function followLinks(ask) {
   }
 }
 
+/** The operations beside the list, as a client's gql makes them. They ask for a comment by the fragment Shown. */
+export const operationsWith = (gql, shown) => ({
+  numbered: gql`
+    query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
+      product(id: $product) {
+        id
+        comments(first: $first, page: $page, after: $after) {
+          edges { node { ...Shown } }
+          pageCount
+          pageNumber
+          pageCursors(around: 1) {
+            previous { page }
+            around { page cursor isCurrent }
+            last { page }
+          }
+        }
+      }
+    }
+    ${shown}
+  `,
+  add: gql`
+    mutation Add($input: AddCommentInput!) {
+      addComment(input: $input) { commentEdge { cursor node { ...Shown } } userErrors { code path message } }
+    }
+    ${shown}
+  `,
+  edit: gql`
+    mutation Edit($input: EditCommentInput!) {
+      editComment(input: $input) { comment { ...Shown } userErrors { code path message } }
+    }
+    ${shown}
+  `,
+  remove: gql`
+    mutation Remove($input: DeleteCommentInput!) {
+      deleteComment(input: $input) { comment { id } userErrors { code path message } }
+    }
+  `,
+});
+
 // patience bounds each wait for a condition, in milliseconds. It is reached only by a failure.
 const patience = 10_000;
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { relayStylePagination } from "@apollo/client/utilities";
-import { Screen, draft, followLinks, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { Screen, draft, followLinks, operationsWith, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
 
 const cache = new InMemoryCache({
   possibleTypes: { Node: ["Product", "Comment"] },
@@ -37,41 +37,7 @@ const list = gql`
   }
   ${shown}
 `;
-const numbered = gql`
-  query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
-    product(id: $product) {
-      id
-      comments(first: $first, page: $page, after: $after) {
-        edges { node { ...Shown } }
-        pageCount
-        pageNumber
-        pageCursors(around: 1) {
-          previous { page }
-          around { page cursor isCurrent }
-          last { page }
-        }
-      }
-    }
-  }
-  ${shown}
-`;
-const add = gql`
-  mutation Add($input: AddCommentInput!) {
-    addComment(input: $input) { commentEdge { cursor node { ...Shown } } userErrors { code path message } }
-  }
-  ${shown}
-`;
-const edit = gql`
-  mutation Edit($input: EditCommentInput!) {
-    editComment(input: $input) { comment { ...Shown } userErrors { code path message } }
-  }
-  ${shown}
-`;
-const remove = gql`
-  mutation Remove($input: DeleteCommentInput!) {
-    deleteComment(input: $input) { comment { id } userErrors { code path message } }
-  }
-`;
+const { numbered, add, edit, remove } = operationsWith(gql, shown);
 
 // The list as a component would hold it: watched, and so shown anew with each change.
 const screen = new Screen();

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { Client, fetchExchange, gql } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
-import { draft, followLinks, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { draft, followLinks, operationsWith, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
 
 const shown = gql`
   fragment Shown on Comment {
@@ -28,41 +28,7 @@ const list = gql`
   }
   ${shown}
 `;
-const numbered = gql`
-  query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
-    product(id: $product) {
-      id
-      comments(first: $first, page: $page, after: $after) {
-        edges { node { ...Shown } }
-        pageCount
-        pageNumber
-        pageCursors(around: 1) {
-          previous { page }
-          around { page cursor isCurrent }
-          last { page }
-        }
-      }
-    }
-  }
-  ${shown}
-`;
-const add = gql`
-  mutation Add($input: AddCommentInput!) {
-    addComment(input: $input) { commentEdge { cursor node { ...Shown } } userErrors { code path message } }
-  }
-  ${shown}
-`;
-const edit = gql`
-  mutation Edit($input: EditCommentInput!) {
-    editComment(input: $input) { comment { ...Shown } userErrors { code path message } }
-  }
-  ${shown}
-`;
-const remove = gql`
-  mutation Remove($input: DeleteCommentInput!) {
-    deleteComment(input: $input) { comment { id } userErrors { code path message } }
-  }
-`;
+const { numbered, add, edit, remove } = operationsWith(gql, shown);
 
 const embedded = () => null;
 const firstPage = { product, first: pageSize };
