@@ -126,7 +126,7 @@ var own = map[string]struct {
 	"web":                    {[]string{"docs/guide", "internal/edge", "web/product"}, "pages speak to the API over HTTP only, as anyone's would"},
 	"web/product":            {[]string{"internal/fetch", "internal/task"}, "likewise"},
 	"internal/fetch":         {nil, "an address or a file is read the same way, whatever is there"},
-	"web/component":          {[]string{"web/product"}, "it is written in TypeScript; its tests take over what the server rendered"},
+	"web/component":          {[]string{"web"}, "it is written in TypeScript; its tests take over what the server rendered"},
 	"internal/engine":        {[]string{"internal/engine/child", "internal/task"}, "an engine can be run without knowing what is kept in it"},
 	"internal/engine/child":  {nil, "a process is a process"},
 	"internal/infra":         {[]string{"dynamo/layout"}, "it writes down how the table is defined, and not what is in it"},

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/web/product"
+	"github.com/talkback/talkback/web"
 )
 
 // pieces are parts of addresses, some of them invalid.
@@ -47,15 +46,14 @@ func randomQuery(random *rand.Rand) string {
 // The element parses an address as the server does, whatever it contains: both query with the same
 // variables.
 func readsAddresses(t *testing.T, ctx context.Context, s shop) {
-	style := must.Get(os.ReadFile("dist/component.css"))(t)
-	pages, random := product.New(s.service.forServer(), style), rand.New(rand.NewPCG(1, 2))
+	pages, random := web.Options{}.Handler(s.forServer()), rand.New(rand.NewPCG(1, 2))
 	var queries []string
 	for range 100 {
 		queries = append(queries, randomQuery(random))
 	}
 	s.requests("read")
 	for _, query := range queries {
-		pages.Product(httptest.NewRequest("GET", "/products/read?"+query, nil), s.address)
+		pages.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/products/read?"+query, nil))
 	}
 	server := s.requests("read")
 	// One after the other, so that requests come in this order.

@@ -2,21 +2,18 @@ package component
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/web/product"
 )
 
 // observed watches what the element does to the server's markup. It wraps the definition of the element. It records the
@@ -66,24 +63,11 @@ const observed = `(() => {
 // The element takes over the markup of the server without changing anything, and draws the same by itself. The two
 // renderers agree on every address and every kind of answer.
 func takesOver(t *testing.T, ctx context.Context, s shop) {
-	style := must.Get(os.ReadFile("dist/component.css"))(t)
-	language := "en"
-	pages := product.New(s.service.forServer(), style)
-	pages.Plans = true
-	mux := http.NewServeMux()
-	mux.Handle("/graphql", s.service)
-	serveElement(t, mux)
-	mux.HandleFunc("GET /products/{id}", func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Set("Accept-Language", language)
-		made := pages.Product(r, s.address)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(made.Body)
-	})
-	server := httptest.NewServer(mux)
-	defer server.Close()
-
-	forget := watchTakingOver(t, ctx)
-	defer forget()
+	ctx = browsertest.NewVisitor(t, ctx)
+	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(observed).Do(ctx)
+		return err
+	}))
 	for _, test := range []struct{ address, language, shows, why string }{
 		{"take", "en", "list", "everything, with highlights"},
 		{"take?rating=5&rating=4&language=de&language=fr", "de", "list", "filters, in German"},
@@ -113,7 +97,6 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"empty", "zh", "empty", "no comments, in Chinese"},
 		{"closed", "en", "list", "no comments can be written: the place of the form is not kept"},
 	} {
-		language = test.language
 		var found struct {
 			Changes    []string
 			Same       bool
@@ -123,7 +106,8 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		s.forgive(productOf(t, test.address))
 		s.requests(productOf(t, test.address)) // of other tests
 		run(t, ctx,
-			chromedp.Navigate(server.URL+"/products/"+test.address),
+			network.SetExtraHTTPHeaders(network.Headers{"Accept-Language": test.language}),
+			chromedp.Navigate(s.address+"/products/"+test.address),
 			browsertest.Until("globalThis.takenOver", &found),
 			chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited))
 		if len(found.Changes) > 0 || !found.Same {
@@ -152,14 +136,3 @@ func productOf(t *testing.T, address string) string {
 }
 
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
-
-// watchTakingOver makes the next pages be observed, until forget is called.
-func watchTakingOver(t *testing.T, ctx context.Context) (forget func()) {
-	t.Helper()
-	var id page.ScriptIdentifier
-	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		id, err = page.AddScriptToEvaluateOnNewDocument(observed).Do(ctx)
-		return err
-	}))
-	return func() { run(t, ctx, page.RemoveScriptToEvaluateOnNewDocument(id)) }
-}

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,10 +12,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/web/product"
+	"github.com/talkback/talkback/web"
 )
 
-// shop is a page that embeds the element, on the host of the service or on another one.
+// shop is a page that embeds the element, on the host of the service, which has the pages of the program too, or on
+// another one.
 type shop struct {
 	*service
 	address   string
@@ -34,7 +32,7 @@ func openShop(t *testing.T) shop {
 	s := shop{service: newService(t)}
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
-	serveElement(t, mux)
+	mux.Handle("/", web.Options{Plans: true}.Handler(s.forServer()))
 	mux.HandleFunc("GET /shop/{product...}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -75,44 +73,6 @@ func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
 %s</head>
 <body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments%s></talkback-comments></main></body></html>`, load, attributes)
-}
-
-// texts serves the texts of the element in a language to pages of every origin.
-func texts(w http.ResponseWriter, r *http.Request) {
-	lang, _ := strings.CutSuffix(r.PathValue("file"), ".json")
-	if !slices.Contains(product.Languages(), lang) {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	_, _ = w.Write(product.ElementTexts(lang))
-}
-
-// serveElement serves the script, its parts that load on demand, and its texts, as the program does.
-func serveElement(t *testing.T, mux *http.ServeMux) {
-	t.Helper()
-	parts, err := filepath.Glob("dist/*-*.js.gz")
-	if err != nil || len(parts) != 2 {
-		t.Fatalf("want scripts of the drawer's inside and of new comments, there are %q: %v", parts, err)
-	}
-	mux.HandleFunc("GET /talkback.js", script(t, "dist/talkback.js.gz"))
-	for _, part := range parts {
-		mux.HandleFunc("GET /talkback/"+strings.TrimSuffix(filepath.Base(part), ".gz"), script(t, part))
-	}
-	mux.HandleFunc("GET /talkback/{file}", texts)
-}
-
-// script serves a packed script to pages of every origin.
-func script(t *testing.T, name string) http.HandlerFunc {
-	t.Helper()
-	packed := must.Get(os.ReadFile(name))(t)
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(packed)
-	}
 }
 
 const (
