@@ -19,19 +19,6 @@ var deskFiles embed.FS
 // deskPath is where moderators work.
 const deskPath = "/moderation"
 
-// deskView is what the template of the page for moderators shows. The script of the page loads the
-// comments.
-type deskView struct {
-	Lang                string
-	Texts               string   // all of them, as JSON, for the script
-	Reasons, Rejections []string // as the schema has them
-	Records             []string // what the script loads when a comment is opened
-	Keys                []deskKey
-}
-
-// deskKey is a key and the name of the text that says what it does.
-type deskKey struct{ Key, Text string }
-
 // deskLanguages are the languages of the page for moderators; the first is for readers of any other.
 var deskLanguages = []string{"en", "de"}
 
@@ -59,18 +46,10 @@ func newDesk(lang string) *asset {
 		}
 		return words[key], nil
 	}
-	functions := template.FuncMap{"say": say, "next": func(i int) int { return i + 1 }}
+	functions := template.FuncMap{"say": say, "next": func(i int) int { return i + 1 }, "list": func(items ...string) []string { return items }}
 	page := template.Must(template.New("page.html").Funcs(functions).ParseFS(deskFiles, "desk/page.html"))
-	err := page.Execute(&content, deskView{
-		Lang: lang, Texts: compact.String(),
-		Reasons:    []string{"POLICY", "EDIT", "REPORTED", "LINK", "RATING", "WORD", "LANGUAGE", "NOT_VERIFIED", "FIRST_COMMENT"},
-		Rejections: []string{"SPAM", "OFFENSIVE", "OFF_TOPIC", "PERSONAL_DATA", "NOT_A_REVIEW", "OTHER"},
-		Records:    []string{"reports", "others", "history"},
-		Keys: []deskKey{
-			{"j", "keys.j"}, {"k", "keys.k"}, {"a", "keys.a"}, {"r", "keys.r"}, {"x", "keys.x"}, {"u", "keys.u"}, {"?", "keys.help"},
-		},
-	})
-	if err != nil {
+	// The script of the page has all texts, as JSON, and loads the comments.
+	if err := page.Execute(&content, struct{ Lang, Texts string }{lang, compact.String()}); err != nil {
 		panic(err) // a text is missing
 	}
 	return newAsset("page.html", content.Bytes(), deskPolicy, mustAsk)
