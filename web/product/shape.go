@@ -36,24 +36,20 @@ type barView struct {
 
 // choiceView is a link that changes what is chosen.
 type choiceView struct {
-	Href   string
-	Chosen bool
-	Label  string
-	Count  string // empty if it is not known
+	Href     string
+	Chosen   bool
+	Label    string
+	Language string // of the label, if it is the name of one
+	Count    string // empty if it is not known
 }
 
 type filterView struct {
-	Languages, More []chipView
+	Languages, More []choiceView
 	MoreOpen        bool
 	Traits          []choiceView
 	Orders          []choiceView
 	Dates           datesView
 	Clear           string // empty if nothing is chosen
-}
-
-type chipView struct {
-	choiceView
-	Language string
 }
 
 type datesView struct {

@@ -173,7 +173,7 @@ func (t *texts) filters(s state, p *product) *filterView {
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
 	v.Traits = t.traits(s, p)
-	v.MoreOpen = slices.ContainsFunc(v.More, func(c chipView) bool { return c.Chosen })
+	v.MoreOpen = slices.ContainsFunc(v.More, func(c choiceView) bool { return c.Chosen })
 	return v
 }
 
@@ -213,7 +213,7 @@ func (s *stats) having(trait string) *int {
 
 // chips are the languages to choose from: those of the comments, then chosen ones that no comment has. A single one is
 // no choice.
-func (t *texts) chips(s state, languages []languageCount) []chipView {
+func (t *texts) chips(s state, languages []languageCount) (chips []choiceView) {
 	all := slices.Clone(languages)
 	for _, tag := range s.Languages {
 		if !slices.ContainsFunc(languages, func(c languageCount) bool { return c.Language == tag }) {
@@ -223,19 +223,14 @@ func (t *texts) chips(s state, languages []languageCount) []chipView {
 	if len(all) < 2 {
 		return nil
 	}
-	var chips []chipView
 	for _, c := range all {
-		chips = append(chips, chipView{
-			choiceView: choiceView{
-				Href:   s.toggleLanguage(c.Language).href(),
-				Chosen: slices.Contains(s.Languages, c.Language),
-				Label:  t.languageName(c.Language),
-			},
-			Language: c.Language,
-		})
-		if !s.dated() { // languages are not counted by dates
-			chips[len(chips)-1].Count = t.number(c.Count)
+		chip := choiceView{
+			Href: s.toggleLanguage(c.Language).href(), Chosen: slices.Contains(s.Languages, c.Language), Label: t.languageName(c.Language), Language: c.Language,
 		}
+		if !s.dated() { // languages are not counted by dates
+			chip.Count = t.number(c.Count)
+		}
+		chips = append(chips, chip)
 	}
 	return chips
 }
