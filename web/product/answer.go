@@ -9,8 +9,8 @@ import (
 // answer is the API's answer to the operation. Fields that may be null are pointers.
 type answer struct {
 	Data struct {
-		Product *product        `json:"product"`
-		Viewer  json.RawMessage `json:"viewer"` // only the element reads it
+		Product *product `json:"product"`
+		Viewer  viewer   `json:"viewer"`
 	} `json:"data"`
 	Errors []apiError `json:"errors"`
 }
@@ -171,7 +171,9 @@ func (a answer) code(path ...any) string {
 
 // viewer says what the sender of the page's request may do. The request has no token.
 type viewer struct {
-	MayWrite                            *bool
+	CustomerID                          *string
+	IsModerator                         bool
+	MayWrite                            *bool // nil if the answer does not say
 	CannotWriteReason, CannotVoteReason string
 }
 
@@ -179,18 +181,10 @@ type viewer struct {
 // string. On a server without tokens, readers on its own machine may write, so their answer
 // differs.
 func (a answer) about(s state) string {
-	if may := a.viewer().MayWrite; len(a.Errors) > 0 || may == nil || *may {
+	if may := a.Data.Viewer.MayWrite; len(a.Errors) > 0 || may == nil || *may {
 		return ""
 	}
 	return s.Product
-}
-
-// viewer returns the viewer in the answer, the zero viewer if there is none.
-func (a answer) viewer() (v viewer) {
-	if json.Unmarshal(a.Data.Viewer, &v) != nil {
-		return viewer{}
-	}
-	return v
 }
 
 // refusals are codes of errors that a choice of the visitor causes: other pages may be served.

@@ -11,7 +11,7 @@ import (
 
 // viewOf makes the view of an answer.
 func (t *texts) viewOf(s state, a answer) view {
-	v := view{Lang: t.lang, Dir: t.dir(), WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
+	v := view{Lang: t.lang, Dir: t.dir(), WritingOff: a.Data.Viewer.CannotWriteReason == "WRITING_OFF"}
 	p := a.Data.Product
 	if p == nil {
 		v.Error = t.failure(s, a.code("product"))
@@ -31,7 +31,7 @@ func (t *texts) viewOf(s state, a answer) view {
 	if len(p.List.Nodes) == 0 {
 		v.Empty = t.empty(s, p.List)
 	} else {
-		v.List = p.List.view(a.viewer().CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
+		v.List = p.List.view(a.Data.Viewer.CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
 	}
 	return v
 }
