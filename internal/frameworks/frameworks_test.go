@@ -9,30 +9,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/command"
-	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/provisiontest"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 // patience bounds every wait for a program. It is reached only by a failure.
@@ -55,7 +53,7 @@ func TestFrameworks(t *testing.T) {
 	})
 	node(t, folder, "vite/bin/vite.js", "build", "--logLevel", "warn")
 	ctx := browsertest.Open(t)
-	address := openShop(t, folder)
+	address := openShop(t, folder, program)
 	t.Run("next", func(t *testing.T) {
 		shown := startNext(t, folder, address) + "/products/lamp?page="
 		customerWrites(t, ctx, shown+"1", "next")
@@ -191,13 +189,19 @@ const written = 3
 
 // openShop starts a shop: the apps, sign-in for one customer of its own for each app, and the service,
 // which takes its tokens.
-func openShop(t *testing.T, folder string) string {
+func openShop(t *testing.T, folder, program string) string {
 	t.Helper()
 	secret := strings.Repeat("a secret of the shop ", 3)
-	service := newService(t, secret)
+	table, reviews := newTable(t), filepath.Join(t.TempDir(), "reviews.csv")
+	rows := "product,rating,text,authorName,createdAt\n"
+	for n := range written {
+		rows += fmt.Sprintf("lamp,4,Bright.,Bob,2024-05-%02d\n", 1+n)
+	}
+	must.Do(t, os.WriteFile(reviews, []byte(rows), 0o600))
+	run(t, ".", program, append([]string{"import", reviews, "--language", "en", "--yes"}, table...)...)
 	customers := 0
 	mux := http.NewServeMux()
-	mux.Handle("/", service)
+	mux.Handle("/", serve(t, program, secret, nil, table))
 	mux.HandleFunc("POST /session", func(w http.ResponseWriter, _ *http.Request) {
 		customers++
 		signIn(w, secret, customers, "Ada")
@@ -214,26 +218,22 @@ func openShop(t *testing.T, folder string) string {
 	return server.URL
 }
 
-// newService is the whole service over a table of its own, which holds comments on a lamp.
-func newService(t *testing.T, secret string) http.Handler {
+// newTable returns the flags of a table of its own.
+func newTable(t *testing.T) []string {
 	t.Helper()
-	endpoint := dynamotest.Dynoxide(t)
-	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
-	must.Do(t, dynamo.CreateTable(t.Context(), session.Client, session.Table))
-	var comments []comment.Comment
-	for n := range written {
-		at := time.Date(2024, time.May, 1+n, 12, 0, 0, 0, time.UTC)
-		comments = append(comments, comment.Comment{
-			ID: comment.IDOf(comment.FirstAt(at)), ProductID: "lamp", Rating: 4, Language: "en",
-			Text: "Bright.", Author: comment.Author{ID: "before", Name: "Bob"}, Version: 1,
-		})
-	}
-	must.Get(dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), comments))(t)
-	guard := must.Get(auth.New(t.Context(), auth.Settings{Algorithm: "HS256", Key: secret}))(t)
-	service := command.Serve{OperationTimeout: patience}
-	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
-	store := service.Store(session, nil, slog.New(slog.DiscardHandler))
-	return service.Handler(store, nil, guard, command.Terminal{Err: io.Discard, Logger: logger})
+	return []string{"--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table"}
+}
+
+// serve starts the program, whose customers sign in by tokens of a secret, and leads to it. Settings of its environment,
+// which a child has none of, come before the flags.
+func serve(t *testing.T, program, secret string, settings, flags []string) http.Handler {
+	t.Helper()
+	env := provisiontest.Program(t, "env", "the whole service")
+	service := servertest.Start(t, env, func(port uint16) []string {
+		return slices.Concat(settings, []string{"TALKBACK_JWT_KEY=" + secret, program, "serve",
+			"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--jwt-algorithm", "HS256"}, flags)
+	}, func(address string) bool { return fetched(t.Context(), "http://"+address+"/talkback.js") != "" })
+	return httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: service.Address()})
 }
 
 // node runs a program of the frameworks' packages.

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +21,6 @@ import (
 
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/provisiontest"
-	"github.com/talkback/talkback/internal/servertest"
 )
 
 // exported are the reviews of a shop as Judge.me exports them: two that are shown, with a reply and a
@@ -148,14 +143,9 @@ func openMovingShop(t *testing.T, folder, program string) *movingShop {
 
 	file := filepath.Join(t.TempDir(), "reviews.csv")
 	must.Do(t, os.WriteFile(file, []byte(strings.ReplaceAll(exported, "SHOP", shop.address)), 0o600))
-	table := []string{"--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--media-base", shop.address + "/pictures/"}
+	table := append(newTable(t), "--media-base", shop.address+"/pictures/")
 	shop.importing = append([]string{"TALKBACK_AUTHOR_SECRET=" + secret, program, "import", file, "--from", "judgeme", "--map", "product=product_handle", "--language", "fr", "--hash-authors", "--yes"}, table...)
-	env := provisiontest.Program(t, "env", "the whole way") // a child has no environment of its own
-	service := servertest.Start(t, env, func(port uint16) []string {
-		return append([]string{"TALKBACK_JWT_KEY=" + secret, "TALKBACK_MODERATOR_TOKEN=" + shop.moderator, program, "serve",
-			"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--moderation", "hold", "--jwt-algorithm", "HS256"}, table...)
-	}, func(address string) bool { return fetched(t.Context(), "http://"+address+"/talkback.js") != "" })
-	mux.Handle("/", httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: service.Address()}))
+	mux.Handle("/", serve(t, program, secret, []string{"TALKBACK_MODERATOR_TOKEN=" + shop.moderator}, append(table, "--moderation", "hold")))
 	return shop
 }
 
