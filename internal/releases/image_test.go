@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,10 @@ const runReadOnly = `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && 
 // The image holds a program that starts as its user with a root that is read only, and that its
 // health check finds healthy.
 func ofImage(t *testing.T, content []byte) {
-	blobs := members(t, bytes.NewReader(content))
+	blobs := map[string][]byte{}
+	for head, blob := range members(t, bytes.NewReader(content)) {
+		blobs[head.Name] = blob
+	}
 	var index, platforms struct{ Manifests []descriptor }
 	parse(t, blobs["index.json"], &index)
 	blob := func(digest string) []byte {
@@ -89,29 +93,30 @@ func ofImage(t *testing.T, content []byte) {
 	}
 }
 
-// members returns the files of an archive, and refuses one that is on no image's path.
-func members(t *testing.T, from io.Reader) map[string][]byte {
+// members yields the files of an archive with their heads, and refuses one that is on no image's path.
+func members(t *testing.T, from io.Reader) iter.Seq2[*tar.Header, []byte] {
 	t.Helper()
-	all := map[string][]byte{}
-	for archive := tar.NewReader(from); ; {
-		head, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return all
+	return func(yield func(*tar.Header, []byte) bool) {
+		for archive := tar.NewReader(from); ; {
+			head, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil && !fs.ValidPath(head.Name) {
+				err = fmt.Errorf("the archive has a file %s", head.Name)
+			}
+			must.Do(t, err)
+			if !yield(head, must.Get(io.ReadAll(archive))(t)) {
+				return
+			}
 		}
-		if err == nil && !fs.ValidPath(head.Name) {
-			err = fmt.Errorf("the archive has a file %s", head.Name)
-		}
-		if err == nil {
-			all[head.Name], err = io.ReadAll(archive)
-		}
-		must.Do(t, err)
 	}
 }
 
-func unpack(t *testing.T, files map[string][]byte, root string) {
+func unpack(t *testing.T, files iter.Seq2[*tar.Header, []byte], root string) {
 	t.Helper()
-	for name, content := range files {
-		path := filepath.Join(root, name)
+	for head, content := range files {
+		path := filepath.Join(root, head.Name)
 		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)))
 	}
 	must.Do(t, os.Chmod(root, 0o755))

@@ -2,15 +2,12 @@
 package releases
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -146,16 +143,10 @@ func ofArchive(t *testing.T, content []byte) {
 	zipped := must.Get(gzip.NewReader(bytes.NewReader(content)))(t)
 	var names []string
 	page := ""
-	for archive := tar.NewReader(zipped); ; {
-		head, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		must.Do(t, err)
+	for head, text := range members(t, zipped) {
 		_, name, _ := strings.Cut(head.Name, "/")
 		names = append(names, fmt.Sprintf("%s %o", name, head.Mode))
 		if name == "talkback.1" {
-			text, _ := io.ReadAll(archive)
 			page = string(text)
 		}
 		if head.ModTime.Unix() != 1700000000 {
@@ -197,6 +188,20 @@ func ofList(t *testing.T, content []byte) {
 	}
 	if len(versions) != len(info.Deps)+2 {
 		t.Errorf("%d names are listed for %d modules, the standard library and the engine", len(versions), len(info.Deps))
+	}
+}
+
+// systemd-analyze finds nothing to say about the unit: it ends with status 0 after an unknown key.
+func TestUnit(t *testing.T) {
+	tool := provisiontest.Program(t, "systemd-analyze", "the unit of systemd")
+	unit := filepath.Join(moduleRoot(t), "infra", "linux", "talkback.service")
+	said, err := exec.Command(tool, "verify", "--man=no", unit).CombinedOutput()
+	missing := "talkback.service: Command /usr/bin/talkback is not executable: No such file or directory\n"
+	if text := string(said); text != "" && text != missing {
+		t.Errorf("%v: %s", err, text)
+	}
+	if said, err := exec.Command(tool, "security", "--offline=true", "--threshold=20", unit).CombinedOutput(); err != nil {
+		t.Errorf("%v: more is open to the service than an exposure of 2.0 allows:\n%s", err, said)
 	}
 }
 
