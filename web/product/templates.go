@@ -36,7 +36,7 @@ var templates = func() map[string]func() *template.Template {
 // readTemplates reads the embedded templates with the texts of a language.
 func readTemplates(t *texts) *template.Template {
 	all := template.New("").Funcs(template.FuncMap{
-		"say": t.say, "number": t.number, "date": t.date, "dateTime": dateTime, "languageName": t.languageName, "rated": t.rated, "mediaName": t.mediaName,
+		"say": t.say, "number": t.number, "date": t.date, "dateTime": dateTime, "languageName": t.languageName, "ratingStars": t.ratingStars, "mediaName": t.mediaName,
 	})
 	for _, name := range []string{"element", "page"} {
 		content := mustHave(templateFiles.ReadFile("template/" + name + ".html"))

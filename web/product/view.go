@@ -41,12 +41,12 @@ func (t *texts) averageStars(average float64) starsView {
 	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
 }
 
-// rated are the stars of a comment.
-func (t *texts) rated(rating int) starsView {
+// ratingStars returns the stars of a comment.
+func (t *texts) ratingStars(rating int) starsView {
 	return starsView{10 * rating, t.say("stars.of", "n", t.number(rating))}
 }
 
-// highlights are the praise and the complaint above the list.
+// highlights returns the praise and the complaint above the list.
 func (p *product) highlights() (all []highlightView) {
 	add := func(kind string, c *comment) {
 		if c == nil {
@@ -64,7 +64,7 @@ func (p *product) highlights() (all []highlightView) {
 	return all
 }
 
-// view makes the view of a list. If all visitors may vote, room is kept for their buttons.
+// view returns the view of a list. If all visitors may vote, room is kept for their buttons.
 func (l *list) view(voting bool) *listView {
 	v := &listView{}
 	if l.PageNumber != nil {
