@@ -36,6 +36,7 @@ type snapshot struct {
 	at            time.Time
 	product       string           // of the showcase
 	answer        product.Response // to the showcase
+	shown         showcaseAnswer   // the same
 	took          time.Duration
 	leaders       []entry // of all languages, by rank; nil if the API refused
 	leadersStatus int     // the status of the answer with the leaders
@@ -53,6 +54,22 @@ func (s *snapshot) products() (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// showcaseAnswer has what the page uses of the answer to the showcase.
+type showcaseAnswer struct {
+	Data struct {
+		Product *struct {
+			Stats    *struct{ Total int }
+			Comments *struct {
+				Plan struct {
+					Waves   int
+					Summary string
+				}
+			}
+		}
+	}
+	Extensions struct{ Cost struct{ ReadUnits float64 } }
 }
 
 // board is the leaderboard of a language.
@@ -93,6 +110,7 @@ func take(ctx context.Context, api http.Handler) *snapshot {
 	s.answer = product.AskForAll(ctx, api, showcase, map[string]string{"id": s.product})
 	s.at = time.Now()
 	s.took = s.at.Sub(began)
+	_ = json.Unmarshal(s.answer.Body, &s.shown) // what is no answer has no product
 	return s
 }
 

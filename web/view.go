@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -81,38 +80,21 @@ func viewOf(s *snapshot, address string) homeView {
 	return v
 }
 
-// showcaseAnswer has the fields that the page uses of the answer to the showcase.
-type showcaseAnswer struct {
-	Product *struct {
-		Stats    *struct{ Total int }
-		Comments *struct {
-			Plan struct {
-				Waves   int
-				Summary string
-			}
-		}
-	}
-}
-
 // state returns "live" if the page has comments to show, "empty" if there are none, and "away" if
 // the answers do not tell.
 func (s *snapshot) state() string {
-	var answer showcaseAnswer
-	decode(s.answer, &answer)
-	switch {
-	case answer.Product == nil || answer.Product.Comments == nil:
+	shown := s.shown.Data.Product
+	if shown == nil || shown.Comments == nil {
 		return "away"
-	case s.leaders == nil && !answer.hasComments():
+	}
+	hasComments := shown.Stats != nil && shown.Stats.Total > 0
+	switch {
+	case s.leaders == nil && !hasComments:
 		return "away" // this product is of the sample data; others may have comments
-	case len(s.leaders) == 0 && !answer.hasComments():
+	case len(s.leaders) == 0 && !hasComments:
 		return "empty"
 	}
 	return "live"
-}
-
-// hasComments reports whether the product of the showcase has any.
-func (a showcaseAnswer) hasComments() bool {
-	return a.Product.Stats != nil && a.Product.Stats.Total > 0
 }
 
 // status returns the HTTP status of the first answer that was not what the page needs.
@@ -127,12 +109,7 @@ func (s *snapshot) status() string {
 // cost returns what the answer to the showcase cost, as figures, as a sentence for people who do
 // not know read units, and as the lines of its plan.
 func (s *snapshot) cost() (figures []string, price string, summary []string) {
-	var answer struct {
-		Data       showcaseAnswer
-		Extensions struct{ Cost struct{ ReadUnits float64 } }
-	}
-	_ = json.Unmarshal(s.answer.Body, &answer) // state has decoded it before
-	units, plan := answer.Extensions.Cost.ReadUnits, answer.Data.Product.Comments.Plan
+	units, plan := s.shown.Extensions.Cost.ReadUnits, s.shown.Data.Product.Comments.Plan
 	figures = []string{
 		decimal(float64(s.took.Microseconds())/1000) + " ms",
 		amount(units, "read unit"),
