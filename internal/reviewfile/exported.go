@@ -10,7 +10,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -95,36 +100,27 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if r.whole && isPartial(rec) {
 		return comment.Comment{}, errPartial
 	}
-	m := members{object: rec.exported}
-	if version := m.number(exportMark); m.err == nil && (version < 1 || version > exportVersion) {
-		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads forms 1 to %d: use a newer one", version, exportVersion)
+	e, err := readExported(rec)
+	if err != nil {
+		return comment.Comment{}, err
 	}
 	c := comment.Comment{
-		ProductID: m.text("product"),
-		Rating:    m.number("rating"),
-		Title:     m.textOrNil("title"),
-		Text:      m.text("text"),
-		Author:    comment.Author{ID: m.text("author"), Name: m.text("authorName"), Imported: m.flagOrFalse("authorImported")},
-		Version:   m.number("version"),
+		ProductID: e.Product, Rating: e.Rating, Title: e.Title, Text: e.Text, Version: e.Version,
+		Author: comment.Author{ID: e.Author, Name: e.AuthorName, Imported: e.Imported},
 	}
-	id, language, created, updated := m.text("id"), m.text("language"), m.text("createdAt"), m.textOrNil("updatedAt")
-	if m.err != nil {
-		return c, m.err
-	}
-	var err error
-	if c.ID, err = comment.ParseID(id); err != nil {
+	if c.ID, err = comment.ParseID(e.ID); err != nil {
 		return c, err
 	}
-	if c.Language, err = comment.StoredLanguage(language); err != nil {
+	if c.Language, err = comment.StoredLanguage(e.Language); err != nil {
 		return c, err
 	}
-	if err := r.checkCreated(created, c.CreatedAt()); err != nil {
+	if err := r.checkCreated(e.CreatedAt, c.CreatedAt()); err != nil {
 		return c, err
 	}
-	if c.UpdatedAt, err = r.dates.timeOrNil("updatedAt", updated); err != nil {
+	if c.UpdatedAt, err = r.dates.timeOrNil("updatedAt", e.UpdatedAt); err != nil {
 		return c, err
 	}
-	if err := readExtras(&c, rec.exported, &r.dates); err != nil {
+	if err := e.addTo(&c, &r.dates); err != nil {
 		return c, err
 	}
 	return c, c.Check()
@@ -146,51 +142,44 @@ func (r *restorer) checkCreated(text string, want time.Time) error {
 	return nil
 }
 
-// members reads an object's values and keeps the first error.
-type members struct {
-	object map[string]any
-	err    error
+// memberKinds are the kinds of the members that are not extras.
+var memberKinds = []struct {
+	kind     string
+	names    []string
+	optional bool
+}{
+	{"a whole number", []string{exportMark, "rating", "version"}, false},
+	{"a text", []string{"product", "text", "author", "authorName", "id", "language", "createdAt"}, false},
+	{"a text", []string{"title", "updatedAt"}, true},
+	{"true or false", []string{"authorImported"}, true}, // releases in which all authors were customers left it out
 }
 
-func (m *members) text(name string) string {
-	value, ok := m.object[name].(string)
-	if !ok {
-		m.miss(name, "a text")
+// readExported reads the members of a row. Null members count as missing.
+func readExported(rec record) (e exported, err error) {
+	version, err := rec.exported[exportMark].(json.Number).Int64()
+	if err == nil && (version < 1 || version > exportVersion) {
+		return e, fmt.Errorf("the line was written in form %d of exports; this program reads forms 1 to %d: use a newer one", version, exportVersion)
 	}
-	return value
-}
-
-// textOrNil returns a string, nil if the member is missing; null members were removed before.
-func (m *members) textOrNil(name string) *string {
-	if m.object[name] == nil {
-		return nil
+	err = jsonv2.Unmarshal(rec.raw, &e, jsontext.AllowDuplicateNames(true))
+	wrong, ok := errors.AsType[*jsonv2.SemanticError](err)
+	if err != nil && !ok {
+		return e, err
 	}
-	return new(m.text(name))
-}
-
-// flagOrFalse returns a boolean. A missing member is false, as in exports of releases in which all
-// authors were customers.
-func (m *members) flagOrFalse(name string) bool {
-	value, ok := m.object[name].(bool)
-	if m.object[name] != nil && !ok {
-		m.miss(name, "true or false")
+	var path []string // of the member of another kind
+	if ok {
+		path = slices.DeleteFunc(slices.Collect(wrong.JSONPointer.Tokens()), func(name string) bool { return strings.Trim(name, "0123456789") == "" })
 	}
-	return value
-}
-
-func (m *members) number(name string) int {
-	value, _ := m.object[name].(json.Number)
-	n, err := value.Int64()
-	if err != nil {
-		m.miss(name, "a whole number")
+	for _, of := range memberKinds {
+		for _, name := range of.names {
+			if !of.optional && rec.exported[name] == nil || ok && path[0] == name {
+				return e, fmt.Errorf("the line says that it is an export, and its %s is missing or not %s", name, of.kind)
+			}
+		}
 	}
-	return int(n)
-}
-
-func (m *members) miss(name, kind string) {
-	if m.err == nil {
-		m.err = fmt.Errorf("the line says that it is an export, and its %s is missing or not %s", name, kind)
+	if ok {
+		return e, fmt.Errorf("the line says that it is an export, and its %s is of another kind than in exports", strings.Join(path, "."))
 	}
+	return e, nil
 }
 
 // extras are the members of an exported line that most comments lack. A line omits empty ones; a
@@ -255,11 +244,8 @@ func extrasOf(c comment.Comment) (e extras) {
 	return e
 }
 
-func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (err error) {
-	e, err := extrasIn(object)
-	if err != nil {
-		return err
-	}
+// addTo adds the extras to a comment.
+func (e extras) addTo(c *comment.Comment, dates *dateParser) (err error) {
 	c.Verified, c.Media = e.Verified, e.Media
 	c.ImportedVotes = comment.VoteCounts{Helpful: e.Votes, NotHelpful: e.OtherVotes}
 	c.Votes = c.ImportedVotes
@@ -292,29 +278,6 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	}
 	*c = c.InQueue()
 	return nil
-}
-
-var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "rejectedEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
-
-func extrasIn(object map[string]any) (e extras, err error) {
-	there := map[string]any{}
-	for _, name := range extraNames {
-		if value := object[name]; value != nil {
-			there[name] = value
-		}
-	}
-	if len(there) == 0 {
-		return e, nil
-	}
-	text, err := json.Marshal(there)
-	if err != nil {
-		return e, err
-	}
-	err = json.Unmarshal(text, &e)
-	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return e, fmt.Errorf("the line says that it is an export, and its %s is of another kind than in exports", kind.Field)
-	}
-	return e, err
 }
 
 func (e *exportedReply) comment(dates *dateParser) (reply *comment.Reply, err error) {
