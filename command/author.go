@@ -35,11 +35,7 @@ func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 			return c.erase(ctx, session, term)
 		})
 	}
-	if err := flags.checkOutput(c.File); err != nil {
-		return err
-	}
-	to := destination{owner: "talkback author", file: c.File, force: c.Force}
-	return to.export(ctx, flags, term, c.write)
+	return flags.export(ctx, "talkback author", c.File, c.Force, term, c.write)
 }
 
 func (c *Author) check() error {
@@ -137,7 +133,7 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
 	err := session.watch(ctx, func(ctx context.Context) (err error) {
-		done, err = newEraser(session, "talkback author").Run(ctx, c.author(), func(now comment.Erasure) {
+		done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
 			progress.Show(now.Comments, int64(now.Comments))
 		})
 		return err
@@ -157,6 +153,6 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	return printFolded(term.Out, report+"\n")
 }
 
-func newEraser(session *Session, name string) *erasure.Eraser {
-	return erasure.New(session.Client, session.Table, processName(name), session.run)
+func newEraser(session *Session) *erasure.Eraser {
+	return erasure.New(session.Client, session.Table, session.process(), session.run)
 }

@@ -139,7 +139,7 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	if !c.NoCount {
 		all = append(all, examiner.Stream(ctx)...)
 	}
-	pages, err := openPages(ctx, target, session, "talkback doctor", term.Logger)
+	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
 		return append(all, doctor.New("page numbers", doctor.Problem, "%v", err))
 	}

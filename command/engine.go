@@ -117,7 +117,7 @@ func (f *EngineFlags) with(ctx context.Context, how Opening, term Terminal, use 
 }
 
 func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (*Session, error) {
-	session := &Session{Table: f.Table}
+	session := &Session{Table: f.Table, command: how.Owner}
 	switch {
 	case f.AWS:
 		client, err := call.NewAWSClient(ctx)
@@ -191,8 +191,9 @@ type Session struct {
 
 	events *outbox.Outbox // nil until outbox
 
-	local *engine.Engine // nil unless this process started it
-	run   string         // identifies the run of a local engine's process; empty for other engines
+	command string         // that this process runs
+	local   *engine.Engine // nil unless this process started it
+	run     string         // identifies the run of a local engine's process; empty for other engines
 }
 
 // region returns the region of AWS, empty for another engine.
@@ -246,13 +247,13 @@ func (s *Session) watch(ctx context.Context, work func(context.Context) error) e
 	return group.Wait()
 }
 
-// processName describes this process, for messages on other machines.
-func processName(command string) string {
+// process describes this process, for messages on other machines.
+func (s *Session) process() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "an unknown machine"
 	}
-	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
+	return fmt.Sprintf("%s (pid %d on %s)", s.command, os.Getpid(), host)
 }
 
 func newLeases(session *Session) *leases.Leases {

@@ -35,11 +35,7 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
-	if err := flags.checkOutput(c.File); err != nil {
-		return err
-	}
-	to := destination{owner: "talkback export", file: c.File, force: c.Force}
-	return to.export(ctx, flags, term, c.write)
+	return flags.export(ctx, "talkback export", c.File, c.Force, term, c.write)
 }
 
 func (c *Export) check() error {

@@ -20,13 +20,6 @@ import (
 // progressEvery is the number of values between two progress updates.
 const progressEvery = 100
 
-// destination is the file that a command writes an export to.
-type destination struct {
-	owner string // the command, for messages
-	file  string // - for standard output
-	force bool   // whether to replace an existing file
-}
-
 // exporting is an export under way.
 type exporting struct {
 	session  *Session
@@ -44,16 +37,20 @@ func (e *exporting) leaveOut(item layout.Improper) {
 	e.improper = append(e.improper, item)
 }
 
-// export opens the file and the table, calls write, which writes and keeps the file, and prints its
-// report. After an error there is no file.
-func (d destination) export(ctx context.Context, flags *EngineFlags, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
+// export opens the table, and a file or, for -, standard output. Then it calls write, which writes
+// and keeps the file, and prints its report. After an error there is no file. Only force replaces an
+// existing one.
+func (f *EngineFlags) export(ctx context.Context, command, file string, force bool, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
+	if err := f.checkOutput(file); err != nil {
+		return err
+	}
 	defer outliveReaders()()
-	out, err := output.Open(ctx, d.file, d.force, term.Out)
+	out, err := output.Open(ctx, file, force, term.Out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Drop()) }() // unless it was kept
-	return flags.with(ctx, Opening{Owner: d.owner}, term, func(session *Session) error {
+	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) error {
 		e := &exporting{session: session, out: out, progress: output.NewProgress(term.Err, -1, "comments")}
 		var report string
 		err := session.watch(ctx, func(ctx context.Context) (err error) {

@@ -101,7 +101,6 @@ func refuseUnfit(chosen *kong.Context) error {
 
 // function wires the API as Run does, but without a server and without counting.
 func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal) (_ *Function, err error) {
-	const name = "talkback-lambda"
 	c.NoCount = true
 	target, err := keeper.Parse(c.Pages, keeper.Networked())
 	if err != nil {
@@ -111,20 +110,20 @@ func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal)
 	if err != nil {
 		return nil, err
 	}
-	session, err := flags.Open(ctx, Opening{Owner: name}, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback-lambda"}, term)
 	if err != nil {
 		return nil, err
 	}
 	session.watchClock(term.Logger)
 	session.trace(around.traces)
 	c.measured.ofCalls(session)
-	pages, err := openPages(ctx, target, session, name, term.Logger)
+	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
 		return nil, err
 	}
 	c.Watermark = watermarkOf(session)
 	store := c.Store(session, pages.found, term.Logger)
-	f := &Function{Handler: c.Handler(store, newEraser(session, name), around.authorizer, term), traces: around.traces}
+	f := &Function{Handler: c.Handler(store, newEraser(session), around.authorizer, term), traces: around.traces}
 	if c.measured != nil {
 		f.metrics = c.measured.Metrics
 	}

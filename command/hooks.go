@@ -236,10 +236,10 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 }
 
 // hooksBeside delivers to hooks while work runs, and returns the error of work.
-func hooksBeside(ctx context.Context, session *Session, name string, measured *measured, log *slog.Logger, work func(context.Context) error) error {
+func hooksBeside(ctx context.Context, session *Session, measured *measured, log *slog.Logger, work func(context.Context) error) error {
 	sender := newSender()
 	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
-		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: processName(name), Engine: session.run,
+		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: session.process(), Engine: session.run,
 	}))
 	return task.Beside(ctx, deliverer.Run, work)
 }

@@ -105,16 +105,13 @@ func withCounting(ctx context.Context, session *Session, target keeper.Target, o
 	if others {
 		return 0, session.watch(ctx, work)
 	}
-	pages, err := openPages(ctx, target, session, "talkback import", term.Logger)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	runner := newCounting(session, "talkback import", pages, nil, term.Logger)
-	runner.Prepare(ctx)
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		waited, err = runner.Until(ctx, work, func(b counting.Backlog) { printBacklog(term.Err, told, b) })
-		return err
+	err = session.withPages(ctx, target, term.Logger, func(pages *pages) error {
+		runner := newCounting(session, pages, nil, term.Logger)
+		runner.Prepare(ctx)
+		return session.watch(ctx, func(ctx context.Context) (err error) {
+			waited, err = runner.Until(ctx, work, func(b counting.Backlog) { printBacklog(term.Err, told, b) })
+			return err
+		})
 	})
 	return waited, err
 }

@@ -26,11 +26,11 @@ import (
 // renewed.
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	t.Parallel()
-	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
+	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t), command: "talkback import"}
 	must.Do(t, dynamo.CreateTable(t.Context(), session.Client, session.Table))
 	leases := leases.NewLeases(session.Client, session.Table)
-	pages := must.Get(openPages(t.Context(), keeper.Target{Name: keeper.InTable}, session, "talkback import", slog.New(slog.DiscardHandler)))(t)
-	runner := newCounting(session, "talkback import", pages, nil, slog.New(slog.DiscardHandler))
+	pages := must.Get(openPages(t.Context(), keeper.Target{Name: keeper.InTable}, session, slog.New(slog.DiscardHandler)))(t)
+	runner := newCounting(session, pages, nil, slog.New(slog.DiscardHandler))
 	runner.Prepare(t.Context())
 	late := &streamtest.LateSource{Source: runner.Consumer.Source}
 	runner.Consumer.Source = late

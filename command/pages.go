@@ -70,13 +70,13 @@ type pages struct {
 const firstTry = 2 * time.Second
 
 // openPages opens the store of a target. A store that does not answer is opened later.
-func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
+func openPages(ctx context.Context, target keeper.Target, session *Session, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
 	opening, cancel := context.WithTimeout(ctx, firstTry)
 	defer cancel()
 	kept, err := keeper.Open(opening, target, numbers, session.Table, keeper.Options{
-		Progress: shared, Entries: counts.NewEntries(numbers, session.Table), Who: processName(name), Engine: session.run, Logger: log,
+		Progress: shared, Entries: counts.NewEntries(numbers, session.Table), Who: session.process(), Engine: session.run, Logger: log,
 	})
 	if err != nil {
 		return nil, usage(err)
@@ -92,15 +92,20 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	return p, nil
 }
 
+// withPages opens the page numbers of the table, calls use, and closes them.
+func (s *Session) withPages(ctx context.Context, target keeper.Target, log *slog.Logger, use func(*pages) error) (err error) {
+	pages, err := openPages(ctx, target, s, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	return use(pages)
+}
+
 // withPages opens the table and its page numbers for a command, and passes both to use.
 func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) error {
-	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) (err error) {
-		pages, err := openPages(ctx, target, session, command, term.Logger)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, pages.Close()) }()
-		return use(session, pages)
+	return f.with(ctx, Opening{Owner: command}, term, func(session *Session) error {
+		return session.withPages(ctx, target, term.Logger, func(pages *pages) error { return use(session, pages) })
 	})
 }
 
@@ -134,8 +139,8 @@ func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.C
 }
 
 // rebuilding returns the options to rebuild the statistics and page numbers of a session's table.
-func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
-	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Lost: session.outbox().Lost, Logger: p.log}
+func (p *pages) rebuilding(session *Session) counts.RebuildOptions {
+	options := counts.RebuildOptions{Who: session.process(), Engine: session.run, Feed: p.keeper, Lost: session.outbox().Lost, Logger: p.log}
 	if p.table != nil {
 		options.Pages = p.table
 	}

@@ -50,7 +50,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 }
 
 func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	options := pages.rebuilding(session, "talkback rebuild")
+	options := pages.rebuilding(session)
 	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
 	var result counts.RebuildResult

@@ -192,16 +192,13 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	defer around.close()
 	defer runtime.KeepAlive(ballast())
 	server.start() // answers probes from now on
-	return flags.with(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term, func(session *Session) (err error) {
+	return flags.with(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term, func(session *Session) error {
 		session.watchClock(term.Logger)
 		session.trace(around.traces)
 		c.measured.ofCalls(session)
-		pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, pages.Close()) }()
-		return c.answer(ctx, session, pages, server, opening, around, term)
+		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
+			return c.answer(ctx, session, pages, server, opening, around, term)
+		})
 	})
 }
 
@@ -296,7 +293,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 			return err
 		}
 	}
-	eraser := newEraser(session, "talkback serve")
+	eraser := newEraser(session)
 	opening.Open(c.Handler(store, eraser, around.authorizer, term))
 	c.measured.ofSubscriptions(c.followers, c.hub)
 	c.announce(server.listener.Addr(), session, around.writing, around.bounds, term)
@@ -307,7 +304,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		// Another process takes over counting once this one accepts no more connections.
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
-				return hooksBeside(ctx, session, "talkback serve", c.measured, term.Logger, func(ctx context.Context) error {
+				return hooksBeside(ctx, session, c.measured, term.Logger, func(ctx context.Context) error {
 					return task.Beside(ctx, func(ctx context.Context) { eraser.Serve(ctx, term.Logger) }, server.taking)
 				})
 			})
@@ -349,7 +346,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	var runner *counting.Runner
 	c.Following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
 	store := c.Store(session, pages.found, term.Logger)
-	runner = newCounting(session, "talkback serve", pages, store, term.Logger)
+	runner = newCounting(session, pages, store, term.Logger)
 	if !c.NoCount {
 		c.measured.ofCounting(runner)
 	}

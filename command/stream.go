@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -51,7 +50,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return err
 	}
-	return flags.with(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term, func(session *Session) (err error) {
+	return flags.with(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term, func(session *Session) error {
 		traces, err := startTraces(ctx, term)
 		if err != nil {
 			return err
@@ -67,25 +66,22 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 			defer measured.close(term.Logger)
 			measured.ofCalls(session)
 		}
-		pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, pages.Close()) }()
-		if c.Status {
+		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
+			if !c.Status {
+				return c.count(ctx, session, pages, measured, term)
+			}
 			now, err := readStatus(ctx, session, pages)
 			if err != nil {
 				return err
 			}
 			_, err = io.WriteString(term.Out, now.text(output.ScreenOf(term.Out)))
 			return err
-		}
-		return c.count(ctx, session, pages, measured, term)
+		})
 	})
 }
 
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
-	runner := newCounting(session, "talkback stream", pages, nil, term.Logger)
+	runner := newCounting(session, pages, nil, term.Logger)
 	measured.ofCounting(runner)
 	measured.ofPageIndex(pages)
 	runner.Consumer.Expiry = c.LeaseTime
@@ -98,7 +94,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	}
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
-			return hooksBeside(ctx, session, "talkback stream", measured, term.Logger, func(ctx context.Context) error {
+			return hooksBeside(ctx, session, measured, term.Logger, func(ctx context.Context) error {
 				runner.Run(ctx)
 				return nil
 			})
@@ -107,8 +103,8 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 }
 
 // newCounting makes the runner that counts the comments of a table and feeds its page numbers.
-// Other processes see the name of the command. The follower receives the changes; nil for none.
-func newCounting(session *Session, name string, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
+// The follower receives the changes; nil for none.
+func newCounting(session *Session, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
 	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower)), session.tracer, session.writes, func(r stream.Record) string {
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
@@ -126,8 +122,7 @@ func newCounting(session *Session, name string, pages *pages, follower counts.Fo
 		DropExpired: func(ctx context.Context) error { return dynamo.KeepTimeToLive(ctx, session.Client, session.Table) },
 		NoteLayout:  func(ctx context.Context) error { return dynamo.NoteLayout(ctx, session.Client, session.Table) },
 		Rebuild: func(ctx context.Context) (counts.RebuildResult, error) {
-			options := pages.rebuilding(session, name)
-			return counts.NewRebuilder(call.For(session.Client, call.ForRebuild), session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
+			return counts.NewRebuilder(call.For(session.Client, call.ForRebuild), session.Table, pages.rebuilding(session)).Run(ctx, func(counts.RebuildProgress) {})
 		},
 	}
 	return counting.New(consumer, shared, table, !session.AWS, log)
