@@ -81,7 +81,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 // and their parameters.
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
-	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text, tokens: doctest.Read(t, "web/look/tokens.css").Text}
+	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), tests: map[string][]string{}, makefile: doctest.Read(t, "Makefile").Text, tokens: doctest.Read(t, "web/look/tokens.css").Text}
 	checked := 0
 	for _, document := range doctest.All(t) {
 		lines := document.Code()
@@ -108,9 +108,13 @@ func TestCommandLines(t *testing.T) {
 type commandLines struct {
 	flags    map[string]map[string]flagShown
 	root     string
+	tests    map[string][]string // the tests and benchmarks of packages, by their folders
 	makefile string
 	tokens   string // web/look/tokens.css
 }
+
+// testDeclared matches the declaration of a test or a benchmark.
+var testDeclared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
 
 var assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
 
@@ -194,31 +198,37 @@ func (c commandLines) checkFlag(command, flag string) string {
 // benchmark.
 func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	t.Helper()
-	var source strings.Builder
+	var declared []string
+	packages := 0
 	for _, argument := range arguments {
 		if !strings.HasPrefix(argument, "./") || strings.HasSuffix(argument, "...") {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(c.root, argument, "*.go"))
-		if err != nil || len(files) == 0 {
-			return "there is no package " + argument
+		packages++
+		if c.tests[argument] == nil {
+			files := must.Get(filepath.Glob(filepath.Join(c.root, argument, "*.go")))(t)
+			if len(files) == 0 {
+				return "there is no package " + argument
+			}
+			c.tests[argument] = []string{}
+			for _, file := range files {
+				text := must.Get(os.ReadFile(filepath.Clean(file)))(t)
+				for _, found := range testDeclared.FindAllSubmatch(text, -1) {
+					c.tests[argument] = append(c.tests[argument], string(found[1]))
+				}
+			}
 		}
-		for _, file := range files {
-			text := must.Get(os.ReadFile(filepath.Clean(file)))(t)
-			source.Write(text)
-		}
+		declared = append(declared, c.tests[argument]...)
 	}
 	for i, argument := range arguments[:max(len(arguments)-1, 0)] {
-		kind, is := map[string]string{"-run": "(?:Test|Fuzz)", "-bench": "Benchmark"}[argument]
 		pattern, _, _ := strings.Cut(strings.Trim(arguments[i+1], "'"), "/")
-		if !is || pattern == "-" || pattern == "^$" || source.Len() == 0 {
+		if argument != "-run" && argument != "-bench" || pattern == "-" || pattern == "^$" || packages == 0 {
 			continue
 		}
-		found := false
-		for _, declared := range regexp.MustCompile(`(?m)^func (`+kind+`\w*)\(`).FindAllStringSubmatch(source.String(), -1) {
-			found = found || regexp.MustCompile(pattern).MatchString(declared[1])
-		}
-		if !found {
+		matching := regexp.MustCompile(pattern)
+		if !slices.ContainsFunc(declared, func(name string) bool {
+			return strings.HasPrefix(name, "Benchmark") == (argument == "-bench") && matching.MatchString(name)
+		}) {
 			return argument + " " + arguments[i+1] + " matches nothing"
 		}
 	}

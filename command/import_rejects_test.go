@@ -64,7 +64,8 @@ func TestImportReportOfManyProducts(t *testing.T) {
 	}
 }
 
-// The report comes before any write, also for standard input. The second import changes nothing and succeeds.
+// The report comes before any write, also for standard input, whose rejects are in the working directory. The second
+// import changes nothing and succeeds.
 func TestImportAfterItsReport(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	content := readFile(t, "testdata/judgeme.csv")
@@ -88,4 +89,5 @@ func TestImportAfterItsReport(t *testing.T) {
 			t.Errorf("%s: status %d, %s%s", row.name, status, out.String(), said.String())
 		}
 	}
+	checkFiles(t, ".", "talkback.rejects.tsv")
 }

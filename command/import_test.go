@@ -173,18 +173,6 @@ func manyReviews(rows int) string {
 	return out.String()
 }
 
-// Standard input needs a format, may be compressed, and has its rejects in the working directory.
-func TestImportStandardInput(t *testing.T) {
-	t.Chdir(t.TempDir())
-	i := newImporter(t, dynamotest.Dynoxide(t))
-	i.stdin = strings.NewReader(gzipped(t, manyReviews(30)+"{}\n"))
-	i.want(summary(31, 30, 0, 0, 1)+"The rejected rows, with line and reason, are in talkback.rejects.tsv\n",
-		"-", "--format", "jsonl", "--language", "en")
-	if _, err := os.Stat("talkback.rejects.tsv"); err != nil {
-		t.Error(err)
-	}
-}
-
 // An interrupted import ends at once, whether it is writing or waits for input that never comes,
 // and the next one goes on.
 func TestImportInterrupted(t *testing.T) {

@@ -80,11 +80,16 @@ func (c customerOf) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: new(string(c))}, nil
 }
 
-// stands returns what the table has for a product: the listed comments, and replies, states, decisions and reports.
-func (a *api) stands(t *testing.T, product string) []string {
+// stands returns what the table has for a product: the listed comments, and replies, states, decisions and reports. If
+// indexes is set, it checks that these have the same comments.
+func (a *api) stands(t *testing.T, product string, indexes bool) []string {
 	t.Helper()
-	out := what(everything(t, a.session.Client, a.session.Table, product))
 	items := scan(t, a.session.Client, a.session.Table, "")
+	there := keptIn(items, product)
+	if indexes {
+		checkIndexes(t, a.session.Client, a.session.Table, product, there)
+	}
+	out := what(there)
 	about := map[string]bool{}
 	for _, item := range items {
 		if text(item, "A") != "P#"+product && text(item, "p") != "P#"+product {
@@ -301,10 +306,12 @@ func TestWritesThroughFaults(t *testing.T) {
 			}
 			t.Run(w.name+"/"+string(f), func(t *testing.T) {
 				t.Parallel()
-				a := newAPI(t, endpoint)
+				healthy := &api{tb: t, session: newSession(t, endpoint), serve: command.Serve{OnePerCustomer: w.only}, authorizer: shopCustomer{}}
+				healthy.markCounted()
+				healthy.useClient(healthy.session.Client)
 				for n := 1; ; n++ {
-					single := a.throughFault(t, w, f, fmt.Sprint("once at call ", n), faulttest.Nth(n, f))
-					a.throughFault(t, w, f, fmt.Sprint("from call ", n), faulttest.From(n, f))
+					single := healthy.throughFault(t, w, f, fmt.Sprint("once at call ", n), faulttest.Nth(n, f))
+					healthy.throughFault(t, w, f, fmt.Sprint("from call ", n), faulttest.From(n, f))
 					if single < n {
 						return // the write made fewer calls
 					}
@@ -314,39 +321,35 @@ func TestWritesThroughFaults(t *testing.T) {
 	}
 }
 
-// throughFault sends a write through a fault and returns how many calls that took.
+// throughFault sends a write through a fault, to a server beside this one. It returns how many calls that took.
 func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when string, plan func(int) faulttest.Fault) int {
 	t.Helper()
-	serve := command.Serve{OnePerCustomer: w.only}
-	healthy := &api{tb: t, session: a.session, serve: serve, authorizer: shopCustomer{}}
-	healthy.useClient(a.session.Client)
-	defer healthy.server.Close() // otherwise as many servers as tries would stay up
 	product := fmt.Sprintf("%s, %s, %s", w.name, f, when)
-	healthy.add(map[string]any{
+	a.add(map[string]any{
 		"productId": product, "rating": 5, "language": "en", "text": "I only stand here.",
 		"author": map[string]any{"id": "b", "name": "Bo"},
 	})
-	input := w.prepare(healthy, product)
-	before := a.stands(t, product)
+	input := w.prepare(a, product)
+	before := a.stands(t, product, false) // its indexes are checked below
 	after := append([]string{bystander(product)}, w.done(product)...)
 	slices.Sort(after)
 
 	client, network := faulttest.Under(a.session.Client, plan)
-	faulty := &api{tb: t, session: a.session, serve: serve, authorizer: shopCustomer{}}
+	faulty := &api{tb: t, session: a.session, serve: a.serve, authorizer: a.authorizer}
 	faulty.useClient(client)
-	defer faulty.server.Close()
+	defer faulty.server.Close() // otherwise as many servers as tries would stay up
 	got, said := faulty.sent(w, input)
 	must.Do(t, network.Flush())
-	there := a.stands(t, product)
+	there := a.stands(t, product, true)
 	checkOutcome(t, when, got, said, there, before, after)
 	if strings.HasPrefix(when, "once") && (got != success || said != "") {
 		t.Errorf("%s: one fault alone fails the write: %s", when, said)
 	}
 	if w.again {
-		if got, said := healthy.sent(w, input); got != success {
+		if got, said := a.sent(w, input); got != success {
 			t.Errorf("%s: sent again: %s", when, said)
 		}
-		if diff := gocmp.Diff(after, a.stands(t, product)); diff != "" {
+		if diff := gocmp.Diff(after, a.stands(t, product, true)); diff != "" {
 			t.Errorf("%s: sent again, it is not there exactly once: %s", when, diff)
 		}
 	}

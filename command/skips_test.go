@@ -51,7 +51,7 @@ func (a *api) trusted(filter string) (p skippingPage) {
 // otherwise unchanged, and a client finds its own new comment at once.
 func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		a.watermark = streamtest.Prompt{}

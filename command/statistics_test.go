@@ -190,7 +190,7 @@ type leaderShown struct {
 // each language. It has ten products unless another number is given; null does not give one.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		var comments []comment.Comment

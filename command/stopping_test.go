@@ -101,9 +101,8 @@ func TestStopUnderLoad(t *testing.T) {
 		http2     func(*http.Protocols)
 		signal    syscall.Signal
 	}{
-		"plain":  {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, syscall.SIGTERM},
-		"SIGHUP": {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, syscall.SIGHUP},
-		"TLS":    {[]string{"--tls-cert", certificate, "--tls-key", key}, func(p *http.Protocols) { p.SetHTTP2(true) }, syscall.SIGTERM},
+		"plain": {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, syscall.SIGHUP},
+		"TLS":   {[]string{"--tls-cert", certificate, "--tls-key", key}, func(p *http.Protocols) { p.SetHTTP2(true) }, syscall.SIGTERM},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(t, dynamotest.Dynoxide(t))

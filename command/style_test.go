@@ -18,43 +18,24 @@ func onTerminal(t *testing.T, command string, set ...string) string {
 	return string(out)
 }
 
-// A narrow terminal breaks lines between words; a pipe, even from one, gets the line unchanged.
-func TestNarrowTerminal(t *testing.T) {
+// A terminal has colours, unless its user wants none, and a narrow one breaks lines between words. A pipe gets the line
+// unchanged, even from a terminal.
+func TestTerminals(t *testing.T) {
 	t.Parallel()
 	program := binary(t)
-	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
+	const wide, coloured, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, "\x1b[1;31m" + `talkback:` + "\x1b[0m" + ` there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
   did you mean verify?; see talkback
   --help`
-	for command, want := range map[string]string{
-		"stty cols 40; " + program + " verfy":            narrow,
-		"stty cols 40; " + program + " verfy 2>&1 | cat": wide,
-		"stty cols 90; " + program + " verfy":            wide,
+	for _, row := range []struct{ why, terminal, noColor, command, want string }{
+		{"a terminal", "xterm", "", "stty cols 90; " + program + " verfy", coloured},
+		{"of someone who wants no colours", "xterm", "1", "stty cols 90; " + program + " verfy", wide},
+		{"that knows none", "dumb", "", "stty cols 90; " + program + " verfy", wide},
+		{"a narrow one", "xterm", "1", "stty cols 40; " + program + " verfy", narrow},
+		{"a pipe", "xterm", "", "stty cols 40; " + program + " verfy 2>&1 | cat", wide},
 	} {
-		out := onTerminal(t, command, "TERM=xterm", "NO_COLOR=1")
-		if got := strings.TrimSpace(strings.ReplaceAll(out, "\r", "")); got != want {
-			t.Errorf("%s: %s", command, got)
-		}
-	}
-}
-
-// Colours are for terminals, and for users who ask for them; a file gets none.
-func TestColours(t *testing.T) {
-	t.Parallel()
-	program := binary(t)
-	for _, row := range []struct {
-		why     string
-		set     []string
-		command string
-		colours bool
-	}{
-		{"a terminal", []string{"TERM=xterm", "NO_COLOR="}, program + " sing", true},
-		{"a terminal of someone who wants none", []string{"TERM=xterm", "NO_COLOR=1"}, program + " sing", false},
-		{"a terminal that knows none", []string{"TERM=dumb", "NO_COLOR="}, program + " sing", false},
-		{"a pipe", []string{"TERM=xterm", "NO_COLOR="}, program + " sing 2>&1 | cat", false},
-	} {
-		out := onTerminal(t, row.command, row.set...)
-		if !strings.Contains(out, `there is no command "sing"`) || strings.Contains(out, "\x1b[") != row.colours {
-			t.Errorf("%s: %q", row.why, out)
+		out := onTerminal(t, row.command, "TERM="+row.terminal, "NO_COLOR="+row.noColor)
+		if got := strings.TrimSpace(strings.ReplaceAll(out, "\r", "")); got != row.want {
+			t.Errorf("%s: %q", row.why, got)
 		}
 	}
 }
