@@ -93,8 +93,9 @@ func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, ro
 	return p
 }
 
-// try sends an operation. Its sender may give up at any moment.
-func (p *person) try(a *api, query string, variables map[string]any) (got answer, text string, within span, err error) {
+// try sends an operation, and reads the data of an answer without errors. Its sender may give up at any moment.
+func (p *person) try(a *api, query string, variables map[string]any, data any) (got answer, text string, within span, err error) {
+	p.tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if p.name != "" && p.random.IntN(12) == 0 {
@@ -109,6 +110,9 @@ func (p *person) try(a *api, query string, variables map[string]any) (got answer
 		err = json.Unmarshal([]byte(said.body), &got)
 	}
 	within.to = time.Now()
+	if err == nil && len(got.Errors) == 0 {
+		must.Do(p.tb, json.Unmarshal(got.Data, data))
+	}
 	return got, said.body, within, err
 }
 
@@ -135,13 +139,13 @@ func (s state) latest() int {
 // change sends a mutation, and notes the state of the comment in the payload.
 func (p *person) change(a *api, field, inputType string, input map[string]any) (outcome, *state, span) {
 	p.tb.Helper()
-	got, text, within, err := p.try(a, `mutation ($input: `+inputType+`!) { payload: `+field+`(input: $input) { comment `+stateFields+` userErrors { code message } } }`, map[string]any{"input": input})
 	var data struct {
 		Payload *struct {
 			Comment    *state
 			UserErrors []struct{ Code, Message string }
 		}
 	}
+	got, text, within, err := p.try(a, `mutation ($input: `+inputType+`!) { payload: `+field+`(input: $input) { comment `+stateFields+` userErrors { code message } } }`, map[string]any{"input": input}, &data)
 	switch {
 	case err != nil:
 		return unknown, nil, within
@@ -153,9 +157,6 @@ func (p *person) change(a *api, field, inputType string, input map[string]any) (
 		}
 		within.to = forever
 		return unknown, nil, within
-	}
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		p.tb.Fatal(err, text)
 	}
 	id := fmt.Sprint(input["id"])
 	if problems := data.Payload.UserErrors; len(problems) > 0 {
@@ -186,13 +187,10 @@ func (c *crowdOf) saw(s state, within span) {
 // look reads a comment.
 func (p *person) look(id string) (s state, found bool) {
 	p.tb.Helper()
-	got, text, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+stateFields+` }`, map[string]any{"id": id})
+	var data struct{ Comment *state }
+	got, _, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+stateFields+` }`, map[string]any{"id": id}, &data)
 	if err != nil || len(got.Errors) > 0 {
 		return s, false
-	}
-	var data struct{ Comment *state }
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		p.tb.Fatal(err, text)
 	}
 	if data.Comment == nil {
 		p.ledger.see(id, hidden, within)
@@ -339,17 +337,14 @@ func (p *person) moderates() {
 // fromQueue returns one of the comments that wait longest. No comment is twice on a page.
 func (p *person) fromQueue() (state, bool) {
 	p.tb.Helper()
-	got, text, _, err := p.try(p.publishing, `{ moderation { queue(first: 8) { nodes { comment `+stateFields+` } } } }`, nil)
-	if err != nil || len(got.Errors) > 0 {
-		return state{}, false
-	}
 	var data struct {
 		Moderation struct {
 			Queue struct{ Nodes []struct{ Comment state } }
 		}
 	}
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		p.tb.Fatal(err, text)
+	got, text, _, err := p.try(p.publishing, `{ moderation { queue(first: 8) { nodes { comment `+stateFields+` } } } }`, nil, &data)
+	if err != nil || len(got.Errors) > 0 {
+		return state{}, false
 	}
 	nodes, ids := data.Moderation.Queue.Nodes, map[string]bool{}
 	for _, node := range nodes {
@@ -368,15 +363,12 @@ func (p *person) fromQueue() (state, bool) {
 func (p *person) reports() {
 	p.tb.Helper()
 	id := p.any("")
-	got, text, within, err := p.try(p.publishing, `mutation ($input: ReportCommentInput!) { payload: reportComment(input: $input) { userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "reason": "SPAM"}})
-	if err != nil || len(got.Errors) > 0 {
-		return
-	}
 	var data struct {
 		Payload struct{ UserErrors []struct{ Code string } }
 	}
-	if err := json.Unmarshal(got.Data, &data); err != nil {
-		p.tb.Fatal(err, text)
+	got, _, within, err := p.try(p.publishing, `mutation ($input: ReportCommentInput!) { payload: reportComment(input: $input) { userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "reason": "SPAM"}}, &data)
+	if err != nil || len(got.Errors) > 0 {
+		return
 	}
 	if len(data.Payload.UserErrors) > 0 {
 		p.ledger.see(id, hidden, within)
@@ -389,16 +381,13 @@ func (p *person) reports() {
 func (p *person) casts() {
 	p.tb.Helper()
 	id, vote := p.any(""), []comment.Vote{comment.Helpful, comment.Helpful, comment.NotHelpful, comment.NoVote}[p.random.IntN(4)]
-	got, text, within, err := p.try(p.publishing, `mutation ($input: VoteOnCommentInput!) { payload: voteOnComment(input: $input) { comment `+askedFields+` userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "vote": vote}})
 	var data struct {
 		Payload struct{ UserErrors []struct{ Code string } }
 	}
+	got, text, within, err := p.try(p.publishing, `mutation ($input: VoteOnCommentInput!) { payload: voteOnComment(input: $input) { comment `+askedFields+` userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "vote": vote}}, &data)
 	known := err == nil && len(got.Errors) == 0
 	if known {
 		p.public(text, within)
-		if err := json.Unmarshal(got.Data, &data); err != nil {
-			p.tb.Fatal(err, text)
-		}
 	}
 	if len(data.Payload.UserErrors) > 0 {
 		return // nobody sees the comment, or it is the customer's own
@@ -423,15 +412,15 @@ func (p *person) casts() {
 func (p *person) replies() {
 	p.tb.Helper()
 	id := p.any("")
-	got, text, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+askedFields+` reply: comment(id: $id) { reply { version } } }`, map[string]any{"id": id})
+	var data struct {
+		Reply *struct{ Reply *struct{ Version int } }
+	}
+	got, text, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+askedFields+` reply: comment(id: $id) { reply { version } } }`, map[string]any{"id": id}, &data)
 	if err != nil || len(got.Errors) > 0 {
 		return
 	}
 	p.public(text, within)
-	var data struct {
-		Reply *struct{ Reply *struct{ Version int } }
-	}
-	if err := json.Unmarshal(got.Data, &data); err != nil || data.Reply == nil {
+	if data.Reply == nil {
 		return
 	}
 	version := 0
@@ -439,7 +428,7 @@ func (p *person) replies() {
 		version = data.Reply.Reply.Version
 	}
 	_, text, within, err = p.try(p.publishing, `mutation ($input: ReplyToCommentInput!) { payload: replyToComment(input: $input) { comment `+askedFields+` userErrors { code } } }`,
-		map[string]any{"input": map[string]any{"id": id, "version": version, "name": "Shop", "text": fmt.Sprintf("Thank you %d times.", version)}})
+		map[string]any{"input": map[string]any{"id": id, "version": version, "name": "Shop", "text": fmt.Sprintf("Thank you %d times.", version)}}, &struct{}{})
 	if err == nil {
 		p.public(text, within)
 	}

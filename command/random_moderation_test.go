@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -50,13 +49,12 @@ func (p *person) asks(a *api, query string, variables map[string]any, data any) 
 	var within span
 	var err error
 	eventually(p.tb, "the page numbers agree with the comments", func() bool {
-		got, text, within, err = p.try(a, query, variables)
+		got, text, within, err = p.try(a, query, variables, data)
 		return err != nil || len(got.Errors) == 0 || got.Errors[0].Extensions["code"] != "UNAVAILABLE"
 	})
 	if err != nil || len(got.Errors) > 0 {
 		p.tb.Fatalf("%v %s\n%s", err, text, a.log)
 	}
-	must.Do(p.tb, json.Unmarshal(got.Data, data))
 	within.from = within.from.Add(-a.serve.PageAge)
 	p.public(text, within)
 	return within
