@@ -1,6 +1,6 @@
-// Package direct writes the parts of an answer that need no resolver. gqlgen resolves each field of
-// each list element separately and starts a goroutine for each element. Fields that read from the
-// table need that. For a page whose values have all been read, it is most of the work.
+// Package direct writes lists that need no resolver. gqlgen resolves each field of each list element
+// separately and starts a goroutine for each element. Fields that read from the table need that. For
+// a page whose values have all been read, it is most of the work.
 //
 // What this package writes equals what gqlgen would write, byte for byte. It leaves all other
 // fields to gqlgen.
@@ -8,42 +8,67 @@ package direct
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/loaders"
 )
 
-// Fields returns a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if all
-// selected fields below it have been read, and leaves it unchanged otherwise. base is the prefix of
-// the addresses of pictures and videos, empty to answer with none.
+// Fields returns a [graphql.FieldMiddleware]. It replaces a list of comments or products by a [Value]
+// if all selected fields below it have been read, and leaves it unchanged otherwise. base is the
+// prefix of the addresses of pictures and videos, empty to answer with none.
 func Fields(base comment.MediaBase) graphql.FieldMiddleware {
+	types := typesOf(base)
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		result, err := next(ctx)
 		if err != nil {
 			return result, err
 		}
-		switch v := result.(type) {
-		case *graph.CommentConnection:
-			result = oneOf(ctx, base, connections, v)
+		switch list := result.(type) {
 		case []*graph.CommentEdge:
-			result = allOf(ctx, base, edges, v)
+			if parts, plain := types.here(ctx); plain {
+				return valueOf(list, parts), nil
+			}
 		case []*comment.Comment:
-			result = allOf(ctx, base, comments, v)
+			if parts, plain := types.here(ctx); plain {
+				return valueOf(list, parts), nil
+			}
 		case []*comment.Product:
-			result = productList(ctx, base, v)
-		case *graph.CommentEdge:
-			result = oneOf(ctx, base, edges, v)
-		case *comment.Comment:
-			result = oneOf(ctx, base, comments, v)
-		case *comment.Statistics:
-			result = oneOf(ctx, base, counts, v)
-		case *graph.PageInfo:
-			result = oneOf(ctx, base, pageInfos, v)
-		case *comment.Viewer:
-			result = oneOf(ctx, base, viewers, v)
+			if parts, plain := types.here(ctx); plain {
+				if products, whole := withStats(ctx, list); whole {
+					return valueOf(graph.Pointers(products), parts), nil
+				}
+			}
 		}
 		return result, nil
 	}
+}
+
+// withStats returns products with their statistics, if an operation asks for these. It fetches all of
+// them together. whole is false if a product is missing or its statistics failed, which gqlgen reports.
+func withStats(ctx context.Context, list []*comment.Product) (products []productStats, whole bool) {
+	if slices.Contains(list, nil) {
+		return nil, false
+	}
+	products, ids := make([]productStats, len(list)), make([]string, len(list))
+	for i, product := range list {
+		products[i].id, ids[i] = product.ID, product.ID
+	}
+	if !lookahead.From(ctx).WantsStatistics {
+		return products, true
+	}
+	stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)
+	for i := range stats {
+		// A product with very many languages has one row for the rarer ones. The resolver looks up their
+		// counts.
+		if _, shared := stats[i][comment.OtherLanguages]; shared {
+			return nil, false
+		}
+		products[i].stats, products[i].asOf = stats[i], loaders.From(ctx).StatsAsOf()
+	}
+	return products, whole
 }

@@ -1,168 +1,149 @@
 package direct
 
 import (
-	"slices"
+	"context"
+	"io"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// operation is the operation being answered, with the prefix of media addresses.
-type operation struct {
-	*graphql.OperationContext
-	base comment.MediaBase
+// part is a selected field of an object.
+type part struct {
+	before   string // a comma and the name in the answer
+	get      func(object, argument any) any
+	argument any
+	below    []part // those of the field's objects
 }
 
-// writer writes a T in JSON: one field, or all selected fields.
-type writer[T any] struct {
-	// texts returns the length of the texts that write appends, in bytes. It is nil if there are none.
-	texts func(T) int
-	// write appends JSON.
-	write func(out []byte, of T) []byte
+// here returns the selected fields of the objects of the field that is being resolved. plain is false
+// if any of them needs a resolver.
+func (t types) here(ctx context.Context) (parts []part, plain bool) {
+	at := graphql.GetFieldContext(ctx)
+	return t.parts(at.Field.Definition.Type.Name(), lookahead.From(ctx).Fields, graphql.GetOperationContext(ctx).Variables)
 }
 
-// size returns the length of the texts of a T, in bytes.
-func (p writer[T]) size(of T) int {
-	if p.texts == nil {
-		return 0
-	}
-	return p.texts(of)
-}
-
-// field is a field of a type that needs no resolver. A test holds type and arguments against the
-// schema.
-type field[T any] struct {
-	// typ is the type as the schema has it, such as "String!".
-	typ string
-	// arguments are the names of the arguments that writer reads. A field with other arguments is left
-	// to gqlgen.
-	arguments []string
-	// writer returns a writer of the field as an operation selects it, or false if the field needs a
-	// resolver.
-	writer func(operation operation, writer graphql.CollectedField) (writer[T], bool)
-}
-
-// object is an object type of the schema.
-type object[T any] struct {
-	// types are the name of the type and the names of its interfaces. Fragments on these apply.
-	types []string
-	// fields are those that need no resolver. The type may have others.
-	fields map[string]field[*T]
-}
-
-func (o *object[T]) name() string { return o.types[0] }
-
-// member is a field with the JSON before its value: a comma and its response name.
-type member[T any] struct {
-	writer[T]
-	before string
-}
-
-// writer returns a writer of the selected fields of an object. plain is false if any of them needs
-// a resolver.
-func (o *object[T]) writer(operation operation, set ast.SelectionSet) (p writer[*T], plain bool) {
-	collected := graphql.CollectFields(operation.OperationContext, set, o.types)
-	members, separator := make([]member[*T], 0, len(collected)), ""
-	for _, c := range collected {
-		part, plain := o.member(operation, c)
-		if !plain {
-			return part, false
-		}
-		members = append(members, member[*T]{part, separator + `"` + c.Alias + `":`})
-		separator = ","
-	}
-	return writer[*T]{
-		texts: func(of *T) (size int) {
-			for i := range members {
-				size += members[i].size(of)
-			}
-			return size
-		},
-		write: func(out []byte, of *T) []byte {
-			out = append(out, '{')
-			for i := range members {
-				out = members[i].write(append(out, members[i].before...), of)
-			}
-			return append(out, '}')
-		},
-	}, true
-}
-
-// member returns a writer of one field of an object.
-func (o *object[T]) member(operation operation, c graphql.CollectedField) (p writer[*T], plain bool) {
-	if c.Name == "__typename" {
-		return writer[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
-	}
-	field, known := o.fields[c.Name]
-	unknown := func(argument *ast.ArgumentDefinition) bool { return !slices.Contains(field.arguments, argument.Name) }
-	if !known || slices.ContainsFunc(c.Definition.Arguments, unknown) {
-		return writer[*T]{}, false
-	}
-	return field.writer(operation, c)
-}
-
-// listOf returns a writer of lists, by the writer of an element.
-func listOf[T any](p writer[T]) writer[[]T] {
-	return writer[[]T]{
-		texts: func(list []T) (size int) {
-			for _, of := range list {
-				size += p.size(of)
-			}
-			return size
-		},
-		write: func(out []byte, list []T) []byte {
-			out = append(out, '[')
-			for i, of := range list {
-				if i > 0 {
-					out = append(out, ',')
+// parts returns the selected fields of objects of a type.
+func (t types) parts(name string, selected []lookahead.Field, variables map[string]any) (parts []part, plain bool) {
+	parts = make([]part, len(selected))
+	separator := ""
+	for i := range selected {
+		asked := &selected[i]
+		if asked.Name == "__typename" {
+			parts[i].get = func(any, any) any { return &name }
+		} else {
+			known := t[name][asked.Name]
+			for _, argument := range asked.Definition.Arguments {
+				if argument.Name != known.argument {
+					return nil, false
 				}
-				out = p.write(out, of)
+				if parts[i].argument = asked.ArgumentMap(variables)[argument.Name]; !known.takes(parts[i].argument) {
+					return nil, false
+				}
 			}
-			return append(out, ']')
-		},
-	}
-}
-
-const null = "null"
-
-// appendText appends a text as gqlgen writes it: it escapes only what JSON does not allow in a
-// string.
-func appendText(out []byte, text string) []byte {
-	const hex = "0123456789ABCDEF"
-	out = append(out, '"')
-	plain := 0 // start of the bytes that are not appended yet
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+			if parts[i].get = known.get; known.get == nil {
+				return nil, false
+			}
 		}
-		out = append(out, text[plain:i]...)
-		plain = i + 1
-		switch c {
-		case '\\', '"':
-			out = append(out, '\\', c)
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\r':
-			out = append(out, '\\', 'r')
-		case '\t':
-			out = append(out, '\\', 't')
-		default:
-			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		parts[i].before = separator + `"` + asked.Alias + `":`
+		separator = ","
+		if parts[i].below, plain = t.parts(asked.Definition.Type.Name(), asked.Fields, variables); !plain {
+			return nil, false
 		}
 	}
-	return append(append(out, text[plain:]...), '"')
+	return parts, true
 }
 
-// appendCode appends a text that JSON does not escape.
-func appendCode(out []byte, text string) []byte {
-	return append(append(append(out, '"'), text...), '"')
+// Value is a list that writes itself. It takes the place of what a resolver returned: gqlgen accepts
+// any [graphql.Marshaler] there.
+type Value struct {
+	list  []any
+	parts []part
+	size  int
 }
 
-// appendTime appends a time as scalar.MarshalDateTime writes it.
-func appendTime(out []byte, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(append(out, '"'), time.RFC3339Nano), '"')
+// valueOf returns the Value of a list of objects, none of which is nil.
+func valueOf[T any](objects []*T, parts []part) Value {
+	v := Value{list: list(objects), parts: parts}
+	v.size = sizeOf(v.list, parts)
+	return v
+}
+
+// Size returns the length of the texts in bytes, a lower bound of what MarshalGQL writes. Texts are
+// most of it.
+func (v Value) Size() int { return v.size }
+
+// MarshalGQL implements [graphql.Marshaler].
+func (v Value) MarshalGQL(w io.Writer) { write(w, v.list, v.parts) }
+
+// sizeOf returns the length of the texts in a value.
+func sizeOf(value any, below []part) (size int) {
+	switch v := value.(type) {
+	case *string:
+		if v != nil {
+			return len(*v)
+		}
+	case []any:
+		for _, element := range v {
+			size += sizeOf(element, below)
+		}
+	case nil:
+	default:
+		for i := range below {
+			size += sizeOf(below[i].get(v, below[i].argument), below[i].below)
+		}
+	}
+	return size
+}
+
+// write writes a value in JSON: nil, a text, a number, a condition, a time, or an object with the fields
+// below, or a list of such objects. Texts and times are pointers, and null if these are nil; so are
+// whole numbers that may be null.
+func write(w io.Writer, value any, below []part) {
+	var leaf graphql.Marshaler = graphql.Null
+	switch v := value.(type) {
+	case *string:
+		if v != nil {
+			leaf = graphql.MarshalString(*v)
+		}
+	case int:
+		leaf = graphql.MarshalInt(v)
+	case *int:
+		if v != nil {
+			leaf = graphql.MarshalInt(*v)
+		}
+	case float64:
+		leaf = graphql.MarshalFloat(v)
+	case bool:
+		leaf = graphql.MarshalBoolean(v)
+	case *time.Time:
+		if v != nil {
+			leaf = graph.MarshalDateTime(*v)
+		}
+	case []any:
+		separator := "["
+		for _, element := range v {
+			_, _ = io.WriteString(w, separator) // a buffer of gqlgen, which returns no error
+			write(w, element, below)
+			separator = ","
+		}
+		if len(v) == 0 {
+			_, _ = io.WriteString(w, "[")
+		}
+		_, _ = io.WriteString(w, "]")
+		return
+	case nil:
+	default:
+		_, _ = io.WriteString(w, "{")
+		for i := range below {
+			_, _ = io.WriteString(w, below[i].before)
+			write(w, below[i].get(v, below[i].argument), below[i].below)
+		}
+		_, _ = io.WriteString(w, "}")
+		return
+	}
+	leaf.MarshalGQL(w)
 }
