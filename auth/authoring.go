@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// Store stores comments. It makes no change twice, even if answers are lost, and its errors have kinds of package
-// comment. This holds for all stores of this package.
+// Store stores comments, and what is said and decided about them. It makes no change twice, even if answers are lost,
+// and its errors have kinds of package comment.
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
@@ -28,6 +28,33 @@ type Store interface {
 	Delete(ctx context.Context, c comment.Comment) error
 	// HasApproved reports whether a customer has an approved comment.
 	HasApproved(ctx context.Context, author comment.Author) (bool, error)
+
+	// SetReply writes the shop's reply to a comment in place of c.Reply; nil removes it. It returns a
+	// Conflict error if c.Reply is no longer the stored reply.
+	SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error
+
+	// VotesBy returns votes of customers. Votes that do not exist are in neither result.
+	VotesBy(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error)
+	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is zero if there is no
+	// vote yet. It returns a Conflict error if before is no longer the customer's vote.
+	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
+
+	// Decide writes after in place of before, and the decision, both or neither. It returns a Conflict
+	// error if before is no longer the stored state.
+	Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error
+	// Report writes a report, and after in place of before, unless the customer has reported the
+	// comment already. It returns a Conflict error if before is no longer the stored state.
+	Report(ctx context.Context, before, after comment.Comment, r comment.Report) error
+
+	// Queue returns a page of the comments that wait, and Pending how many do.
+	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
+	Pending(ctx context.Context) (int, error)
+	// Audit returns the latest decisions about a comment, the latest first.
+	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
+	// Reports returns the reports of a comment, the latest first.
+	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
+	// CommentsBy returns a summary of a customer's comments, in every state.
+	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
 }
 
 // Authorizer decides who may write. No other code decides that.
@@ -59,9 +86,13 @@ func (w *Writer) Viewer(ctx context.Context) comment.Viewer {
 // Add writes a comment. With a key, a repeat of the same draft by the same author returns the first
 // result. All problems of the draft are returned at once.
 func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
+	return outcome(w.add(ctx, draft, key))
+}
+
+func (w *Writer) add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, error) {
 	viewer, err := w.Authorizer.Identify(ctx)
 	if err != nil {
-		return comment.Comment{}, nil, err
+		return comment.Comment{}, err
 	}
 	draft.MediaBase = w.MediaBase
 	c, problems := draft.Comment(comment.Position{})
@@ -76,22 +107,18 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 		}
 	}
 	if len(problems) > 0 {
-		return comment.Comment{}, problems, nil
+		return c, faults(problems)
 	}
-	if err := viewer.CheckAuthor(c.Author); err != nil {
-		return comment.Comment{}, nil, err
-	}
-	if err := checkVerify(viewer, draft.Verified); err != nil {
-		return comment.Comment{}, nil, err
+	if err := cmp.Or(viewer.CheckAuthor(c.Author), checkVerify(viewer, draft.Verified)); err != nil {
+		return c, err
 	}
 	reasons, err := w.reasons(ctx, viewer, c)
 	if err != nil {
-		return comment.Comment{}, nil, err
+		return c, err
 	}
 	c = moderation.Submit(c, reasons, millisecond())
 	c.ID = comment.IDOf(newPosition()) // not before: comment.SettleTime counts from here
-	added, err := w.Store.Add(ctx, c, repeatable)
-	return outcome(added, err)
+	return w.Store.Add(ctx, c, repeatable)
 }
 
 // checkVerify returns a Forbidden error if the caller says whether a purchase is verified, but may not say so.
@@ -122,30 +149,23 @@ func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.C
 // Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that, and version is that
 // of the waiting edit. A change without an effect writes nothing: the version and the time of the last edit stay.
 func (w *Writer) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
-	for try := 1; ; try++ {
-		edited, problems, err := w.edit(ctx, id, version, change)
-		if comment.KindOf(err) != comment.Conflict {
-			return edited, problems, err
+	return outcome(again(func() (comment.Comment, error) {
+		viewer, before, err := w.writable(ctx, id, &version)
+		if err != nil {
+			return before, err
 		}
-		// A decision or a report came first; or another edit, for which the next try returns a problem.
-		if try == maxTries {
-			return outcome(edited, err)
+		after, err := w.edited(ctx, viewer, before, change)
+		if err != nil || after.Same(before) && after.Verified == before.Verified {
+			return after, err
 		}
-	}
+		return after, w.Store.Replace(ctx, before, after)
+	}))
 }
 
-// maxTries bounds how often a change is tried because others come first. An item that was damaged by hand may never
-// meet the condition of the write.
-const maxTries = 20
-
-// edit tries an edit once. A Conflict error means that the comment was changed since it was read.
-func (w *Writer) edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
-	viewer, before, err := w.writable(ctx, id, &version)
-	if err != nil {
-		return outcome(before, err)
-	}
+// edited returns a comment after a change; the same, if the change has no effect.
+func (w *Writer) edited(ctx context.Context, viewer comment.Viewer, before comment.Comment, change comment.Change) (comment.Comment, error) {
 	if err := checkVerify(viewer, change.Verified); err != nil {
-		return comment.Comment{}, nil, err
+		return before, err
 	}
 	base := before.WithHeldEdit()
 	if change.MediaBase = w.MediaBase; w.MediaBase == "" && change.Media != nil && len(*change.Media) == 0 {
@@ -153,47 +173,31 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	}
 	edited, problems := change.Apply(base)
 	if len(problems) > 0 {
-		return comment.Comment{}, problems, nil
+		return before, faults(problems)
 	}
-	if edited.SaysAs(base) {
-		return w.verify(ctx, before, edited.Verified)
-	}
-	reasons, err := w.reasons(ctx, viewer, edited)
-	if err != nil {
-		return comment.Comment{}, nil, err
-	}
-	edited.UpdatedAt, edited.Version = timeOfEdit(base), before.NextVersion()
-	after := moderation.Edit(before, edited, reasons, w.HideEdits, millisecond())
-	after.Verified = edited.Verified // at once: the shop says so, not the author
-	if problems := after.HeldProblems(); len(problems) > 0 {
-		return comment.Comment{}, problems, nil
-	}
-	if err = w.Store.Replace(ctx, before, after); comment.KindOf(err) == comment.Conflict {
-		return after, nil, err
-	}
-	return outcome(after, err)
-}
-
-// verify sets whether the purchase of a comment is verified. That is no edit: it waits for no moderator, and keeps the
-// version.
-func (w *Writer) verify(ctx context.Context, before comment.Comment, verified bool) (comment.Comment, []comment.Problem, error) {
 	after := before
-	after.Verified = verified
-	if verified == before.Verified {
-		return before, nil, nil
+	if !edited.SaysAs(base) {
+		reasons, err := w.reasons(ctx, viewer, edited)
+		if err != nil {
+			return before, err
+		}
+		edited.UpdatedAt, edited.Version = timeOfEdit(base), before.NextVersion()
+		after = moderation.Edit(before, edited, reasons, w.HideEdits, millisecond())
+		if problems := after.HeldProblems(); len(problems) > 0 {
+			return before, faults(problems)
+		}
 	}
-	err := w.Store.Replace(ctx, before, after)
-	if comment.KindOf(err) == comment.Conflict {
-		return after, nil, err
-	}
-	return outcome(after, err)
+	// Whether the purchase is verified is no edit: it waits for no moderator, and keeps the version. The shop says so,
+	// not the author.
+	after.Verified = edited.Verified
+	return after, nil
 }
 
 // Delete removes a comment and returns its last state. A version that is given must be the comment's. Without one, an
 // edit at the same time does not prevent the delete. Only moderators can delete an item that is no proper comment; its
 // last state is unknown.
 func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
-	for {
+	return outcome(again(func() (comment.Comment, error) {
 		_, c, err := w.writable(ctx, id, version)
 		if errors.Is(err, comment.ErrImproper) && version == nil && w.Viewer(ctx).MayModerate() {
 			c, err = comment.Comment{ID: comment.ID(id)}, nil
@@ -201,11 +205,8 @@ func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.C
 		if err == nil {
 			err = w.Store.Delete(ctx, c)
 		}
-		if version == nil && comment.KindOf(err) == comment.Conflict {
-			continue // another change came first; the context bounds these retries
-		}
-		return outcome(c, err)
-	}
+		return c, err
+	}))
 }
 
 // writable returns the comment with an ID, if the caller may change it and it has the expected
@@ -230,9 +231,25 @@ func (w *Writer) writable(ctx context.Context, id string, version *int) (comment
 		return viewer, c, err
 	}
 	if latest := c.WithHeldEdit().Version; version != nil && *version != latest {
-		return viewer, c, comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", latest, *version)
+		return viewer, c, problemIn(comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", latest, *version))
 	}
 	return viewer, c, nil
+}
+
+// shown returns the comment with an ID as a payload may show it to the caller, who finds only comments that it may see.
+func shown(ctx context.Context, store Store, viewer comment.Viewer, id string) (comment.Comment, error) {
+	parsed, err := comment.ParseID(id)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	c, err := store.Comment(ctx, parsed)
+	if err == nil && !viewer.Sees(c) {
+		err = comment.NoComment(parsed)
+	}
+	if !viewer.SeesModeration(c) {
+		c.Moderation = nil
+	}
+	return c, err
 }
 
 // problemOf lists the kinds of errors that are problems of the input.
@@ -248,20 +265,51 @@ var problemOf = map[comment.Kind]struct {
 	comment.AlreadyWritten: {comment.ProblemAlreadyWritten, []string{"productId"}},
 }
 
-// outcome turns errors that problemOf lists into problems.
-func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, error) {
-	if err == nil {
-		return c, nil, nil
-	}
+// faults are all problems of an input, as an error within this package.
+type faults []comment.Problem
+
+// Error implements error.
+func (faults) Error() string { return "the input has problems" }
+
+// problemIn turns an error that problemOf lists into faults, and returns others as they are.
+func problemIn(err error) error {
 	concern, ok := problemOf[comment.KindOf(err)]
-	if !ok {
-		return comment.Comment{}, nil, err
+	if err == nil || !ok {
+		return err
 	}
 	problem := comment.Problem{Code: concern.code, Message: comment.MessageOf(err), Path: concern.path}
 	if known, ok := errors.AsType[*comment.Error](err); ok && known.Earlier != "" {
 		problem.CommentID = new(comment.ID(known.Earlier))
 	}
-	return comment.Comment{}, []comment.Problem{problem}, nil
+	return faults{problem}
+}
+
+// outcome returns a result, or in its place the problems of the input, or another error.
+func outcome[T any](result T, err error) (_ T, problems []comment.Problem, _ error) {
+	if err == nil {
+		return result, nil, nil
+	}
+	var none T
+	if problems, ok := errors.AsType[faults](problemIn(err)); ok {
+		return none, problems, nil
+	}
+	return none, nil, err
+}
+
+// maxTries bounds how often a change is tried because others come first. An item that was damaged by hand may never
+// meet the condition of the write.
+const maxTries = 20
+
+// again makes a change of what is stored, and makes it anew from what is stored by then if another change comes first: an
+// edit, a decision, a report. The change returns a Conflict error for that. If its input is of another version, it
+// returns faults.
+func again[T any](change func() (T, error)) (result T, err error) {
+	for range maxTries {
+		if result, err = change(); comment.KindOf(err) != comment.Conflict {
+			break
+		}
+	}
+	return result, err
 }
 
 // millisecond returns the current time, in UTC to the millisecond.

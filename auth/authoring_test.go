@@ -16,6 +16,7 @@ import (
 
 // store has one comment, which others keep editing while it is being deleted.
 type store struct {
+	auth.Store
 	kept   comment.Comment
 	edits  int // edits that come before a delete succeeds
 	reads  int
@@ -56,7 +57,7 @@ func (s *store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 	s.writes++
 	if s.edits > 0 {
 		s.edits--
-		s.kept.Reply = &comment.Reply{Text: "by another", Name: "Shop", CreatedAt: written, Version: 1}
+		s.kept.Reply = &comment.Reply{Text: "by another", Name: "Shop", CreatedAt: written, Version: c.Reply.Version + 1}
 	}
 	if !cmp.Equal(c.Reply, s.kept.Reply) {
 		return comment.Errorf(comment.Conflict, "changed")

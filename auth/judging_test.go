@@ -31,6 +31,12 @@ func (stuck) VotesBy(context.Context, []comment.VoteKey) (map[comment.VoteKey]co
 	return nil, nil, nil
 }
 
+func (s stuck) Delete(ctx context.Context, c comment.Comment) error { return s.Replace(ctx, c, c) }
+
+func (s stuck) SetReply(ctx context.Context, c comment.Comment, _ *comment.Reply) error {
+	return s.Replace(ctx, c, c)
+}
+
 func (s stuck) SetVote(ctx context.Context, _ comment.ID, _, _ comment.CastVote) error {
 	return s.Replace(ctx, comment.Comment{}, comment.Comment{})
 }
@@ -58,6 +64,16 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 		{"an edit", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
 			w := auth.Writer{Store: s, Authorizer: who}
 			_, problems, err := w.Edit(t.Context(), id, 1, comment.Change{Text: &words})
+			return problems, err
+		}},
+		{"a deletion", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			w := auth.Writer{Store: s, Authorizer: who}
+			_, problems, err := w.Delete(t.Context(), id, nil)
+			return problems, err
+		}},
+		{"a reply", comment.Viewer{Roles: comment.Moderator | comment.Merchant}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			r := auth.Replier{Store: s, Authorizer: who, ShopName: "Shop"}
+			_, problems, err := r.Reply(t.Context(), comment.ReplyDraft{CommentID: id, Text: "Thanks"})
 			return problems, err
 		}},
 		{"a vote", comment.Viewer{CustomerID: &customer}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {

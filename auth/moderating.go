@@ -7,24 +7,10 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// DeskStore lists the comments that wait, and has the records that moderators look up before they
-// decide.
-type DeskStore interface {
-	// Queue returns a page of the comments that wait, and Pending how many do.
-	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
-	Pending(ctx context.Context) (int, error)
-	// Audit returns the latest decisions about a comment, the latest first.
-	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
-	// Reports returns the reports of a comment, the latest first.
-	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
-	// CommentsBy returns a summary of a customer's comments, in every state.
-	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
-}
-
 // Desk shows moderators the queue, and the history of a comment and of its author. Both fields are
 // required. It is safe for use by many goroutines.
 type Desk struct {
-	Store      DeskStore
+	Store      Store
 	Authorizer Authorizer
 }
 
@@ -76,19 +62,10 @@ func moderator(ctx context.Context, who Authorizer) (comment.Viewer, error) {
 	return viewer, err
 }
 
-// DecisionStore stores decisions about comments.
-type DecisionStore interface {
-	// Comment is like that of Store.
-	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
-	// Decide writes after in place of before, and the decision, both or neither. It returns a Conflict
-	// error if before is no longer the stored state.
-	Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error
-}
-
 // Judge decides whether others see a comment, for callers who may. Both fields are required. It is
 // safe for use by many goroutines.
 type Judge struct {
-	Store      DecisionStore
+	Store      Store
 	Authorizer Authorizer
 }
 
@@ -102,12 +79,12 @@ func (j *Judge) Decide(ctx context.Context, v comment.Verdict) (comment.Comment,
 	if problems := v.Problems(); problems != nil {
 		return comment.Comment{}, problems, nil
 	}
-	return j.decide(ctx, viewer, v, func(before comment.Comment) (comment.Comment, error) {
+	return outcome(j.decide(ctx, viewer, v, func(before comment.Comment) (comment.Comment, error) {
 		if v.Reason == nil {
 			return moderation.Approve(before, v.Version)
 		}
 		return moderation.Reject(before, v.Version, *v.Reason)
-	})
+	}))
 }
 
 // Withdraw takes a comment back, for its author: nobody else sees it any more. An edit submits it
@@ -117,7 +94,7 @@ func (j *Judge) Withdraw(ctx context.Context, id string, version int) (comment.C
 	if err != nil {
 		return comment.Comment{}, nil, err
 	}
-	return j.decide(ctx, viewer, comment.Verdict{ID: id, Version: version}, func(before comment.Comment) (comment.Comment, error) {
+	return outcome(j.decide(ctx, viewer, comment.Verdict{ID: id, Version: version}, func(before comment.Comment) (comment.Comment, error) {
 		switch err := viewer.CheckAuthor(before.Author); {
 		case err == nil:
 			return moderation.Withdraw(before, version)
@@ -126,35 +103,30 @@ func (j *Judge) Withdraw(ctx context.Context, id string, version int) (comment.C
 		default:
 			return before, err
 		}
-	})
+	}))
 }
 
-// decide makes a decision about the current comment, and decides anew if another change comes
-// first.
-func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Verdict, of func(comment.Comment) (comment.Comment, error)) (comment.Comment, []comment.Problem, error) {
+// decide makes a decision about the current comment.
+func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Verdict, of func(comment.Comment) (comment.Comment, error)) (comment.Comment, error) {
 	id, err := comment.ParseID(v.ID)
 	if err != nil {
-		return outcome(comment.Comment{}, err)
+		return comment.Comment{}, err
 	}
 	position := newPosition()
-	for try := 1; ; try++ {
+	return again(func() (comment.Comment, error) {
 		before, err := j.Store.Comment(ctx, id)
 		if err != nil {
-			return outcome(before, err)
+			return before, err
 		}
 		after, err := of(before)
 		if err != nil || after.Same(before) {
-			return outcome(after, err)
+			return after, problemIn(err)
 		}
-		err = j.Store.Decide(ctx, before, after, comment.Decision{
+		return after, j.Store.Decide(ctx, before, after, comment.Decision{
 			CommentID: id, Position: position, By: viewer.CustomerID,
 			From: before.Status, To: after.Status, Version: v.Version, Reason: v.Reason, Note: v.Note,
 		})
-		if comment.KindOf(err) != comment.Conflict || try == maxTries {
-			return outcome(after, err)
-		}
-		// Decide anew about the comment as it is now.
-	}
+	})
 }
 
 // ErasureStore erases authors.

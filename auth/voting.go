@@ -13,21 +13,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// VoteStore stores votes about comments.
-type VoteStore interface {
-	// Comment is like that of Store.
-	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
-	// VotesBy returns votes of customers. Votes that do not exist are in neither result.
-	VotesBy(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error)
-	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is zero if there is no
-	// vote yet. It returns a Conflict error if before is no longer the customer's vote.
-	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
-}
-
 // Voter records the votes of customers about comments, and of visitors if its Authorizer is Visitors. Both fields are
 // required. It is safe for use by many goroutines.
 type Voter struct {
-	Store      VoteStore
+	Store      Store
 	Authorizer Authorizer
 }
 
@@ -45,38 +34,19 @@ func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment
 	default:
 		return comment.Comment{}, nil, comment.Errorf(comment.Forbidden, "only customers vote: send a signed token")
 	}
-	for try := 1; ; try++ {
-		c, err := v.vote(ctx, viewer, id, vote)
-		if comment.KindOf(err) == comment.Conflict && try < maxTries {
-			continue // another vote of the customer came first
-		}
-		if errors.Is(err, errOwnComment) {
-			return comment.Comment{}, []comment.Problem{{Code: comment.ProblemOwnComment, Path: []string{"id"}, Message: comment.MessageOf(err)}}, nil
-		}
-		return outcome(c, err)
-	}
+	return outcome(again(func() (comment.Comment, error) { return v.vote(ctx, viewer, id, vote) }))
 }
-
-var errOwnComment = comment.Errorf(comment.BadInput, "it is your own comment: others say whether it is helpful")
 
 // vote tries to vote once. A Conflict error means that the customer's vote was changed since it was read.
 func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote comment.Vote) (comment.Comment, error) {
-	parsed, err := comment.ParseID(id)
-	if err != nil {
-		return comment.Comment{}, err
-	}
-	c, err := v.Store.Comment(ctx, parsed)
+	c, err := shown(ctx, v.Store, viewer, id)
 	switch {
 	case err != nil:
 		return c, err
-	case !viewer.Sees(c):
-		return c, comment.NoComment(parsed)
 	case c.Author.ID == viewer.VoterID() && !c.Author.Imported:
-		return c, errOwnComment
-	case !viewer.SeesModeration(c):
-		c.Moderation = nil // the payload shows the comment
+		return c, faults{{Code: comment.ProblemOwnComment, Path: []string{"id"}, Message: "it is your own comment: others say whether it is helpful"}}
 	}
-	key := comment.VoteKey{Customer: viewer.VoterID(), Comment: parsed}
+	key := comment.VoteKey{Customer: viewer.VoterID(), Comment: c.ID}
 	found, failed, err := v.Store.VotesBy(ctx, []comment.VoteKey{key})
 	if err = errors.Join(err, failed[key]); err != nil {
 		return c, err
@@ -95,7 +65,7 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 	c.Votes.Add(before.Vote, -1)
 	c.Votes.Add(vote, 1)
 	c.Votes = c.Votes.AtLeast(certain)
-	return c, v.Store.SetVote(ctx, parsed, before, after)
+	return c, v.Store.SetVote(ctx, c.ID, before, after)
 }
 
 const (
