@@ -64,10 +64,12 @@ type Authorizer interface {
 	Identify(ctx context.Context) (comment.Viewer, error)
 }
 
-// Writer adds, edits and deletes comments for callers who may. Store and Authorizer are required. It
-// is safe for use by many goroutines.
-type Writer struct {
+// Service does for callers what they may do: it adds, edits and deletes comments, records replies, votes and reports,
+// shows moderators the queue, decides and erases. Store and Authorizer are required, and Erasures for [Service.Erase].
+// It is safe for use by many goroutines.
+type Service struct {
 	Store      Store
+	Erasures   ErasureStore
 	Authorizer Authorizer
 	// Policy says which comments wait for a moderator. The zero value publishes all.
 	Policy moderation.Policy
@@ -75,26 +77,30 @@ type Writer struct {
 	MediaBase comment.MediaBase
 	// HideEdits hides an approved comment while an edit of it waits, instead of showing it as it was.
 	HideEdits bool
+	// ShopName is the name of replies that give none.
+	ShopName string
+	// Threshold is how many reports make a comment wait for a moderator.
+	Threshold int
 }
 
 // Viewer returns who the caller is, and whether it may write.
-func (w *Writer) Viewer(ctx context.Context) comment.Viewer {
-	viewer, _ := w.Authorizer.Identify(ctx)
+func (s *Service) Viewer(ctx context.Context) comment.Viewer {
+	viewer, _ := s.Authorizer.Identify(ctx)
 	return viewer
 }
 
 // Add writes a comment. With a key, a repeat of the same draft by the same author returns the first
 // result. All problems of the draft are returned at once.
-func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
-	return outcome(w.add(ctx, draft, key))
+func (s *Service) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
+	return outcome(s.add(ctx, draft, key))
 }
 
-func (w *Writer) add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, error) {
-	viewer, err := w.Authorizer.Identify(ctx)
+func (s *Service) add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, error) {
+	viewer, err := s.Authorizer.Identify(ctx)
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	draft.MediaBase = w.MediaBase
+	draft.MediaBase = s.MediaBase
 	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
 	if key != nil {
@@ -112,13 +118,13 @@ func (w *Writer) add(ctx context.Context, draft comment.Draft, key *string) (com
 	if err := cmp.Or(viewer.CheckAuthor(c.Author), checkVerify(viewer, draft.Verified)); err != nil {
 		return c, err
 	}
-	reasons, err := w.reasons(ctx, viewer, c)
+	reasons, err := s.reasons(ctx, viewer, c)
 	if err != nil {
 		return c, err
 	}
 	c = moderation.Submit(c, reasons, millisecond())
 	c.ID = comment.IDOf(newPosition()) // not before: comment.SettleTime counts from here
-	return w.Store.Add(ctx, c, repeatable)
+	return s.Store.Add(ctx, c, repeatable)
 }
 
 // checkVerify returns a Forbidden error if the caller says whether a purchase is verified, but may not say so.
@@ -131,44 +137,44 @@ func checkVerify(viewer comment.Viewer, verified *bool) error {
 
 // reasons returns why a comment has to wait for a moderator, nil if it need not. Comments that moderators write need
 // not.
-func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.Comment) ([]comment.HoldReason, error) {
+func (s *Service) reasons(ctx context.Context, viewer comment.Viewer, c comment.Comment) ([]comment.HoldReason, error) {
 	if viewer.IsModerator() {
 		return nil, nil
 	}
 	first := false
-	if w.Policy.NeedsFirst() {
-		approved, err := w.Store.HasApproved(ctx, c.Author)
+	if s.Policy.NeedsFirst() {
+		approved, err := s.Store.HasApproved(ctx, c.Author)
 		if err != nil {
 			return nil, err
 		}
 		first = !approved
 	}
-	return w.Policy.Hold(c, first), nil
+	return s.Policy.Hold(c, first), nil
 }
 
 // Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that, and version is that
 // of the waiting edit. A change without an effect writes nothing: the version and the time of the last edit stay.
-func (w *Writer) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
+func (s *Service) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	return outcome(again(func() (comment.Comment, error) {
-		viewer, before, err := w.writable(ctx, id, &version)
+		viewer, before, err := s.writable(ctx, id, &version)
 		if err != nil {
 			return before, err
 		}
-		after, err := w.edited(ctx, viewer, before, change)
+		after, err := s.edited(ctx, viewer, before, change)
 		if err != nil || after.Same(before) && after.Verified == before.Verified {
 			return after, err
 		}
-		return after, w.Store.Replace(ctx, before, after)
+		return after, s.Store.Replace(ctx, before, after)
 	}))
 }
 
 // edited returns a comment after a change; the same, if the change has no effect.
-func (w *Writer) edited(ctx context.Context, viewer comment.Viewer, before comment.Comment, change comment.Change) (comment.Comment, error) {
+func (s *Service) edited(ctx context.Context, viewer comment.Viewer, before comment.Comment, change comment.Change) (comment.Comment, error) {
 	if err := checkVerify(viewer, change.Verified); err != nil {
 		return before, err
 	}
 	base := before.WithHeldEdit()
-	if change.MediaBase = w.MediaBase; w.MediaBase == "" && change.Media != nil && len(*change.Media) == 0 {
+	if change.MediaBase = s.MediaBase; s.MediaBase == "" && change.Media != nil && len(*change.Media) == 0 {
 		change.Media = nil // a form that sends all fields back: without a prefix, none are shown to it
 	}
 	edited, problems := change.Apply(base)
@@ -177,12 +183,12 @@ func (w *Writer) edited(ctx context.Context, viewer comment.Viewer, before comme
 	}
 	after := before
 	if !edited.SaysAs(base) {
-		reasons, err := w.reasons(ctx, viewer, edited)
+		reasons, err := s.reasons(ctx, viewer, edited)
 		if err != nil {
 			return before, err
 		}
 		edited.UpdatedAt, edited.Version = timeOfEdit(base), before.NextVersion()
-		after = moderation.Edit(before, edited, reasons, w.HideEdits, millisecond())
+		after = moderation.Edit(before, edited, reasons, s.HideEdits, millisecond())
 		if problems := after.HeldProblems(); len(problems) > 0 {
 			return before, faults(problems)
 		}
@@ -196,14 +202,14 @@ func (w *Writer) edited(ctx context.Context, viewer comment.Viewer, before comme
 // Delete removes a comment and returns its last state. A version that is given must be the comment's. Without one, an
 // edit at the same time does not prevent the delete. Only moderators can delete an item that is no proper comment; its
 // last state is unknown.
-func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
+func (s *Service) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	return outcome(again(func() (comment.Comment, error) {
-		_, c, err := w.writable(ctx, id, version)
-		if errors.Is(err, comment.ErrImproper) && version == nil && w.Viewer(ctx).MayModerate() {
+		_, c, err := s.writable(ctx, id, version)
+		if errors.Is(err, comment.ErrImproper) && version == nil && s.Viewer(ctx).MayModerate() {
 			c, err = comment.Comment{ID: comment.ID(id)}, nil
 		}
 		if err == nil {
-			err = w.Store.Delete(ctx, c)
+			err = s.Store.Delete(ctx, c)
 		}
 		return c, err
 	}))
@@ -211,8 +217,8 @@ func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.C
 
 // writable returns the comment with an ID, if the caller may change it and it has the expected
 // version. A caller who may write nothing learns nothing of the ID.
-func (w *Writer) writable(ctx context.Context, id string, version *int) (comment.Viewer, comment.Comment, error) {
-	viewer, err := w.Authorizer.Identify(ctx)
+func (s *Service) writable(ctx context.Context, id string, version *int) (comment.Viewer, comment.Comment, error) {
+	viewer, err := s.Authorizer.Identify(ctx)
 	if err != nil {
 		return viewer, comment.Comment{}, err
 	}
@@ -220,7 +226,7 @@ func (w *Writer) writable(ctx context.Context, id string, version *int) (comment
 	if err != nil {
 		return viewer, comment.Comment{}, err
 	}
-	c, err := w.Store.Comment(ctx, parsed)
+	c, err := s.Store.Comment(ctx, parsed)
 	if err != nil {
 		return viewer, c, err
 	}
@@ -237,12 +243,12 @@ func (w *Writer) writable(ctx context.Context, id string, version *int) (comment
 }
 
 // shown returns the comment with an ID as a payload may show it to the caller, who finds only comments that it may see.
-func shown(ctx context.Context, store Store, viewer comment.Viewer, id string) (comment.Comment, error) {
+func (s *Service) shown(ctx context.Context, viewer comment.Viewer, id string) (comment.Comment, error) {
 	parsed, err := comment.ParseID(id)
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	c, err := store.Comment(ctx, parsed)
+	c, err := s.Store.Comment(ctx, parsed)
 	if err == nil && !viewer.Sees(c) {
 		err = comment.NoComment(parsed)
 	}

@@ -101,7 +101,7 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 		{time.Hour, time.Hour},
 	} {
 		beginning(t, written.Add(row.now), func(t *testing.T) {
-			w := auth.Writer{Store: store, Authorizer: everyone}
+			w := auth.Service{Store: store, Authorizer: everyone}
 			before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
 			after, problems, err := w.Edit(t.Context(), string(store.kept.ID), before, comment.Change{Rating: &rating})
 			if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
@@ -147,7 +147,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 			row.kept(&store.kept)
 		}
 		before := store.kept
-		w := auth.Writer{Store: store, Authorizer: everyone}
+		w := auth.Service{Store: store, Authorizer: everyone}
 		after, problems, err := w.Edit(t.Context(), string(before.ID), before.Version, row.change)
 		if err != nil || len(problems) > 0 || store.writes != row.writes {
 			t.Errorf("%s: %v, %v, %d writes", row.why, problems, err, store.writes)
@@ -164,7 +164,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 // Without a version, a delete succeeds although edits come between; with one, it does not.
 func TestDeleteBesideEdits(t *testing.T) {
 	store := newStore(3)
-	w := auth.Writer{Store: store, Authorizer: everyone}
+	w := auth.Service{Store: store, Authorizer: everyone}
 	if c, problems, err := w.Delete(t.Context(), string(store.kept.ID), nil); err != nil || len(problems) > 0 || c.Version != 4 {
 		t.Errorf("whatever the version: %+v, %v, %v", c, problems, err)
 	}
@@ -178,7 +178,7 @@ func TestDeleteBesideEdits(t *testing.T) {
 // Callers who may not write never reach the store, whatever the input.
 func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	store, version := newStore(0), 1
-	w := auth.Writer{Store: store, Authorizer: sender{CannotWriteReason: new(comment.TokenRequired)}}
+	w := auth.Service{Store: store, Authorizer: sender{CannotWriteReason: new(comment.TokenRequired)}}
 	_, _, add := w.Add(t.Context(), draft, nil)
 	_, _, edit := w.Edit(t.Context(), string(store.kept.ID), 1, comment.Change{})
 	_, _, late := w.Edit(t.Context(), string(store.kept.ID), 7, comment.Change{})
@@ -211,7 +211,7 @@ func TestPlaceOfANewComment(t *testing.T) {
 	beginning(t, written, func(t *testing.T) {
 		seen := map[comment.ID]bool{}
 		for i, who := range append([]auth.Authorizer{slow{everyone}}, slices.Repeat([]auth.Authorizer{everyone}, 100)...) {
-			w := auth.Writer{Store: newStore(0), Authorizer: who}
+			w := auth.Service{Store: newStore(0), Authorizer: who}
 			c, problems, err := w.Add(t.Context(), draft, nil)
 			if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written.Add(5*time.Second)) || seen[c.ID] {
 				t.Fatalf("comment %d: %+v, %v, %v", i, c, problems, err)

@@ -53,31 +53,31 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 		change func(stuck, auth.Authorizer, string) ([]comment.Problem, error)
 	}{
 		{"a report", comment.Viewer{CustomerID: &customer}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			p := auth.Reporter{Store: s, Authorizer: who, Threshold: 3}
+			p := auth.Service{Store: s, Authorizer: who, Threshold: 3}
 			return p.Report(t.Context(), comment.ReportDraft{CommentID: id, Reason: "SPAM"})
 		}},
 		{"a decision", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			j := auth.Judge{Store: s, Authorizer: who}
+			j := auth.Service{Store: s, Authorizer: who}
 			_, problems, err := j.Decide(t.Context(), comment.Verdict{ID: id, Version: 1, Reason: &spam})
 			return problems, err
 		}},
 		{"an edit", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			w := auth.Writer{Store: s, Authorizer: who}
+			w := auth.Service{Store: s, Authorizer: who}
 			_, problems, err := w.Edit(t.Context(), id, 1, comment.Change{Text: &words})
 			return problems, err
 		}},
 		{"a deletion", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			w := auth.Writer{Store: s, Authorizer: who}
+			w := auth.Service{Store: s, Authorizer: who}
 			_, problems, err := w.Delete(t.Context(), id, nil)
 			return problems, err
 		}},
 		{"a reply", comment.Viewer{Roles: comment.Moderator | comment.Merchant}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			r := auth.Replier{Store: s, Authorizer: who, ShopName: "Shop"}
+			r := auth.Service{Store: s, Authorizer: who, ShopName: "Shop"}
 			_, problems, err := r.Reply(t.Context(), comment.ReplyDraft{CommentID: id, Text: "Thanks"})
 			return problems, err
 		}},
 		{"a vote", comment.Viewer{CustomerID: &customer}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
-			v := auth.Voter{Store: s, Authorizer: who}
+			v := auth.Service{Store: s, Authorizer: who}
 			_, problems, err := v.Vote(t.Context(), id, comment.Helpful)
 			return problems, err
 		}},
@@ -106,7 +106,7 @@ func TestEditBesideALongComment(t *testing.T) {
 	} {
 		store, customer := newStore(0), "a"
 		store.kept.Text = strings.Repeat("x", row.bytes)
-		w := auth.Writer{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &customer}), Policy: policy}
+		w := auth.Service{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &customer}), Policy: policy}
 		_, problems, err := w.Edit(t.Context(), string(store.kept.ID), 1, row.change)
 		if got := said(problems, err); got != row.want || (store.writes > 0) != (row.want == "") {
 			t.Errorf("%s: %q after %d writes", row.reason, got, store.writes)
@@ -136,7 +136,7 @@ func TestWhoMayReport(t *testing.T) {
 	} {
 		store := newStore(1) // another change comes first
 		store.kept.Status = row.status
-		w := auth.Reporter{Store: audited{store: store}, Authorizer: sender(row.viewer), Threshold: 3}
+		w := auth.Service{Store: audited{store: store}, Authorizer: sender(row.viewer), Threshold: 3}
 		problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(store.kept.ID), Reason: "SPAM", Note: row.note})
 		if got := said(problems, err); got != row.want || (store.kept.Moderation != nil) != (row.want == "") {
 			t.Errorf("%s: %q, want %q; %+v is kept", row.why, got, row.want, store.kept.Moderation)
@@ -172,7 +172,7 @@ func TestDecisionsDoubleTheThreshold(t *testing.T) {
 		for _, version := range row.decided {
 			store.decisions = append(store.decisions, comment.Decision{Version: version})
 		}
-		w := auth.Reporter{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &customer}), Threshold: 3}
+		w := auth.Service{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &customer}), Threshold: 3}
 		for reports := 1; reports <= row.want; reports++ {
 			problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(store.kept.ID), Reason: "SPAM"})
 			if waits := len(store.kept.Moderation.Held) > 0; err != nil || problems != nil || waits != (reports == row.want) {

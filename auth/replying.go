@@ -8,20 +8,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Replier writes and removes the shop's replies, for callers who may. Store and Authorizer are
-// required. It is safe for use by many goroutines.
-type Replier struct {
-	Store      Store
-	Authorizer Authorizer
-	// ShopName is the name of replies that give none.
-	ShopName string
-}
-
 // Reply writes or edits the shop's reply to a comment. To write the same again changes nothing.
-func (r *Replier) Reply(ctx context.Context, input comment.ReplyDraft) (comment.Comment, []comment.Problem, error) {
-	return outcome(r.change(ctx, input.CommentID, func(c comment.Comment) (*comment.Reply, error) {
+func (s *Service) Reply(ctx context.Context, input comment.ReplyDraft) (comment.Comment, []comment.Problem, error) {
+	return outcome(s.changeReply(ctx, input.CommentID, func(c comment.Comment) (*comment.Reply, error) {
 		now := *timeOfEdit(c)
-		reply := comment.Reply{Text: input.Text, Name: r.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
+		reply := comment.Reply{Text: input.Text, Name: s.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
 		if c.Reply != nil {
 			reply.Name, reply.CreatedAt, reply.Version = c.Reply.Name, c.Reply.CreatedAt, c.Reply.Version+1
 			reply.UpdatedAt = &now
@@ -40,8 +31,8 @@ func (r *Replier) Reply(ctx context.Context, input comment.ReplyDraft) (comment.
 }
 
 // DeleteReply removes the shop's reply to a comment. A version that is given must be the reply's.
-func (r *Replier) DeleteReply(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
-	return outcome(r.change(ctx, id, func(c comment.Comment) (*comment.Reply, error) {
+func (s *Service) DeleteReply(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
+	return outcome(s.changeReply(ctx, id, func(c comment.Comment) (*comment.Reply, error) {
 		switch {
 		case c.Reply == nil:
 			return nil, comment.Errorf(comment.NotFound, "the comment has no reply, or no longer")
@@ -52,23 +43,23 @@ func (r *Replier) DeleteReply(ctx context.Context, id string, version *int) (com
 	}))
 }
 
-// change puts another reply in place of that of a comment, if the caller may reply to it.
-func (r *Replier) change(ctx context.Context, id string, of func(comment.Comment) (*comment.Reply, error)) (comment.Comment, error) {
+// changeReply puts another reply in place of that of a comment, if the caller may reply to it.
+func (s *Service) changeReply(ctx context.Context, id string, of func(comment.Comment) (*comment.Reply, error)) (comment.Comment, error) {
 	return again(func() (comment.Comment, error) {
-		viewer, err := r.Authorizer.Identify(ctx)
+		viewer, err := s.Authorizer.Identify(ctx)
 		if err == nil && !viewer.MayReply() {
 			err = comment.Errorf(comment.Forbidden, "only the shop replies to comments: send a token with the role merchant")
 		}
 		if err != nil {
 			return comment.Comment{}, err
 		}
-		c, err := shown(ctx, r.Store, viewer, id)
+		c, err := s.shown(ctx, viewer, id)
 		if err != nil {
 			return c, err
 		}
 		reply, err := of(c)
 		if err == nil && reply != c.Reply {
-			err = r.Store.SetReply(ctx, c, reply)
+			err = s.Store.SetReply(ctx, c, reply)
 		}
 		c.Reply = reply
 		return c, err
@@ -84,31 +75,22 @@ func checkReply(now *comment.Reply, version int) error {
 	return nil
 }
 
-// Reporter reports comments to moderators, for customers. Store and Authorizer are required. It is
-// safe for use by many goroutines.
-type Reporter struct {
-	Store      Store
-	Authorizer Authorizer
-	// Threshold is how many reports make a comment wait for a moderator.
-	Threshold int
-}
-
 // Report reports a comment to moderators, for customers. To report it again changes nothing. Once
 // Threshold customers did so, the comment waits for a moderator, and everyone still sees it.
-func (p *Reporter) Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error) {
-	viewer, err := p.Authorizer.Identify(ctx)
+func (s *Service) Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error) {
+	viewer, err := s.Authorizer.Identify(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case viewer.CustomerID == nil:
 		return nil, comment.Errorf(comment.Forbidden, "only customers report comments: send a signed token")
 	}
-	_, problems, err := outcome(p.report(ctx, *viewer.CustomerID, draft))
+	_, problems, err := outcome(s.report(ctx, *viewer.CustomerID, draft))
 	return problems, err
 }
 
 // report writes a report of a customer about the current comment.
-func (p *Reporter) report(ctx context.Context, customer string, draft comment.ReportDraft) (comment.Comment, error) {
+func (s *Service) report(ctx context.Context, customer string, draft comment.ReportDraft) (comment.Comment, error) {
 	id, err := comment.ParseID(draft.CommentID)
 	if err != nil {
 		return comment.Comment{}, err
@@ -118,7 +100,7 @@ func (p *Reporter) report(ctx context.Context, customer string, draft comment.Re
 	}
 	r := comment.Report{By: customer, At: *timeOfEdit(comment.Comment{ID: id}), Reason: draft.Reason, Note: draft.Note}
 	return again(func() (comment.Comment, error) {
-		c, err := p.Store.Comment(ctx, id)
+		c, err := s.Store.Comment(ctx, id)
 		switch {
 		case err != nil:
 			return c, err
@@ -127,9 +109,9 @@ func (p *Reporter) report(ctx context.Context, customer string, draft comment.Re
 		case c.Author.ID == r.By && !c.Author.Imported:
 			return c, comment.Errorf(comment.Forbidden, "it is your own comment: edit or delete it")
 		}
-		after, err := p.reported(ctx, c, r)
+		after, err := s.reported(ctx, c, r)
 		if err == nil {
-			err = p.Store.Report(ctx, c, after, r)
+			err = s.Store.Report(ctx, c, after, r)
 		}
 		return after, err
 	})
@@ -138,12 +120,12 @@ func (p *Reporter) report(ctx context.Context, customer string, draft comment.Re
 // reported returns the comment with one more report. At the threshold it begins to wait, or gets
 // one more reason to wait and keeps its place in the queue. Each decision about the same version
 // doubles the threshold: a moderator has looked at it.
-func (p *Reporter) reported(ctx context.Context, c comment.Comment, r comment.Report) (comment.Comment, error) {
+func (s *Service) reported(ctx context.Context, c comment.Comment, r comment.Report) (comment.Comment, error) {
 	now := *cmp.Or(c.Moderation, new(comment.Moderation))
 	now.Reports++
-	needed := p.Threshold
+	needed := s.Threshold
 	if now.Reports >= needed && !slices.Contains(now.Held, comment.HeldReported) {
-		decisions, err := p.Store.Audit(ctx, c.ID)
+		decisions, err := s.Store.Audit(ctx, c.ID)
 		if err != nil {
 			return c, err
 		}

@@ -42,7 +42,7 @@ func TestWhoMayReply(t *testing.T) {
 	} {
 		store := newStore(0)
 		store.kept.Status = row.status
-		w := auth.Replier{Store: store, Authorizer: sender(row.viewer), ShopName: "Shop"}
+		w := auth.Service{Store: store, Authorizer: sender(row.viewer), ShopName: "Shop"}
 		_, problems, err := w.Reply(t.Context(), comment.ReplyDraft{CommentID: string(store.kept.ID), Text: "Thanks"})
 		if got := said(problems, err); got != row.want || (store.kept.Reply != nil) != (row.want == "") {
 			t.Errorf("%s replies: %q, want %q; the reply is %v", row.why, got, row.want, store.kept.Reply)
@@ -97,7 +97,7 @@ func TestReplies(t *testing.T) {
 	} {
 		store := newStore(0)
 		store.kept.Reply, row.draft.CommentID = row.there, string(store.kept.ID)
-		w := auth.Replier{Store: store, Authorizer: everyone, ShopName: shop}
+		w := auth.Service{Store: store, Authorizer: everyone, ShopName: shop}
 		_, problems, err := w.Reply(t.Context(), row.draft)
 		var got comment.Reply
 		if store.kept.Reply != nil {
@@ -114,7 +114,7 @@ func TestReplies(t *testing.T) {
 func TestReplyIsDeletedBesideEdits(t *testing.T) {
 	store := newStore(1)
 	store.kept.Reply = &comment.Reply{Text: "Thanks", Name: "Shop", CreatedAt: written, Version: 1}
-	w := auth.Replier{Store: store, Authorizer: everyone}
+	w := auth.Service{Store: store, Authorizer: everyone}
 	_, problems, err := w.DeleteReply(t.Context(), string(store.kept.ID), new(1))
 	if got := said(problems, err); got != "CONFLICT" {
 		t.Errorf("an edited reply is deleted: %q", got)

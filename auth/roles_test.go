@@ -74,7 +74,7 @@ func TestWhoDeletesAnImproperComment(t *testing.T) {
 		{comment.Viewer{Open: true}, 1},
 	} {
 		there := &damaged{}
-		w := auth.Writer{Store: there, Authorizer: sender(row.viewer)}
+		w := auth.Service{Store: there, Authorizer: sender(row.viewer)}
 		_, _, err := w.Delete(t.Context(), string(comment.IDOf(comment.FirstAt(written))), nil)
 		if there.writes != row.writes || (err == nil) != (row.writes == 1) {
 			t.Errorf("%+v: %d writes, %v; want %d", row.viewer, there.writes, err, row.writes)

@@ -25,8 +25,8 @@ func TestVisitors(t *testing.T) {
 		return must.Get(auth.NewVisitors(who, key, clock))(t)
 	}
 	ours, others, closed := visitors(guard, secret), visitors(guard, secret+"!"), visitors(auth.Closed{}, secret)
-	made := must.Get((&auth.Voter{Authorizer: ours}).VisitorToken(t.Context()))(t)
-	again, err := (&auth.Voter{Authorizer: ours}).VisitorToken(t.Context())
+	made := must.Get((&auth.Service{Authorizer: ours}).VisitorToken(t.Context()))(t)
+	again, err := (&auth.Service{Authorizer: ours}).VisitorToken(t.Context())
 	if err != nil || again.Token == made.Token {
 		t.Fatalf("another visitor's token: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestVisitors(t *testing.T) {
 	if _, err := auth.NewVisitors(guard, "short", nil); err == nil || strings.Contains(err.Error(), `"short"`) {
 		t.Errorf("a short secret: %v", err)
 	}
-	if _, err := (&auth.Voter{Authorizer: guard}).VisitorToken(t.Context()); comment.KindOf(err) != comment.Forbidden {
+	if _, err := (&auth.Service{Authorizer: guard}).VisitorToken(t.Context()); comment.KindOf(err) != comment.Forbidden {
 		t.Errorf("a token where visitors do not vote: %v", err)
 	}
 }

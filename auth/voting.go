@@ -13,18 +13,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Voter records the votes of customers about comments, and of visitors if its Authorizer is Visitors. Both fields are
-// required. It is safe for use by many goroutines.
-type Voter struct {
-	Store      Store
-	Authorizer Authorizer
-}
-
 // Vote sets the customer's vote about a comment; NoVote takes it back. To vote the same again changes nothing. The
 // returned comment has the stored counts with this change. They may not have the previous vote yet, but always have
 // this one.
-func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
-	viewer, err := v.Authorizer.Identify(ctx)
+func (s *Service) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
+	viewer, err := s.Authorizer.Identify(ctx)
 	switch {
 	case viewer.VoterID() != "": // a visitor may do nothing else, which the error says
 	case viewer.VisitorsVote:
@@ -34,12 +27,12 @@ func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment
 	default:
 		return comment.Comment{}, nil, comment.Errorf(comment.Forbidden, "only customers vote: send a signed token")
 	}
-	return outcome(again(func() (comment.Comment, error) { return v.vote(ctx, viewer, id, vote) }))
+	return outcome(again(func() (comment.Comment, error) { return s.vote(ctx, viewer, id, vote) }))
 }
 
 // vote tries to vote once. A Conflict error means that the customer's vote was changed since it was read.
-func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote comment.Vote) (comment.Comment, error) {
-	c, err := shown(ctx, v.Store, viewer, id)
+func (s *Service) vote(ctx context.Context, viewer comment.Viewer, id string, vote comment.Vote) (comment.Comment, error) {
+	c, err := s.shown(ctx, viewer, id)
 	switch {
 	case err != nil:
 		return c, err
@@ -47,7 +40,7 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 		return c, faults{{Code: comment.ProblemOwnComment, Path: []string{"id"}, Message: "it is your own comment: others say whether it is helpful"}}
 	}
 	key := comment.VoteKey{Customer: viewer.VoterID(), Comment: c.ID}
-	found, failed, err := v.Store.VotesBy(ctx, []comment.VoteKey{key})
+	found, failed, err := s.Store.VotesBy(ctx, []comment.VoteKey{key})
 	if err = errors.Join(err, failed[key]); err != nil {
 		return c, err
 	}
@@ -65,7 +58,7 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 	c.Votes.Add(before.Vote, -1)
 	c.Votes.Add(vote, 1)
 	c.Votes = c.Votes.AtLeast(certain)
-	return c, v.Store.SetVote(ctx, c.ID, before, after)
+	return c, s.Store.SetVote(ctx, c.ID, before, after)
 }
 
 const (
@@ -146,8 +139,8 @@ func (v *Visitors) read(token string) (id string, ofVisitor bool) {
 }
 
 // VisitorToken returns a token for a new visitor, or a Forbidden error if visitors do not vote.
-func (v *Voter) VisitorToken(context.Context) (comment.VisitorToken, error) {
-	visitors, on := v.Authorizer.(*Visitors)
+func (s *Service) VisitorToken(context.Context) (comment.VisitorToken, error) {
+	visitors, on := s.Authorizer.(*Visitors)
 	if !on {
 		return comment.VisitorToken{}, comment.Errorf(comment.Forbidden, "visitors do not vote on this server: send a customer's token, or start it with --visitor-votes")
 	}

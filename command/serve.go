@@ -384,15 +384,11 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	resolver := &resolvers.Resolver{
 		Comments: store,
-		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
-		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
-		Reporter: &auth.Reporter{Store: store, Authorizer: authorizer, Threshold: int(c.ReportThreshold)},
-		Voter:    &auth.Voter{Store: store, Authorizer: authorizer},
-		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
-		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
-		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
-		Follower: c.hub,
-
+		Service: &auth.Service{
+			Store: store, Erasures: eraser, Authorizer: authorizer, Policy: c.Policy, MediaBase: c.MediaBase,
+			HideEdits: c.Moderation.Edits == "hide", ShopName: c.ShopName, Threshold: int(c.ReportThreshold),
+		},
+		Follower:  c.hub,
 		MediaBase: c.MediaBase,
 	}
 	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), direct.Fields(c.MediaBase)

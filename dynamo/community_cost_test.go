@@ -25,10 +25,10 @@ func TestCostOfModeration(t *testing.T) {
 	store := NewStore(client, table, Options{})
 	hold := must.Get(moderation.Open("hold", ""))(t)
 	spam, stars := comment.Spam, 2
-	writer := func(who auth.Authorizer, policy moderation.Policy) *auth.Writer {
-		return &auth.Writer{Store: store, Authorizer: who, Policy: policy}
+	writer := func(who auth.Authorizer, policy moderation.Policy) *auth.Service {
+		return &auth.Service{Store: store, Authorizer: who, Policy: policy}
 	}
-	judge, ada := &auth.Judge{Store: store, Authorizer: moderator("m")}, writer(customer("ada"), moderation.Policy{})
+	judge, ada := &auth.Service{Store: store, Authorizer: moderator("m")}, writer(customer("ada"), moderation.Policy{})
 	held := writer(customer("ada"), hold)
 	only, onlyHeld := *ada, *held
 	only.Store = NewStore(client, table, oneEach)
@@ -40,10 +40,10 @@ func TestCostOfModeration(t *testing.T) {
 		c = now
 		return failed(problems, err)
 	}
-	add := func(w *auth.Writer, key *string) func() error {
+	add := func(w *auth.Service, key *string) func() error {
 		return func() error { return outcome(w.Add(t.Context(), draft, key)) }
 	}
-	edit := func(w *auth.Writer, change comment.Change) func() error {
+	edit := func(w *auth.Service, change comment.Change) func() error {
 		return func() error { return outcome(w.Edit(t.Context(), string(c.ID), c.WithHeldEdit().Version, change)) }
 	}
 	decide := func(reason *comment.RejectionReason) func() error {
@@ -52,19 +52,19 @@ func TestCostOfModeration(t *testing.T) {
 		}
 	}
 	report := func(who string) func() error {
-		reporter := &auth.Reporter{Store: store, Authorizer: customer(who), Threshold: 2}
+		reporter := &auth.Service{Store: store, Authorizer: customer(who), Threshold: 2}
 		return func() error {
 			return failed(reporter.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM"}))
 		}
 	}
-	remove := func(w *auth.Writer) func() error {
+	remove := func(w *auth.Service) func() error {
 		return func() error { return outcome(w.Delete(t.Context(), string(c.ID), nil)) }
 	}
 	about := func(product string) func() error {
 		return func() error { draft.ProductID = product; return nil }
 	}
 	text := func(words string) comment.Change { return comment.Change{Text: &words} }
-	shop := &auth.Replier{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
+	shop := &auth.Service{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
 	reply := func(version int, words string) func() error {
 		return func() error {
 			return outcome(shop.Reply(t.Context(), comment.ReplyDraft{CommentID: string(c.ID), Version: version, Text: words}))
@@ -124,7 +124,7 @@ func TestCostOfVotes(t *testing.T) {
 	vote := func(v comment.Vote, names ...string) func() error {
 		return func() error {
 			for _, name := range names {
-				_, problems, err := (&auth.Voter{Store: store, Authorizer: customer(name)}).Vote(t.Context(), string(c.ID), v)
+				_, problems, err := (&auth.Service{Store: store, Authorizer: customer(name)}).Vote(t.Context(), string(c.ID), v)
 				if err := failed(problems, err); err != nil {
 					return err
 				}

@@ -47,7 +47,7 @@ func TestDecisionsThroughFaults(t *testing.T) {
 		c := pending(t, fmt.Sprint("p", round))
 		must.Get(healthy.Add(t.Context(), c, ""))(t)
 		overBadNetworks(t, r, client, 4, 3, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			w := auth.Judge{Store: NewStore(client, table, Options{}), Authorizer: moderator(fmt.Sprint("moderator ", i))}
+			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: moderator(fmt.Sprint("moderator ", i))}
 			verdict := comment.Verdict{ID: string(c.ID), Version: 1}
 			if spam := comment.Spam; i%2 == 1 {
 				verdict.Reason = &spam
@@ -257,7 +257,7 @@ func TestReportsThroughFaults(t *testing.T) {
 	for reporters := range 5 {
 		c := added(t, healthy, r)
 		overBadNetworks(t, r, client, reporters, 4, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			w := auth.Reporter{Store: NewStore(client, table, Options{}), Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
+			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
 			for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
 				problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
 				if len(problems) > 0 {

@@ -25,7 +25,7 @@ type moderationResolver struct{ *Resolver }
 // Moderation returns the moderators' view, and an error for other callers.
 func (r queryResolver) Moderation(ctx context.Context) (*comment.ModeratorView, error) {
 	loaders.From(ctx).ForCaller()
-	if err := r.Desk.Moderate(ctx); err != nil {
+	if err := r.Service.Moderate(ctx); err != nil {
 		return nil, err
 	}
 	return &comment.ModeratorView{}, nil
@@ -48,7 +48,7 @@ func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView,
 			return nil, err
 		}
 	}
-	page, err := r.Desk.Queue(ctx, q)
+	page, err := r.Service.Queue(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func parsePlace(cursor string) (comment.Waiting, error) {
 
 // Pending returns how many comments wait.
 func (r moderationResolver) Pending(ctx context.Context, _ *comment.ModeratorView) (int, error) {
-	return r.Desk.Pending(ctx)
+	return r.Service.Pending(ctx)
 }
 
 // Audit returns the latest decisions about a comment.
@@ -95,7 +95,7 @@ func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView,
 	if err != nil {
 		return nil, err
 	}
-	decisions, err := r.Desk.Audit(ctx, parsed)
+	decisions, err := r.Service.Audit(ctx, parsed)
 	return graph.Pointers(decisions), err
 }
 
@@ -105,7 +105,7 @@ func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorVie
 	if err != nil {
 		return nil, err
 	}
-	reports, err := r.Desk.Reports(ctx, parsed)
+	reports, err := r.Service.Reports(ctx, parsed)
 	return graph.Pointers(reports), err
 }
 
@@ -114,7 +114,7 @@ func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.Moderator
 	if len(customer) < 1 || len(customer) > comment.MaxIDBytes {
 		return nil, comment.Errorf(comment.BadInput, "the id of a customer has 1 to %d bytes, not %d", comment.MaxIDBytes, len(customer))
 	}
-	all, err := r.Desk.CommentsBy(ctx, customer)
+	all, err := r.Service.CommentsBy(ctx, customer)
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +128,12 @@ func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.Moderator
 
 // Erasure returns the latest erasure of a customer.
 func (r moderationResolver) Erasure(ctx context.Context, _ *comment.ModeratorView, customer string) (*comment.Erasure, error) {
-	return r.Eraser.Erasure(ctx, customer)
+	return r.Service.Erasure(ctx, customer)
 }
 
 // EraseAuthor asks for the erasure of a customer.
 func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuthorInput) (*graph.EraseAuthorPayload, error) {
-	erasure, problems, err := r.Eraser.Erase(ctx, input.CustomerID)
+	erasure, problems, err := r.Service.Erase(ctx, input.CustomerID)
 	payload := &graph.EraseAuthorPayload{UserErrors: graph.Pointers(problems)}
 	if len(problems) == 0 {
 		payload.Erasure = &erasure
@@ -143,19 +143,19 @@ func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuth
 
 // WithdrawComment takes a comment back, for its author.
 func (r mutationResolver) WithdrawComment(ctx context.Context, input graph.WithdrawCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Judge.Withdraw(ctx, input.ID, input.Version)
+	c, problems, err := r.Service.Withdraw(ctx, input.ID, input.Version)
 	return moderated(ctx, c, problems, err)
 }
 
 // ApproveComment shows a comment, or puts an edit that waits in its place.
 func (r mutationResolver) ApproveComment(ctx context.Context, input graph.ApproveCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: *cmp.Or(input.Note.Value(), new(string))})
+	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return moderated(ctx, c, problems, err)
 }
 
 // RejectComment takes a comment from all lists, or drops an edit that waits.
 func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
+	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return moderated(ctx, c, problems, err)
 }
 
@@ -163,7 +163,7 @@ func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectC
 // problem of an input ends it; decisions made by then stay. A comment whose item was damaged by
 // hand does not end it but is reported as a problem, so that the others can be decided.
 func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
-	if err := r.Desk.Moderate(ctx); err != nil {
+	if err := r.Service.Moderate(ctx); err != nil {
 		return nil, err
 	}
 	if problem := wrongDecisions(input.Decisions); problem != nil {
@@ -174,7 +174,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
 		group.Go(func() error {
-			c, problems, err := r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: *cmp.Or(d.Note.Value(), new(string))})
+			c, problems, err := r.Service.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: *cmp.Or(d.Note.Value(), new(string))})
 			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{

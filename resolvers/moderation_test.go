@@ -7,20 +7,17 @@ import (
 	"testing/synctest"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/resolvers"
 )
 
-// desk lets everyone moderate, and decides as requested.
-type desk struct{ resolvers.Desk }
+// Moderate lets everyone moderate. Decisions are made as requested.
+func (*shop) Moderate(context.Context) error { return nil }
 
-func (desk) Moderate(context.Context) error { return nil }
-
-func (desk) Decide(context.Context, comment.Verdict) (comment.Comment, []comment.Problem, error) {
+func (*shop) Decide(context.Context, comment.Verdict) (comment.Comment, []comment.Problem, error) {
 	return comment.Comment{ID: comment.IDOf(comment.Position{}), ProductID: "p", Version: 1}, nil, nil
 }
 
-func (d desk) Withdraw(ctx context.Context, _ string, _ int) (comment.Comment, []comment.Problem, error) {
-	return d.Decide(ctx, comment.Verdict{})
+func (s *shop) Withdraw(ctx context.Context, _ string, _ int) (comment.Comment, []comment.Problem, error) {
+	return s.Decide(ctx, comment.Verdict{})
 }
 
 // Each decision of a mutation shows its change: it reads again what the field before it has read.

@@ -23,7 +23,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 		Media:     mediaDrafts(input.Media.Value()),
 		Verified:  input.IsVerifiedPurchase.Value(),
 	}
-	added, problems, err := r.Author.Add(ctx, draft, input.IdempotencyKey.Value())
+	added, problems, err := r.Service.Add(ctx, draft, input.IdempotencyKey.Value())
 	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: graph.Pointers(problems)}
 	if payload.Comment != nil {
 		list := list{product: added.ProductID, order: comment.NewestFirst}
@@ -47,41 +47,41 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 	if input.Media.IsSet() { // null removes them all
 		change.Media = new(mediaDrafts(input.Media.Value()))
 	}
-	edited, problems, err := r.Author.Edit(ctx, input.ID, input.Version, change)
+	edited, problems, err := r.Service.Edit(ctx, input.ID, input.Version, change)
 	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // DeleteComment deletes a comment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteCommentInput) (*graph.DeleteCommentPayload, error) {
-	deleted, problems, err := r.Author.Delete(ctx, input.ID, input.Version.Value())
+	deleted, problems, err := r.Service.Delete(ctx, input.ID, input.Version.Value())
 	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // ReplyToComment writes the shop's reply to a comment.
 func (r mutationResolver) ReplyToComment(ctx context.Context, input graph.ReplyToCommentInput) (*graph.ReplyToCommentPayload, error) {
 	reply := comment.ReplyDraft{CommentID: input.ID, Version: *cmp.Or(input.Version.Value(), new(int)), Text: input.Text, Name: input.Name.Value()}
-	replied, problems, err := r.Replier.Reply(ctx, reply)
+	replied, problems, err := r.Service.Reply(ctx, reply)
 	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // DeleteReply removes the shop's reply to a comment.
 func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteReplyInput) (*graph.DeleteReplyPayload, error) {
-	left, problems, err := r.Replier.DeleteReply(ctx, input.ID, input.Version.Value())
+	left, problems, err := r.Service.DeleteReply(ctx, input.ID, input.Version.Value())
 	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: graph.Pointers(problems)}, err
 }
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
+	problems, err := r.Service.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
 	return &graph.ReportCommentPayload{UserErrors: graph.Pointers(problems)}, err
 }
 
 // VoteOnComment records the vote of a customer or visitor about a comment.
 func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnCommentInput) (*graph.VoteOnCommentPayload, error) {
-	voted, problems, err := r.Voter.Vote(ctx, input.ID, input.Vote)
+	voted, problems, err := r.Service.Vote(ctx, input.ID, input.Vote)
 	payload := &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: graph.Pointers(problems)}
 	if err == nil && len(problems) == 0 {
-		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
+		key := comment.VoteKey{Customer: r.Service.Viewer(ctx).VoterID(), Comment: voted.ID}
 		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
 	return payload, err
@@ -89,7 +89,7 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 
 // CreateVisitorToken makes a token for a visitor.
 func (r mutationResolver) CreateVisitorToken(ctx context.Context) (*comment.VisitorToken, error) {
-	token, err := r.Voter.VisitorToken(ctx)
+	token, err := r.Service.VisitorToken(ctx)
 	return &token, err
 }
 

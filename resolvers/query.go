@@ -101,10 +101,10 @@ func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
 }
 
 // viewer returns who sent the request, and notes that the answer is for this sender alone.
-// Resolvers of queries call it instead of Author.Viewer.
+// Resolvers of queries call it instead of Service.Viewer.
 func (r *Resolver) viewer(ctx context.Context) comment.Viewer {
 	loaders.From(ctx).ForCaller()
-	return r.Author.Viewer(ctx)
+	return r.Service.Viewer(ctx)
 }
 
 func productByID(id string) (*comment.Product, error) {

@@ -18,52 +18,31 @@ type Lister interface {
 	Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error)
 }
 
-// Author writes comments for callers that are allowed to. It returns all problems of an input at
-// once.
-type Author interface {
+// Service changes comments for callers that are allowed to, and returns all problems of an input at
+// once. It shows moderators what waits, and the history of a comment and of its author.
+type Service interface {
+	// Viewer returns who the caller is, and whether it may write.
+	Viewer(ctx context.Context) comment.Viewer
+
 	Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error)
 	Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
 	Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error)
-	// Viewer returns who the caller is, and whether it may write.
-	Viewer(ctx context.Context) comment.Viewer
-}
+	Withdraw(ctx context.Context, id string, version int) (comment.Comment, []comment.Problem, error)
 
-// Replier writes the shop's replies, for callers that are allowed to.
-type Replier interface {
 	Reply(ctx context.Context, input comment.ReplyDraft) (comment.Comment, []comment.Problem, error)
 	DeleteReply(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error)
-}
-
-// Reporter reports comments to moderators, for customers.
-type Reporter interface {
 	Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error)
-}
-
-// Voter takes votes about comments, for customers and visitors.
-type Voter interface {
 	VisitorToken(ctx context.Context) (comment.VisitorToken, error)
 	Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error)
-}
 
-// Judge decides about comments, for callers that are allowed to.
-type Judge interface {
-	Decide(ctx context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error)
-	Withdraw(ctx context.Context, id string, version int) (comment.Comment, []comment.Problem, error)
-}
-
-// Desk shows moderators the queue, and the history of a comment and of its author.
-type Desk interface {
-	// Moderate returns an error unless the caller is a moderator; so do the other methods.
+	// Moderate returns an error unless the caller is a moderator; so do the methods below.
 	Moderate(ctx context.Context) error
+	Decide(ctx context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error)
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
 	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
-}
-
-// Eraser erases customers, for moderators.
-type Eraser interface {
 	Erase(ctx context.Context, customer string) (comment.Erasure, []comment.Problem, error)
 	// Erasure returns the latest erasure of a customer, nil if there was none.
 	Erasure(ctx context.Context, customer string) (*comment.Erasure, error)
@@ -80,13 +59,7 @@ type Follower interface {
 // that has subscriptions.
 type Resolver struct {
 	Comments Lister
-	Author   Author
-	Replier  Replier
-	Reporter Reporter
-	Voter    Voter
-	Judge    Judge
-	Desk     Desk
-	Eraser   Eraser
+	Service  Service
 	Follower Follower
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase

@@ -31,7 +31,7 @@ const readTime = 10 * time.Millisecond
 
 // shop answers without a table. Every product has a comment in each language and with each rating.
 type shop struct {
-	resolvers.Author
+	resolvers.Service
 	mu      sync.Mutex
 	batches [][]string // products whose statistics were read, by call
 	rows    []int      // number of languages whose rows were read, by call
@@ -137,7 +137,7 @@ func (*shop) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
 func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duration) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	resolver := &resolvers.Resolver{Comments: s, Author: s, Judge: desk{}, Desk: desk{}}
+	resolver := &resolvers.Resolver{Comments: s, Service: s}
 	handler := httpapi.New(httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),

@@ -84,11 +84,7 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 // newServer returns the whole handler over a shop, to which no client may write.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
-	who := auth.Closed{}
-	resolver := &resolvers.Resolver{
-		Comments: s, Author: &auth.Writer{Authorizer: who}, Replier: &auth.Replier{Authorizer: who}, Reporter: &auth.Reporter{Authorizer: who},
-		Voter: &auth.Voter{Authorizer: who}, Judge: &auth.Judge{Authorizer: who}, Desk: &auth.Desk{Authorizer: who}, Eraser: &auth.Eraser{Authorizer: who},
-	}
+	resolver := &resolvers.Resolver{Comments: s, Service: &auth.Service{Authorizer: auth.Closed{}}}
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),

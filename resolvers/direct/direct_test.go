@@ -89,7 +89,7 @@ func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.Pro
 
 // sender is known, and writes nothing.
 type sender struct {
-	resolvers.Author
+	resolvers.Service
 	viewer comment.Viewer
 }
 
@@ -108,7 +108,7 @@ func (t table) sender() sender {
 // answer runs an operation as the server does, with a middleware around each field.
 func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
 	tb.Helper()
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Author: t.sender(), MediaBase: mediaBase}})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Service: t.sender(), MediaBase: mediaBase}})
 	response := run(tb, t, schema, around, &graphql.RawParams{Query: query, Variables: map[string]any{"yes": true, "no": false}})
 	for _, err := range response.Errors {
 		errs = append(errs, err.Path.String()+": "+err.Message)
