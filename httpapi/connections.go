@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -330,7 +329,7 @@ type budget struct {
 
 	mu    sync.Mutex
 	total int
-	held  []*held // in no particular order
+	held  map[*held]struct{}
 }
 
 // client is what a client holds of a budget. The zero value holds nothing.
@@ -339,14 +338,13 @@ type client struct{ bytes int } // guarded by the budget
 // held is an answer or a request in transit.
 type held struct {
 	by     *client
-	at     int // index in budget.held, -1 once removed
 	bytes  int
 	since  time.Time
 	giveUp func() // frees the bytes soon; called with the budget locked, so it must not block
 }
 
 func newBudget(limit int) *budget {
-	return &budget{max: limit, now: time.Now}
+	return &budget{max: limit, now: time.Now, held: map[*held]struct{}{}}
 }
 
 // clientShare is the divisor of the budget for one client: a client that holds more than
@@ -366,8 +364,8 @@ func (b *budget) full(of *client) bool {
 func (b *budget) add(by *client, size int, giveUp func()) *held {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	added := &held{by: by, at: len(b.held), since: b.now(), giveUp: giveUp}
-	b.held = append(b.held, added)
+	added := &held{by: by, since: b.now(), giveUp: giveUp}
+	b.held[added] = struct{}{}
 	b.change(added, size)
 	if !b.makeRoom(added) {
 		return nil
@@ -380,7 +378,7 @@ func (b *budget) add(by *client, size int, giveUp func()) *held {
 func (b *budget) grow(h *held, size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h.at < 0 {
+	if !b.holds(h) {
 		return false
 	}
 	b.change(h, size)
@@ -395,14 +393,19 @@ func (b *budget) makeRoom(latest *held) bool {
 		if slowest == nil {
 			break
 		}
-		for _, h := range slices.Clone(b.held) { // everything that this client holds
+		for h := range b.held { // everything that this client holds
 			if h.by == slowest {
 				b.forget(h)
 				h.giveUp()
 			}
 		}
 	}
-	return latest.at >= 0
+	return b.holds(latest)
+}
+
+func (b *budget) holds(h *held) bool {
+	_, there := b.held[h]
+	return there
 }
 
 // slowest returns the client with the largest sum of bytes times time, nil if there is only the
@@ -411,7 +414,7 @@ func (b *budget) makeRoom(latest *held) bool {
 func (b *budget) slowest(latest *held) *client {
 	now := b.now()
 	costs := map[*client]int{}
-	for _, h := range b.held {
+	for h := range b.held {
 		if h != latest {
 			costs[h.by] += h.cost(now)
 		}
@@ -439,14 +442,10 @@ func (b *budget) remove(h *held) bool {
 }
 
 func (b *budget) forget(h *held) (there bool) {
-	if h.at < 0 {
+	if !b.holds(h) {
 		return false
 	}
-	end := len(b.held) - 1
-	last := b.held[end]
-	b.held[h.at], last.at = last, h.at
-	b.held = slices.Delete(b.held, end, end+1)
-	h.at = -1
+	delete(b.held, h)
 	b.change(h, -h.bytes)
 	return true
 }

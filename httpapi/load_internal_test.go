@@ -139,7 +139,7 @@ func TestHeldAreBounded(t *testing.T) {
 func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
 	t.Helper()
 	full = concurrency.New(1, 1)
-	var turns [3]concurrency.Turn
+	var turns [3]*concurrency.Turn
 	for i := range turns {
 		turns[i], _ = full.Enter() // the last request is refused
 	}

@@ -104,7 +104,7 @@ func TestRefusedAtOnce(t *testing.T) {
 func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	t.Helper()
 	full = concurrency.New(1, 1)
-	var turns [2]concurrency.Turn
+	var turns [2]*concurrency.Turn
 	for i := range turns {
 		turn := must.Get(full.Enter())(t)
 		turns[i] = turn

@@ -32,7 +32,7 @@ type Limiter struct {
 	inFlight int
 	probing  int           // requests in flight that a probe admitted
 	pace     time.Duration // how long requests take at present
-	queue    []*waiter     // the first is the next
+	queue    []*Turn       // the first is the next
 	emptied  time.Time     // when the queue was last empty
 	refusing bool          // see Refuse
 	counters Counters
@@ -53,20 +53,18 @@ func newLimiter(least, most, processors int) *Limiter {
 
 // Enter returns the turn of a request, which may have come already. The error is ErrFull if there is
 // no room to wait for it.
-func (l *Limiter) Enter() (Turn, error) { return l.enter(time.Now()) }
+func (l *Limiter) Enter() (*Turn, error) { return l.enter(time.Now()) }
 
-func (l *Limiter) enter(now time.Time) (Turn, error) {
+func (l *Limiter) enter(now time.Time) (*Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refuses(now) {
-		return Turn{}, ErrFull
+		return nil, ErrFull
 	}
-	if len(l.queue) == 0 && l.free() {
-		return Turn{limiter: l, place: l.let(now)}, nil
-	}
-	w := &waiter{turn: make(chan *Place, 1)}
-	l.queue = append(l.queue, w)
-	return Turn{limiter: l, waiter: w}, nil
+	turn := &Turn{l, make(chan *Place, 1)}
+	l.queue = append(l.queue, turn)
+	l.admit(now)
+	return turn, nil
 }
 
 // refuses reports whether a request that comes now is refused at once, and counts it if it is. The
@@ -120,25 +118,26 @@ func (l *Limiter) Full() bool {
 // Turn is a request's turn to be in progress.
 type Turn struct {
 	limiter *Limiter
-	place   *Place // nil if the turn has not come at once
-	waiter  *waiter
+	place   chan *Place // has it once the turn has come
 }
 
 // Wait waits for the turn, and returns the request's place. It must be called once. The caller gives
 // the place back by Leave. The error is ErrWaited, or that of a context that ended first.
-func (t Turn) Wait(ctx context.Context) (*Place, error) {
-	if t.place != nil {
-		return t.place, nil
+func (t *Turn) Wait(ctx context.Context) (*Place, error) {
+	select {
+	case place := <-t.place:
+		return place, nil
+	default:
 	}
 	timer := time.NewTimer(longestWait)
 	defer timer.Stop()
 	select {
-	case place := <-t.waiter.turn:
+	case place := <-t.place:
 		return place, nil
 	case <-timer.C:
-		return t.limiter.giveUp(t.waiter, ErrWaited)
+		return t.limiter.giveUp(t, ErrWaited)
 	case <-ctx.Done():
-		return t.limiter.giveUp(t.waiter, ctx.Err())
+		return t.limiter.giveUp(t, ctx.Err())
 	}
 }
 
@@ -166,26 +165,26 @@ func (l *Limiter) admit(now time.Time) {
 	for len(l.queue) > 0 && l.free() {
 		next := l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
-		next.turn <- l.let(now)
+		next.place <- l.let(now)
 	}
 }
 
 // giveUp takes a request out of the queue. If its turn came at the same moment, it keeps the place, or gives it back if
 // its context has ended.
-func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
+func (l *Limiter) giveUp(t *Turn, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); reason == ErrWaited { // a probe may be over that no request has ended since
 		l.gradient.tick(now)
 		l.admit(now)
 	}
-	at := slices.Index(l.queue, w)
+	at := slices.Index(l.queue, t)
 	late := at < 0
 	switch {
 	case late && reason == ErrWaited:
-		return <-w.turn, nil
+		return <-t.place, nil
 	case late:
-		place := <-w.turn
+		place := <-t.place
 		l.leave(time.Now(), place, Unmeasured)
 	default:
 		l.queue = slices.Delete(l.queue, at, at+1)
@@ -212,9 +211,6 @@ func (l *Limiter) leave(now time.Time, place *Place, class Class) {
 
 // paceMemory is about how many requests the pace averages.
 const paceMemory = 16
-
-// waiter is a request that waits for its turn.
-type waiter struct{ turn chan *Place }
 
 // Place is a request in progress.
 type Place struct {

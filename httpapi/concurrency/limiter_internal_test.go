@@ -17,12 +17,12 @@ func TestPlaces(t *testing.T) {
 		now := time.Now()
 		l := newLimiter(rapid.IntRange(0, 50).Draw(t, "least"), most, rapid.IntRange(1, 8).Draw(t, "processors"))
 		var places []*Place
-		var waiters []*waiter
+		var waiters []*Turn
 		collect := func() { // requests whose turn has come
-			var still []*waiter
+			var still []*Turn
 			for _, w := range waiters {
 				select {
-				case place := <-w.turn:
+				case place := <-w.place:
 					places = append(places, place)
 				default:
 					still = append(still, w)
@@ -35,12 +35,8 @@ func TestPlaces(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
 			},
 			"enter": func(*rapid.T) {
-				switch turn, err := l.enter(now); {
-				case err != nil:
-				case turn.place != nil:
-					places = append(places, turn.place)
-				default:
-					waiters = append(waiters, turn.waiter)
+				if turn, err := l.enter(now); err == nil {
+					waiters = append(waiters, turn)
 				}
 			},
 			"leave": func(t *rapid.T) {
