@@ -77,7 +77,7 @@ func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node,
 
 // Leaderboard returns the products with most comments of 5 stars.
 func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *comment.Language) ([]*graph.LeaderboardEntry, error) {
-	size := lookahead.From(ctx).Leaders
+	size := lookahead.From(ctx).Count
 	if size < 1 || size > comment.MaxLeaders {
 		return nil, comment.Errorf(comment.BadInput, "a leaderboard has 1 to %d products, not %d", comment.MaxLeaders, size)
 	}

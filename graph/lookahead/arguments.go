@@ -56,30 +56,30 @@ func (f *Field) readArguments(given map[string]any) {
 		}
 		f.countIDs(ids)
 	case Queue:
-		f.Queued = integer(given["first"], comment.DefaultPageSize)
+		f.Count = integer(given["first"], comment.DefaultPageSize)
 	case Writes:
 		input, _ := given["input"].(map[string]any)
-		f.Decisions = len(list(input["decisions"]))
+		f.Count = len(list(input["decisions"]))
 	case Leaderboard:
-		f.Leaders = integer(given["first"], comment.DefaultLeaders)
+		f.Count = integer(given["first"], comment.DefaultLeaders)
 	case Comments:
 		f.Page = pageOf(given)
 	case OwnComments:
 		f.Page = &Page{Size: integer(given["first"], comment.DefaultPageSize)}
-		f.OneStatus = given["status"] != nil
+		f.Single = given["status"] != nil
 	case PageLinks:
-		f.Around = integer(given["around"], comment.DefaultAround)
+		f.Count = integer(given["around"], comment.DefaultAround)
 	case MostHelpful:
 		f.OrLatest = given["orLatest"] == true
 		f.WantsLatest = f.OrLatest
 	case Statistics:
-		f.OneLanguage = given["lang"] != nil
+		f.Single = given["lang"] != nil
 	}
 }
 
 func (f *Field) countIDs(argument any) {
 	ids := list(argument)
-	f.IDs = len(ids)
+	f.Count = len(ids)
 	for _, id := range ids {
 		if text, ok := id.(string); ok && comment.IsID(text) {
 			f.CommentIDs++

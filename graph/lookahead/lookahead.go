@@ -38,24 +38,17 @@ type Field struct {
 	// Page is the page that a field of the kind Comments or OwnComments asks for, nil for other kinds.
 	// For OwnComments it has a size only.
 	Page *Page
-	// IDs is how many ids the kinds OneNode, Nodes, Products and Entities name, and CommentIDs how many of
-	// these are ids of comments.
-	IDs, CommentIDs int
-	// Leaders is how many products a Leaderboard lists. The field refuses a number that is out of
-	// range.
-	Leaders int
-	// Queued is how many comments a Queue lists, and Decisions how many comments Writes decides about.
-	// The fields refuse numbers that are out of range.
-	Queued, Decisions int
-	// Around is how many pages on either side PageLinks links to. The field refuses a number that is
-	// out of range.
-	Around int
-	// OneStatus says that OwnComments are asked for in a single state.
-	OneStatus bool
+	// Count is how many ids the kinds OneNode, Nodes, Products and Entities name, how many elements a
+	// Leaderboard or a Queue lists, how many comments Writes decides about, and how many pages on either
+	// side PageLinks links to. The field refuses a number that is out of range.
+	Count int
+	// CommentIDs is how many ids that the field names are ids of comments.
+	CommentIDs int
+	// Single says that OwnComments are asked for in a single state, or Statistics of a product in a
+	// single language.
+	Single bool
 	// OrLatest says that MostHelpful falls back to the newest comment.
 	OrLatest bool
-	// OneLanguage says that the statistics of a product are asked for in a single language.
-	OneLanguage bool
 }
 
 // Page is what a field of the kind Comments asks for.

@@ -230,25 +230,25 @@ func TestOnlyCounts(t *testing.T) {
 func TestOperation(t *testing.T) {
 	const id = "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"
 	type asked struct {
-		text, statistics       bool
-		ids, comments, leaders int
+		text, statistics bool
+		count, comments  int
 	}
 	for _, row := range []struct {
 		query string
 		want  asked // of the first root field
 	}{
 		{`{ product(id: "p") { id } }`, asked{}},
-		{`{ comment(id: "` + id + `") { text } }`, asked{text: true, ids: 1, comments: 1}},
-		{`{ comment(id: "` + id + `") { id } comment(id: "` + id + `") { author { name } } }`, asked{ids: 1, comments: 1}},
-		{`{ node(id: "p") { id } other: __typename @skip(if: true) }`, asked{ids: 1}},
-		{`{ nodes(ids: ["p", "` + id + `"]) { ... on Comment { ...T } } } fragment T on Comment { t: text }`, asked{text: true, ids: 2, comments: 1}},
-		{`{ products(ids: "p") { stats { total } } }`, asked{statistics: true, ids: 1}},
-		{`{ leaderboard { product { languages { count } } } }`, asked{statistics: true, leaders: 10}},
-		{`{ leaderboard(first: 1000) { rank } }`, asked{leaders: 1000}},
+		{`{ comment(id: "` + id + `") { text } }`, asked{text: true, count: 1, comments: 1}},
+		{`{ comment(id: "` + id + `") { id } comment(id: "` + id + `") { author { name } } }`, asked{count: 1, comments: 1}},
+		{`{ node(id: "p") { id } other: __typename @skip(if: true) }`, asked{count: 1}},
+		{`{ nodes(ids: ["p", "` + id + `"]) { ... on Comment { ...T } } } fragment T on Comment { t: text }`, asked{text: true, count: 2, comments: 1}},
+		{`{ products(ids: "p") { stats { total } } }`, asked{statistics: true, count: 1}},
+		{`{ leaderboard { product { languages { count } } } }`, asked{statistics: true, count: 10}},
+		{`{ leaderboard(first: 1000) { rank } }`, asked{count: 1000}},
 		{`{ product(id: "p") { ... on Node { ... on Comment { text product { stats { total } } } } } }`, asked{}}, // never applies
 	} {
 		f := read(t, row.query, nil).Fields[0]
-		got := asked{f.WantsText, f.WantsStatistics, f.IDs, f.CommentIDs, f.Leaders}
+		got := asked{f.WantsText, f.WantsStatistics, f.Count, f.CommentIDs}
 		if got != row.want {
 			t.Errorf("%s: %+v, want %+v", row.query, got, row.want)
 		}

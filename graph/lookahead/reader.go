@@ -142,7 +142,7 @@ func (p *Page) tell(f *Field) {
 	case PageNumber:
 		n.Number = true
 	case PageLinks:
-		n.Links, n.Around = true, max(n.Around, min(max(f.Around, 0), comment.MaxAround))
+		n.Links, n.Around = true, max(n.Around, min(max(f.Count, 0), comment.MaxAround))
 	}
 }
 

@@ -95,11 +95,11 @@ type priced struct{ *lookahead.Field }
 // fields below. Lists of objects without a weight count as a hundred elements.
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.OneNode:  func(f priced, _ *place) float64 { return f.comments() },
-	lookahead.Nodes:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
-	lookahead.Entities: func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
-	lookahead.Products: func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
+	lookahead.Nodes:    func(f priced, inside *place) float64 { inside.nodes(f.Count); return f.comments() },
+	lookahead.Entities: func(f priced, inside *place) float64 { inside.nodes(f.Count); return f.comments() },
+	lookahead.Products: func(f priced, inside *place) float64 { inside.nodes(f.Count); return 0 },
 	lookahead.Leaderboard: func(f priced, inside *place) float64 {
-		first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers
+		first := min(max(f.Count, 1), comment.MaxLeaders) // the field refuses other numbers
 		inside.nodes(first)
 		return dynamo.LeadersUnits(first)
 	},
@@ -118,11 +118,11 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Writes: func(f priced, inside *place) float64 {
 		// Only the reads count: the length of the list bounds the writes, which only moderators may make. With them, five
 		// decisions would be too many.
-		inside.listed = float64(min(f.Decisions, comment.MaxDecisions))
+		inside.listed = float64(min(f.Count, comment.MaxDecisions))
 		return inside.listed * dynamo.CommentUnits()
 	},
 	lookahead.Queue: func(f priced, inside *place) float64 {
-		inside.listed = float64(min(max(f.Queued, 0), comment.MaxQueuePage))
+		inside.listed = float64(min(max(f.Count, 0), comment.MaxQueuePage))
 		return dynamo.QueueUnits(int(inside.listed))
 	},
 	lookahead.Listed:        func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
@@ -143,7 +143,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Comments: priced.page,
 	lookahead.OwnComments: func(f priced, inside *place) float64 {
 		inside.page = f.Page
-		return dynamo.OwnUnits(shown(f.Page), f.OneStatus)
+		return dynamo.OwnUnits(shown(f.Page), f.Single)
 	},
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
 		return dynamo.OwnUnits(assumedOwn, false) / max(1, inside.times) // once for all products
@@ -168,7 +168,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		return 0
 	},
 	lookahead.Statistics: func(f priced, inside *place) float64 {
-		if f.OneLanguage {
+		if f.Single {
 			return f.stats(inside) + f.rows(1)
 		}
 		return f.stats(inside)
