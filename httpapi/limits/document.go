@@ -10,9 +10,10 @@ import (
 
 // document checks a parsed document before it is validated. Some rules of validation take time that
 // grows with the square of the fields that they compare, or with the expansion of fragments, so
-// both are bounded first.
+// both are bounded first. Parts that are too long or too deep are refused, whether they are used or
+// not.
 type document struct {
-	limits    Limits
+	Limits
 	fragments map[string]*ast.FragmentDefinition // the first of each name, which is executed
 	tallies   map[*ast.FragmentDefinition]*tally
 }
@@ -32,12 +33,11 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := cmp.Or(
 		atMost(TooManyOperations, len(doc.Operations), l.Operations),
 		atMost(TooManyFragments, len(doc.Fragments), l.Fragments),
-		l.checkShape(doc),
 	); err != nil {
 		return err
 	}
 	d := document{
-		limits:    l,
+		Limits:    l,
 		fragments: make(map[string]*ast.FragmentDefinition, len(doc.Fragments)),
 		tallies:   make(map[*ast.FragmentDefinition]*tally, len(doc.Fragments)),
 	}
@@ -66,14 +66,14 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 	for _, fragment := range doc.Fragments {
 		t, err := d.fragment(fragment)
-		if err := cmp.Or(err, d.check(t)); err != nil {
+		if err := cmp.Or(err, d.checkDefinitions(fragment.VariableDefinition), d.checkDirectives(fragment.Directives), d.check(t)); err != nil {
 			return err
 		}
 	}
 	var all tally
 	for _, operation := range doc.Operations {
 		t, err := d.tally(operation.SelectionSet)
-		if err := cmp.Or(err, atMost(TooManyRootFields, t.roots, d.limits.RootFields)); err != nil {
+		if err := cmp.Or(err, d.checkDefinitions(operation.VariableDefinitions), d.checkDirectives(operation.Directives), atMost(TooManyRootFields, t.roots, d.RootFields)); err != nil {
 			return err
 		}
 		all.add(t)
@@ -83,10 +83,10 @@ func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 
 func (d *document) check(t tally) *gqlerror.Error {
 	return cmp.Or(
-		atMost(TooDeep, t.depth, d.limits.Depth),
-		atMost(TooManyFields, t.fields, d.limits.Fields),
-		atMost(TooManyAliases, t.aliases, d.limits.Aliases),
-		atMost(TooManyIntrospections, t.schemas, d.limits.Introspections),
+		atMost(TooDeep, t.depth, d.Depth),
+		atMost(TooManyFields, t.fields, d.Fields),
+		atMost(TooManyAliases, t.aliases, d.Aliases),
+		atMost(TooManyIntrospections, t.schemas, d.Introspections),
 	)
 }
 
@@ -94,12 +94,16 @@ func (d *document) check(t tally) *gqlerror.Error {
 // Each fragment is counted once.
 func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	var total tally
+	if err := atMost(SelectionTooLong, len(set), d.SelectionFields); err != nil {
+		return total, err
+	}
 	for _, selection := range set {
 		var t tally
 		var err *gqlerror.Error
 		switch s := selection.(type) {
 		case *ast.Field:
 			t, err = d.tally(s.SelectionSet)
+			err = cmp.Or(err, d.checkArguments(s.Arguments), d.checkDirectives(s.Directives))
 			t.depth, t.roots = capped(t.depth+1), 1
 			if s.Alias != s.Name {
 				t.aliases = capped(t.aliases + 1)
@@ -109,10 +113,12 @@ func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 			}
 		case *ast.InlineFragment:
 			t, err = d.tally(s.SelectionSet)
+			err = cmp.Or(err, d.checkDirectives(s.Directives))
 		case *ast.FragmentSpread:
 			if fragment := d.fragments[s.Name]; fragment != nil { // one that does not exist is empty
 				t, err = d.fragment(fragment)
 			}
+			err = cmp.Or(err, d.checkDirectives(s.Directives))
 		}
 		if err != nil {
 			return total, err
@@ -192,19 +198,6 @@ func (s selections) expand(set ast.SelectionSet, fragments map[string]*ast.Fragm
 	}
 }
 
-// checkShape refuses parts of a document that are too long or too deep, whether they are used or
-// not.
-func (l Limits) checkShape(doc *ast.QueryDocument) *gqlerror.Error {
-	return cmp.Or(
-		first(doc.Operations, func(o *ast.OperationDefinition) *gqlerror.Error {
-			return cmp.Or(l.checkDefinitions(o.VariableDefinitions), l.checkDirectives(o.Directives), l.checkSelection(o.SelectionSet))
-		}),
-		first(doc.Fragments, func(f *ast.FragmentDefinition) *gqlerror.Error {
-			return cmp.Or(l.checkDefinitions(f.VariableDefinition), l.checkDirectives(f.Directives), l.checkSelection(f.SelectionSet))
-		}),
-	)
-}
-
 // first returns the first error of a check of several parts.
 func first[T any](parts []T, check func(T) *gqlerror.Error) *gqlerror.Error {
 	for _, part := range parts {
@@ -229,23 +222,6 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 			l.checkDirectives(definition.Directives),
 			l.checkValue(definition.DefaultValue, 0),
 		)
-	})
-}
-
-func (l Limits) checkSelection(set ast.SelectionSet) *gqlerror.Error {
-	if err := atMost(SelectionTooLong, len(set), l.SelectionFields); err != nil {
-		return err
-	}
-	return first(set, func(selection ast.Selection) *gqlerror.Error {
-		switch s := selection.(type) {
-		case *ast.Field:
-			return cmp.Or(l.checkArguments(s.Arguments), l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
-		case *ast.InlineFragment:
-			return cmp.Or(l.checkDirectives(s.Directives), l.checkSelection(s.SelectionSet))
-		case *ast.FragmentSpread:
-			return l.checkDirectives(s.Directives)
-		}
-		return nil
 	})
 }
 
