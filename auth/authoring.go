@@ -57,6 +57,14 @@ type Store interface {
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
 }
 
+// ErasureStore erases authors.
+type ErasureStore interface {
+	// Start asks for the erasure of an author, unless one is under way, and returns it.
+	Start(ctx context.Context, author comment.Author) (comment.Erasure, error)
+	// Status returns the latest erasure of an author, false if there was none.
+	Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error)
+}
+
 // Authorizer decides who may write. No other code decides that.
 type Authorizer interface {
 	// Identify returns who the caller in the context is. It returns an Unauthenticated or a

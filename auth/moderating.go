@@ -115,14 +115,6 @@ func (s *Service) decide(ctx context.Context, viewer comment.Viewer, v comment.V
 	})
 }
 
-// ErasureStore erases authors.
-type ErasureStore interface {
-	// Start asks for the erasure of an author, unless one is under way, and returns it.
-	Start(ctx context.Context, author comment.Author) (comment.Erasure, error)
-	// Status returns the latest erasure of an author, false if there was none.
-	Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error)
-}
-
 // Erase requests the erasure of all data about a customer.
 func (s *Service) Erase(ctx context.Context, customer string) (comment.Erasure, []comment.Problem, error) {
 	if err := s.Moderate(ctx); err != nil {
