@@ -75,7 +75,7 @@ func TestAskingAgainAtOnce(t *testing.T) {
 		{"of a server that stops", 0, false, "", "192.0.2.9:1", func(_, _ func(), c *Connections) { c.drain() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			limiter, release := fullLimiter(t)
+			limiter, release := FullLimiter(t)
 			all := NewConnections(2, 0)
 			check := checkLoad(limiter, all)
 			ctx, hangUp := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestAskingAgainAtOnce(t *testing.T) {
 // The server holds no more requests than it may have connections, however few connections they use.
 func TestHeldAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter, _ := fullLimiter(t)
+		limiter, _ := FullLimiter(t)
 		all := NewConnections(2, 0)
 		on, check := &connection{all: all}, checkLoad(limiter, all)
 		ask := func() {
@@ -135,17 +135,18 @@ func TestHeldAreBounded(t *testing.T) {
 	})
 }
 
-// fullLimiter returns a limiter that refuses requests until release is called.
-func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
-	t.Helper()
+// FullLimiter returns a limiter whose only place is taken until release is called, with one request
+// waiting. It refuses all others.
+func FullLimiter(tb testing.TB) (full *concurrency.Limiter, release func()) {
+	tb.Helper()
 	full = concurrency.New(1, 1)
-	var turns [3]*concurrency.Turn
-	for i := range turns {
-		turns[i], _ = full.Enter() // the last request is refused
+	turns := []*concurrency.Turn{must.Get(full.Enter())(tb), must.Get(full.Enter())(tb)}
+	if _, err := full.Enter(); err == nil {
+		tb.Fatal("it refuses nothing")
 	}
 	return full, func() {
-		for _, turn := range turns[:2] {
-			if place, err := turn.Wait(t.Context()); err == nil {
+		for _, turn := range turns {
+			if place, err := turn.Wait(context.Background()); err == nil {
 				place.Leave(concurrency.Unmeasured)
 			}
 		}

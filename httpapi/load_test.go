@@ -58,7 +58,7 @@ func TestInFlight(t *testing.T) {
 // While requests are refused, a request is refused before any other check. Its connection stays
 // usable, however the request was sent, and pages of other origins may read the reason.
 func TestRefusedAtOnce(t *testing.T) {
-	full, release := crowded(t)
+	full, release := httpapi.FullLimiter(t)
 	told := &observer{}
 	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) {
 		o.Concurrency, o.MaxBody = full, 500
@@ -96,27 +96,6 @@ func TestRefusedAtOnce(t *testing.T) {
 	release()
 	if got := asker(t, server)(announced); got.status != 200 {
 		t.Errorf("afterwards: %d %s", got.status, got.body)
-	}
-}
-
-// crowded returns a limiter whose only place is taken until release is called, with one request
-// waiting. It refuses all others.
-func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
-	t.Helper()
-	full = concurrency.New(1, 1)
-	var turns [2]*concurrency.Turn
-	for i := range turns {
-		turn := must.Get(full.Enter())(t)
-		turns[i] = turn
-	}
-	if _, err := full.Enter(); err == nil {
-		t.Fatal("it refuses nothing")
-	}
-	return full, func() {
-		for _, turn := range turns {
-			place := must.Get(turn.Wait(context.Background()))(t)
-			place.Leave(concurrency.Unmeasured)
-		}
 	}
 }
 
