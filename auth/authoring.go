@@ -298,16 +298,15 @@ func problemIn(err error) error {
 	return faults{problem}
 }
 
-// outcome returns a result, or in its place the problems of the input, or another error.
-func outcome[T any](result T, err error) (_ T, problems []comment.Problem, _ error) {
+// outcome returns a comment, or in its place the problems of the input, or another error.
+func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, error) {
 	if err == nil {
-		return result, nil, nil
+		return c, nil, nil
 	}
-	var none T
 	if problems, ok := errors.AsType[faults](problemIn(err)); ok {
-		return none, problems, nil
+		return comment.Comment{}, problems, nil
 	}
-	return none, nil, err
+	return comment.Comment{}, nil, err
 }
 
 // maxTries bounds how often a change is tried because others come first. An item that was damaged by hand may never
@@ -317,13 +316,13 @@ const maxTries = 20
 // again makes a change of what is stored, and makes it anew from what is stored by then if another change comes first: an
 // edit, a decision, a report. The change returns a Conflict error for that. If its input is of another version, it
 // returns faults.
-func again[T any](change func() (T, error)) (result T, err error) {
+func again(change func() (comment.Comment, error)) (after comment.Comment, err error) {
 	for range maxTries {
-		if result, err = change(); comment.KindOf(err) != comment.Conflict {
+		if after, err = change(); comment.KindOf(err) != comment.Conflict {
 			break
 		}
 	}
-	return result, err
+	return after, err
 }
 
 // millisecond returns the current time, in UTC to the millisecond.
