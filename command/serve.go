@@ -403,7 +403,10 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	if c.SampleData {
 		pages.Pictures = sample.Pictures()
 	}
-	loading := loaders.Options{Comments: store, Stats: store, Own: store, Votes: store, Latest: store, Freshness: c.CountedUpTo}
+	loading := loaders.Options{
+		Comments: store.CommentsByID, Stats: store.StatsOf, Rows: store.RowsOf, Own: store.OwnOfProducts, Votes: store.VotesBy,
+		Latest: store, Freshness: c.CountedUpTo,
+	}
 	if c.CountedUpTo == nil {
 		loading.Freshness = store.CountedUpTo
 	}

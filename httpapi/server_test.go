@@ -21,7 +21,6 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/loaders"
 )
 
 // schema answers each field with something that shows how HTTP handles it.
@@ -106,7 +105,6 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
 		ErrorPresenter:   hideFaults,
-		Loaders:          loaders.Options{Comments: quiet{}, Stats: quiet{}},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -29,12 +29,11 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
-	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/quota"
 )
 
 // quiet is an empty log of events and an empty table, whose statistics nothing reads.
-type quiet struct{ loaders.StatsGetter }
+type quiet struct{}
 
 func (quiet) Want(context.Context, string, time.Duration) error                  { return nil }
 func (quiet) Ends(context.Context) (p outbox.Position, err error)                { return p, nil }

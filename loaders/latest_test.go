@@ -20,7 +20,7 @@ var praise, complaint = []int{4, 5}, []int{1, 2}
 // critics have comment 1 of a product as the newest praise and comment 2 as the newest complaint. No comment has 3
 // stars.
 type critics struct {
-	comments loaders.CommentGetter
+	comments *getter
 	beside   map[comment.ID]*comment.Comment // comments that come along with statistics
 	upTo     time.Time
 	want     comment.Latest
@@ -81,7 +81,7 @@ func TestNewest(t *testing.T) {
 			}
 			return found, nil, nil
 		}}
-		l := newLoaders(loaders.Options{Latest: &critics{beside: row.beside, unknown: row.unknown, comments: table}, Comments: table})
+		l := newLoaders(loaders.Options{Latest: &critics{beside: row.beside, unknown: row.unknown, comments: table}, Comments: table.CommentsByID})
 		want := comment.Latest{Ratings: [][]int{praise, {3}, complaint}}
 		l.WantLatest(want)
 		l.ExpectStats(t.Context(), "pan")

@@ -23,9 +23,17 @@ const (
 	batchTimeout = 10 * time.Second
 )
 
-// get fetches values by their keys, which are distinct and at most batchCapacity. Values that do
-// not exist are in neither result; those that could not be fetched are in failed.
-type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
+// Get fetches values by their keys, which are distinct and at most 100. Values that do not exist are in
+// neither result; those that could not be fetched are in failed.
+type Get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
+
+// whole makes a Get of a function that fetches all values or fails.
+func whole[K comparable, V any](get func(context.Context, []K) (map[K]V, error)) Get[K, V] {
+	return func(ctx context.Context, keys []K) (map[K]V, map[K]error, error) {
+		found, err := get(ctx, keys)
+		return found, nil, err
+	}
+}
 
 // loader batches the keys of one kind that are asked for within a millisecond, and caches their
 // values: nil for a key without one.
@@ -36,7 +44,7 @@ type loader[K comparable, V any] struct {
 
 // newLoader returns a loader. what names its values, in the plural. observe, if not nil, is called
 // with the size of each batch.
-func newLoader[K comparable, V any](what string, get get[K, V], observe func(what string, keys int)) loader[K, V] {
+func newLoader[K comparable, V any](what string, get Get[K, V], observe func(what string, keys int)) loader[K, V] {
 	fetch := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
 		if observe != nil {
 			observe(what, len(keys))
@@ -67,7 +75,7 @@ func newLoader[K comparable, V any](what string, get get[K, V], observe func(wha
 }
 
 // recovered turns a panic of get into an error, which the dataloader would write to its own log.
-func recovered[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
+func recovered[K comparable, V any](ctx context.Context, what string, get Get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), what, cause, debug.Stack())

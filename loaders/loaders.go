@@ -14,50 +14,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// CommentGetter fetches comments by their ids, with their texts or without. The ids are distinct
-// and at most 100. Comments that do not exist are in neither result; those that could not be
-// fetched are in failed.
-type CommentGetter interface {
-	CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (
-		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
-	)
-}
-
-// StatsGetter fetches the statistics of products. The keys are distinct and at most 100. Products
-// without comments are in neither result; those whose statistics could not be fetched are in
-// failed.
-type StatsGetter interface {
-	StatsOf(ctx context.Context, products []string) (
-		found map[string]comment.Stats, failed map[string]error, err error,
-	)
-	// RowsOf does the same for languages that are among the Others of the statistics of their
-	// products.
-	RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
-		found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
-	)
-}
-
-// OwnGetter fetches the newest comment of a customer about each product. The keys are distinct, at most
-// 100, and of one customer.
-type OwnGetter interface {
-	OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error)
-}
-
-// VoteGetter fetches votes of customers about comments. The keys are distinct and at most 100. Votes that do not exist
-// are in neither result.
-type VoteGetter interface {
-	VotesBy(ctx context.Context, keys []comment.VoteKey) (
-		found map[comment.VoteKey]comment.CastVote, failed map[comment.VoteKey]error, err error,
-	)
-}
-
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
-	// StatsAndLatest returns statistics like a StatsGetter, but may reuse recent ones. Newest relies on them afterwards.
+	// StatsAndLatest returns statistics like Options.Stats, but may reuse recent ones. Newest relies on them afterwards.
 	// upTo is a time up to which they must count all changes, zero if that is unknown. The result includes some of the
 	// wanted comments.
 	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error)
-	// LatestByID fetches comments that Newest named, as CommentsByID does, but eventually consistently.
+	// LatestByID fetches comments that Newest named, eventually consistently.
 	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error)
 	// Newest returns the id of the newest comment of a product with one of some ratings, empty if there is none. known is
 	// false if the statistics of the product are unknown or too old. among is how many of the newest comments are known to
@@ -69,13 +32,19 @@ type LatestGetter interface {
 // there is no such time yet. Each request calls it before it fetches its first statistics, so it must be quick.
 type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 
-// Options are what the loaders of a request call. Comments and Stats are required, and Own and Votes
-// if a customer asks for what these fetch.
+// Options are what the loaders of a request call. Comments, Stats and Rows are required, and Own and
+// Votes if a customer asks for what these fetch.
 type Options struct {
-	Comments CommentGetter
-	Stats    StatsGetter
-	Own      OwnGetter
-	Votes    VoteGetter
+	// Comments fetches comments by their ids, with their texts or without.
+	Comments func(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error)
+	// Stats fetches the statistics of products. Products without comments have none.
+	Stats Get[string, comment.Stats]
+	// Rows fetches the counts of languages that are among the Others of the statistics of their products.
+	Rows Get[comment.ProductLanguage, comment.Row]
+	// Own fetches the newest comments of one customer about products, all or none.
+	Own func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error)
+	// Votes fetches votes of customers about comments.
+	Votes Get[comment.VoteKey, comment.CastVote]
 	// Latest knows newest comments. Without it, all newest comments are unknown.
 	Latest LatestGetter
 	// Freshness returns how fresh statistics are. Optional; without it, StatsAsOf returns nil.
@@ -112,32 +81,25 @@ type Loaders struct {
 // New returns the loaders of one request.
 func New(o Options) *Loaders {
 	l := &Loaders{options: o, pages: map[PageKey]*answer[comment.Page]{}, products: map[string]bool{}}
-	l.comments = newLoader("comments", commentsOf(o.Comments, false), o.Batches)
-	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
-	l.stats = newLoader("statistics", l.statsOf, o.Batches)
-	latestOf := func(withoutText bool) get[comment.ID, comment.Comment] {
+	commentsOf := func(withoutText bool) Get[comment.ID, comment.Comment] {
 		return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-			found, err := o.Latest.LatestByID(ctx, ids, withoutText)
-			return found, nil, err
+			return o.Comments(ctx, ids, withoutText)
 		}
 	}
+	latestOf := func(withoutText bool) Get[comment.ID, comment.Comment] {
+		return whole(func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, error) {
+			return o.Latest.LatestByID(ctx, ids, withoutText)
+		})
+	}
+	l.comments = newLoader("comments", commentsOf(false), o.Batches)
+	l.textless = newLoader("comments without texts", commentsOf(true), o.Batches)
+	l.stats = newLoader("statistics", l.statsOf, o.Batches)
 	l.latest = newLoader("newest comments", latestOf(false), o.Batches)
 	l.textlessLatest = newLoader("newest comments without texts", latestOf(true), o.Batches)
-	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
-	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
-		found, err := o.Own.OwnOfProducts(ctx, keys)
-		return found, nil, err
-	}, o.Batches)
-	l.votes = newLoader("own votes", func(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error) {
-		return o.Votes.VotesBy(ctx, keys)
-	}, o.Batches)
+	l.rows = newLoader("counts of languages", o.Rows, o.Batches)
+	l.own = newLoader("own comments", whole(o.Own), o.Batches)
+	l.votes = newLoader("own votes", o.Votes, o.Batches)
 	return l
-}
-
-func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, comment.Comment] {
-	return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-		return comments.CommentsByID(ctx, ids, withoutText)
-	}
 }
 
 // statsOf fetches statistics, together with the newest comments that WantLatest announced.
@@ -154,7 +116,7 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 	want := l.want
 	l.mu.Unlock()
 	if l.options.Latest == nil || len(want.Ratings) == 0 {
-		return l.options.Stats.StatsOf(ctx, products)
+		return l.options.Stats(ctx, products)
 	}
 	upTo := *cmp.Or(l.asOf.Load(), new(time.Time))
 	got, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)

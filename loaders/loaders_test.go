@@ -34,17 +34,6 @@ func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID, _ bool) (ma
 	return g.get(ctx, call, ids)
 }
 
-// statsFunc answers with statistics of products. None of these has many languages.
-type statsFunc func(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error)
-
-func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	return f(ctx, products)
-}
-
-func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil
-}
-
 // nobody has no statistics.
 func nobody(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
 	return nil, nil, nil
@@ -53,10 +42,10 @@ func nobody(context.Context, []string) (map[string]comment.Stats, map[string]err
 // newLoaders returns loaders. Without other options, each comment exists and nobody has statistics.
 func newLoaders(o loaders.Options) *loaders.Loaders {
 	if o.Comments == nil {
-		o.Comments = &getter{get: all}
+		o.Comments = (&getter{get: all}).CommentsByID
 	}
 	if o.Stats == nil {
-		o.Stats = statsFunc(nobody)
+		o.Stats = nobody
 	}
 	return loaders.New(o)
 }
@@ -89,7 +78,7 @@ func TestManyAskAtOnce(t *testing.T) {
 		for n := range 250 {
 			ids = append(ids, id(n))
 		}
-		comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), ids)
+		comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g.CommentsByID}), ids)
 		for i := range ids {
 			if errs[i] != nil || comments[i].ID != ids[i] {
 				t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
@@ -106,7 +95,7 @@ func TestWhatOneKeyGets(t *testing.T) {
 	g := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return map[comment.ID]comment.Comment{id(1): {ID: id(1)}}, map[comment.ID]error{id(2): busy}, nil
 	}}
-	comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g}), []comment.ID{id(1), id(2), id(3)})
+	comments, errs := ask(t.Context(), newLoaders(loaders.Options{Comments: g.CommentsByID}), []comment.ID{id(1), id(2), id(3)})
 	if comments[0] == nil || errs[0] != nil {
 		t.Errorf("found: %v, %v", comments[0], errs[0])
 	}
@@ -128,7 +117,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := newLoaders(loaders.Options{Comments: g})
+	l := newLoaders(loaders.Options{Comments: g.CommentsByID})
 	for range 2 {
 		if _, err := l.Comment(t.Context(), id(1), false); err == nil {
 			t.Error("the failure of a call is no error")
@@ -154,7 +143,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := newLoaders(loaders.Options{Comments: g})
+	l := newLoaders(loaders.Options{Comments: g.CommentsByID})
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
@@ -190,7 +179,7 @@ func TestContextWithoutLoaders(t *testing.T) {
 
 // All fields of a request have the same loaders.
 func TestLoadersAreMadeOnce(t *testing.T) {
-	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(nobody)})
+	ctx := loaders.With(t.Context(), loaders.Options{Stats: nobody})
 	if first := loaders.From(ctx); loaders.From(ctx) != first {
 		t.Error("two fields have loaders of their own")
 	}
@@ -210,7 +199,7 @@ func TestStatsOfAll(t *testing.T) {
 		}
 		return found, failed, nil
 	}
-	l := newLoaders(loaders.Options{Stats: statsFunc(get)})
+	l := newLoaders(loaders.Options{Stats: get})
 	stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
 	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Total() != 1 {
 		t.Errorf("got %v, %t", stats, whole)
@@ -245,7 +234,7 @@ func (g *manyLanguages) RowsOf(_ context.Context, keys []comment.ProductLanguage
 func TestStatisticsOfUnlistedLanguages(t *testing.T) {
 	g, upTo := &manyLanguages{}, time.Now()
 	l := newLoaders(loaders.Options{
-		Stats:     g,
+		Stats: g.StatsOf, Rows: g.RowsOf,
 		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
 	})
 	got, err := l.Statistics(t.Context(), "pan", comment.Filter{Languages: []comment.Language{"de", "fo", "is"}})
@@ -265,10 +254,10 @@ func TestStatisticsOfUnlistedLanguages(t *testing.T) {
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &getter{get: all}
-		ctx := loaders.With(t.Context(), loaders.Options{Comments: g, Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+		ctx := loaders.With(t.Context(), loaders.Options{Comments: g.CommentsByID, Stats: func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
 			time.Sleep(time.Second)
 			return nil, nil, nil
-		})})
+		}})
 		for range 2 {
 			must.Get(loaders.From(ctx).Comment(ctx, id(1), false))(t)
 			loaders.From(ctx).ExpectStats(ctx, "pan")
@@ -301,10 +290,10 @@ func TestSubject(t *testing.T) {
 // Loads under way are awaited, except when no field asked for anything, or the time is over.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx := loaders.With(t.Context(), loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+		ctx := loaders.With(t.Context(), loaders.Options{Stats: func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
 			time.Sleep(time.Second)
 			return nil, nil, errors.New("the table is away")
-		})})
+		}})
 		began := time.Now()
 		loaders.Await(ctx)
 		loaders.Await(t.Context())

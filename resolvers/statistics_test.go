@@ -56,7 +56,7 @@ func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error
 	return page, s.page
 }
 
-// CommentsByID implements loaders.CommentGetter. Each comment is about a product of its own.
+// CommentsByID fetches comments. Each comment is about a product of its own.
 func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	s.mu.Lock()
 	s.texts = append(s.texts, !withoutText)
@@ -87,7 +87,7 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 	return found, nil, s.fail
 }
 
-// RowsOf implements loaders.StatsGetter. A language has as many comments as its tag has bytes, but
+// RowsOf fetches counts. A language has as many comments as its tag has bytes, but
 // "tlh" has none.
 func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
@@ -142,7 +142,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
-		Loaders:          loaders.Options{Comments: s, Stats: s, Freshness: s.freshness},
+		Loaders:          loaders.Options{Comments: s.CommentsByID, Stats: s.StatsOf, Rows: s.RowsOf, Freshness: s.freshness},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -229,11 +229,7 @@ func TestAnswerOfLargeTexts(t *testing.T) {
 }
 
 // panicking panics in a resolver: no method of a nil interface can be called.
-type panicking struct {
-	resolvers.Lister
-	loaders.CommentGetter
-	loaders.StatsGetter
-}
+type panicking struct{ resolvers.Lister }
 
 // A panic becomes the error INTERNAL of its field, with the id of the request. The log has the
 // panic under that id. Other fields are answered.
@@ -243,7 +239,7 @@ func TestPanicInAResolver(t *testing.T) {
 	handler := newServer(&shop{}, func(o *httpapi.Options) {
 		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}}})
 		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
-		o.Loaders = loaders.Options{Comments: panicking{}, Stats: panicking{}}
+		o.Loaders = loaders.Options{}
 	})
 	for query, field := range map[string]string{
 		`{ a: product(id: "x") { id comments { nodes { id } } } b: product(id: "y") { id } }`:                             "comments",

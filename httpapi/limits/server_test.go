@@ -89,7 +89,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
-		Loaders:          loaders.Options{Comments: s, Stats: s},
+		Loaders:          loaders.Options{Comments: s.CommentsByID, Stats: s.StatsOf, Rows: s.RowsOf},
 		Limits:           limits.Default(),
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },

@@ -128,7 +128,7 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 	})
 	exec.SetRecoverFunc(func(_ context.Context, cause any) error { return fmt.Errorf("panic: %v", cause) })
 	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), loaders.Options{
-		Comments: t, Stats: t, Own: t,
+		Comments: t.CommentsByID, Stats: t.StatsOf, Rows: t.RowsOf, Own: t.OwnOfProducts,
 		Freshness: func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true },
 	}))
 	operation, refused := exec.CreateOperationContext(ctx, params)
