@@ -32,7 +32,7 @@ func newExecutor(o Options) *executor.Executor {
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // otherwise gqlgen would add suggestions again
 	e.Use(&named{o.Trusted, o.Automatic})
-	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}, Await: loaders.Await})
+	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Charge: chargeClient, Left: leftOfClient, Await: loaders.Await})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)

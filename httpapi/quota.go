@@ -74,11 +74,8 @@ func (c *ClientLimits) limit(client quota.Client, method string) *limitedRequest
 	return v
 }
 
-// charging charges operations to the quotas of their clients.
-type charging struct{}
-
-// Charge implements limits.Quota.
-func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror.Error {
+// chargeClient charges an operation to the quotas of its client: see [limits.Guard].
+func chargeClient(ctx context.Context, units float64, writes int) *gqlerror.Error {
 	v := requestOf(ctx).limited
 	if v == nil {
 		return nil
@@ -89,9 +86,10 @@ func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror
 	return v.refused.graphQL()
 }
 
-// Left implements limits.Quota. An answer that its client may cache leaves the balance out, since
-// it would differ each time. The RateLimit header always has it.
-func (charging) Left(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
+// leftOfClient returns the balance of the client after an operation: see [limits.Guard]. An answer that
+// its client may cache leaves it out, since it would differ each time. The RateLimit header always has
+// it.
+func leftOfClient(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
 	v := requestOf(ctx).limited
 	if v == nil || v.reads == nil || v.kept {
 		return 0, time.Time{}, false

@@ -21,7 +21,7 @@ func TestRefusalsAreFree(t *testing.T) {
 		v := limits.limit(ada, http.MethodPost)
 		ctx := &request{Context: t.Context(), limited: v}
 		defer func() { v.settle(ctx, units) }()
-		if err := (charging{}).Charge(ctx, units, writes); err != nil {
+		if err := chargeClient(ctx, units, writes); err != nil {
 			return err
 		}
 		return nil
@@ -87,7 +87,7 @@ func TestRefusalTellsOneTime(t *testing.T) {
 			t.Fatal(refused.message)
 		}
 		ctx := &request{Context: t.Context(), limited: v}
-		_ = charging{}.Charge(ctx, units, 0)
+		_ = chargeClient(ctx, units, 0)
 		v.settle(ctx, units)
 		header := http.Header{}
 		v.tell(header)

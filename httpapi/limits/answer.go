@@ -77,9 +77,7 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if response == nil {
 		return nil // the time of the operation is over
 	}
-	if g.Await != nil {
-		g.Await(ctx)
-	}
+	g.Await(ctx)
 	if a != nil {
 		if size := max(int(a.bytes.Load()), len(response.Data)); size > g.Limits.AnswerBytes {
 			response.Data = []byte("null")
@@ -90,10 +88,8 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if a != nil && a.units > 0 && !ofMany {
 		used := usage.From(ctx).Units()
 		cost := Cost{EstimatedReadUnits: a.units, Limit: g.Limits.ReadUnits, ReadUnits: used, UsedReadUnits: used}
-		if g.Quota != nil {
-			if remaining, resetAt, told := g.Quota.Left(ctx); told {
-				cost.Remaining, cost.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
-			}
+		if remaining, resetAt, told := g.Left(ctx); told {
+			cost.Remaining, cost.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
 		}
 		response.Extensions = map[string]any{CostExtension: cost}
 	}

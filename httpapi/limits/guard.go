@@ -15,7 +15,7 @@ import (
 )
 
 // Guard applies the limits to each operation. It is an extension of gqlgen's executor, and must be
-// the first one that reads operations.
+// the first one that reads operations. All functions are required.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
@@ -23,23 +23,17 @@ type Guard struct {
 	Documents graphql.Cache[*ast.QueryDocument]
 	// NoIntrospection refuses introspection. Otherwise the guard allows it.
 	NoIntrospection bool
-	// Quota bounds what clients may use over time. Optional.
-	Quota Quota
-	// Await waits for all reads that the operation in the context has begun. Optional.
+	// Charge charges the client in the context for an operation: its estimated read units, and the
+	// comments that it writes. It returns an error if the client has too little left.
+	Charge func(ctx context.Context, units float64, writes int) *gqlerror.Error
+	// Left returns how many read units the client has left after the operation in the context, and
+	// when it has all of them again. told is false if the answer must not show it.
+	Left func(context.Context) (remaining int, resetAt time.Time, told bool)
+	// Await waits for all reads that the operation in the context has begun.
 	Await func(context.Context)
 
 	reader   *lookahead.Reader
 	averages map[*ast.FieldDefinition]float64
-}
-
-// Quota bounds what clients may use over time.
-type Quota interface {
-	// Charge charges the client in the context for an operation: its estimated read units, and the
-	// comments that it writes. It returns an error if the client has too little left.
-	Charge(ctx context.Context, units float64, writes int) *gqlerror.Error
-	// Left returns how many read units the client has left after the operation in the context, and
-	// when it has all of them again. told is false if the answer must not show it.
-	Left(ctx context.Context) (remaining int, resetAt time.Time, told bool)
 }
 
 var _ interface {
@@ -111,7 +105,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	if err := cmp.Or(
 		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),
 		atMost(AnswerTooLarge, ceiling(cost.values), g.Limits.AnswerValues),
-	); err != nil || g.Quota == nil {
+	); err != nil {
 		return err
 	}
 	writes := 0 // how many comments it adds, edits and deletes
@@ -120,7 +114,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 			writes++
 		}
 	}
-	return g.Quota.Charge(ctx, cost.units, writes)
+	return g.Charge(ctx, cost.units, writes)
 }
 
 // extension is the key of the account in gqlgen's operation context.
