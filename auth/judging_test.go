@@ -71,6 +71,12 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 			_, problems, err := w.Delete(t.Context(), id, nil)
 			return problems, err
 		}},
+		{"a deletion of a reply", comment.Viewer{Roles: comment.Moderator | comment.Merchant}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			s.kept.Reply = &comment.Reply{Text: "Thanks", Name: "Shop", CreatedAt: written, Version: 1}
+			r := auth.Service{Store: s, Authorizer: who}
+			_, problems, err := r.DeleteReply(t.Context(), id, nil)
+			return problems, err
+		}},
 		{"a reply", comment.Viewer{Roles: comment.Moderator | comment.Merchant}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
 			r := auth.Service{Store: s, Authorizer: who, ShopName: "Shop"}
 			_, problems, err := r.Reply(t.Context(), comment.ReplyDraft{CommentID: id, Text: "Thanks"})
