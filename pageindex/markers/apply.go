@@ -2,7 +2,6 @@ package markers
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -71,7 +70,7 @@ func (s *Store) write(ctx context.Context, generation string, products map[strin
 		turn.Lock()
 		defer turn.Unlock()
 		for chunk := range slices.Chunk(products[p.product], atOnce) {
-			if err := call.Retry(ctx, func() (bool, error) { return false, s.change(ctx, p, chunk) }); err != nil {
+			if err := call.Retry(ctx, func() (bool, error) { return false, s.enter(ctx, p, chunk) }); err != nil {
 				return err
 			}
 		}
@@ -85,10 +84,10 @@ type storedEntry struct {
 	follows stream.Position
 }
 
-// change writes entries of a product, all or none. It replaces the header's version on condition
+// enter writes entries of a product, all or none. It replaces the header's version on condition
 // that it is the one read, so that all writes of a product are serialized.
-func (s *Store) change(ctx context.Context, p generationProduct, entries []pageindex.Entry) error {
-	before, err := s.header(ctx, p, nil)
+func (s *Store) enter(ctx context.Context, p generationProduct, entries []pageindex.Entry) error {
+	before, err := s.header(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (s *Store) change(ctx context.Context, p generationProduct, entries []pagei
 	}
 	for cell, lowest := range c.lowest {
 		state := c.after.cells[cell]
-		state.stamped, state.last, err = s.stampsBelow(state, lowest, func(chunk int) ([]comment.Position, error) { return s.stamps(ctx, p, cell, chunk, nil) })
+		state.stamped, state.last, err = s.stampsBelow(state, lowest, func(chunk int) ([]comment.Position, error) { return s.stamps(ctx, p, cell, chunk) })
 		if err != nil {
 			return err
 		}
@@ -201,11 +200,11 @@ type building struct {
 
 // Build implements pageindex.Store. It deletes the remains of earlier builds.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
-	name, err := s.begin(ctx)
+	g, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &building{store: s, generation: name}, s.sweep(ctx)
+	return &building{store: s, generation: g.building}, s.sweep(ctx, g)
 }
 
 // Add implements pageindex.Build.
@@ -223,19 +222,15 @@ func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
 // Finish implements pageindex.Build. It deletes the store's old content. If that fails, it reports
 // no error: the next build tries again.
 func (b *building) Finish(ctx context.Context, covers string) error {
-	if err := b.store.finish(ctx, b.generation, covers); err != nil {
-		return err
+	g, err := b.store.finish(ctx, b.generation, covers)
+	if err == nil {
+		_ = b.store.sweep(ctx, g)
 	}
-	_ = b.store.sweep(ctx)
-	return nil
+	return err
 }
 
 // sweep deletes old generations.
-func (s *Store) sweep(ctx context.Context) error {
-	g, err := s.generations(ctx)
-	if err != nil {
-		return err
-	}
+func (s *Store) sweep(ctx context.Context, g generations) error {
 	for _, generation := range g.old {
 		err := s.eachKey(ctx, pkPrefix+generation, func(keys []layout.Item) error {
 			return call.Parallel(ctx, len(keys), func(ctx context.Context, i int) error {
@@ -245,10 +240,13 @@ func (s *Store) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.swap(ctx, "DELETE #o :old", "attribute_exists(#o)", map[string]string{"#o": attrOld}, layout.Item{":old": setOf(generation)})
-		if err != nil && !errors.Is(err, errSwapped) { // another build may have removed it first
-			return err
-		}
 	}
-	return nil
+	if len(g.old) == 0 {
+		return nil
+	}
+	_, err := s.change(ctx, func(now generations) (generations, error) {
+		now.old = slices.DeleteFunc(slices.Clone(now.old), func(generation string) bool { return slices.Contains(g.old, generation) })
+		return now, nil
+	})
+	return err
 }

@@ -189,6 +189,27 @@ func TestBuildDuringApply(t *testing.T) {
 	}
 }
 
+// A build that begins while another one ends takes nothing back.
+func TestBuildsMeet(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	other := Open(client, table)
+	conformance.Build(t, other, []pageindex.Entry{entry(1, 5, "1")}, "first")
+	spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+		if n == 2 { // once the generations have been read
+			conformance.Build(t, other, []pageindex.Entry{entry(2, 5, "1")}, "second")
+		}
+		return faulttest.None
+	})
+	b := must.Get(Open(spoiled, table).Build(t.Context()))(t)
+	conformance.CheckCovers(t, other, "second")
+	if found, err := other.Find(t.Context(), lists[0], nil); err != nil || found.Counts.Total() != 1 {
+		t.Errorf("%+v %v", found, err)
+	}
+	must.Do(t, b.Finish(t.Context(), "third"))
+	conformance.CheckCovers(t, other, "third")
+}
+
 // Whatever changes between two reads, an answer describes one state.
 func TestChangesBetweenReads(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))

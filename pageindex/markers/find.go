@@ -21,28 +21,28 @@ const mostTries = 4
 // if its version is the same, the whole answer is of one state. They count for the operation of the
 // context.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	m := &meter{}
-	defer func() { usage.From(ctx).Consume(m.calls, m.units) }()
+	own := new(usage.Operation)
+	defer func() { usage.From(ctx).Consume(own.Reads().Calls, own.Units()) }()
 	for range mostTries {
-		found, waves, err := s.find(ctx, list, targets, m)
+		found, waves, err := s.find(usage.With(ctx, own), list, targets)
 		if errors.Is(err, pageindex.ErrMoved) {
 			continue
 		}
-		found.Cost = pageindex.Cost{Calls: m.calls, Waves: waves, ReadUnits: m.units}
+		found.Cost = pageindex.Cost{Calls: own.Reads().Calls, Waves: waves, ReadUnits: own.Units()}
 		return found, err
 	}
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
 }
 
-func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target, m *meter) (pageindex.Found, int, error) {
+func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, int, error) {
 	none := pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}
-	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
-	g, err := s.get(ctx, generationsKey(), m)
+	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, waves: 2}
+	g, err := s.generations(ctx)
 	if err != nil {
 		return none, l.waves, err
 	}
-	l.part = generationProduct{s.table, layout.NewReader(g).OptionalText(attrCurrent), list.Product}
-	h, err := s.header(ctx, l.part, m)
+	l.part = generationProduct{s.table, g.current, list.Product}
+	h, err := s.header(ctx, l.part)
 	if err != nil {
 		return none, l.waves, err
 	}
@@ -61,7 +61,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	found, err := l.answer(ctx, targets)
 	if err == nil || comment.KindOf(err) == comment.Internal {
 		l.waves++
-		now, again := s.header(ctx, l.part, m)
+		now, again := s.header(ctx, l.part)
 		if again == nil && now.version != h.version {
 			again = pageindex.ErrMoved
 		}
@@ -147,7 +147,6 @@ type attempt struct {
 	// chunks are functions that read stamps, each chunk once, by cell and number of the chunk.
 	chunks map[[2]int]func() ([]comment.Position, error)
 	mu     sync.Mutex // guards chunks
-	meter  *meter
 	waves  int
 }
 
@@ -163,7 +162,7 @@ func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Positi
 	read := l.chunks[at]
 	if read == nil {
 		read = sync.OnceValues(func() ([]comment.Position, error) {
-			stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
+			stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk)
 			if err != nil {
 				return nil, err
 			}
@@ -199,7 +198,7 @@ func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int
 	if err := l.checkStamped(cell, n); err != nil {
 		return 0, err
 	}
-	between, err := l.store.members(ctx, l.part, l.names[cell], behind(n, last), at.Previous(), c.count, l.meter)
+	between, err := l.store.members(ctx, l.part, l.names[cell], behind(n, last), at.Previous(), c.count)
 	return n*l.store.perStamp + len(between), err
 }
 
@@ -297,7 +296,7 @@ func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error
 		return nil, err
 	}
 	first := stamps * each
-	members, err := l.store.members(ctx, l.part, l.names[r.cell], behind(stamps, last), comment.MaxPosition, to-first+1, l.meter)
+	members, err := l.store.members(ctx, l.part, l.names[r.cell], behind(stamps, last), comment.MaxPosition, to-first+1)
 	if err == nil && first+len(members) <= to {
 		err = pageindex.ErrMoved
 	}

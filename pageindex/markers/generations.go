@@ -1,9 +1,10 @@
 package markers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,7 +38,7 @@ func (g generations) used() []string {
 func generationsKey() layout.Item { return layout.Key(pkPrefix, generationsSK) }
 
 func (s *Store) generations(ctx context.Context) (generations, error) {
-	in, err := s.get(ctx, generationsKey(), nil)
+	in, err := s.get(ctx, generationsKey())
 	if err != nil {
 		return generations{}, err
 	}
@@ -49,88 +50,82 @@ func (s *Store) generations(ctx context.Context) (generations, error) {
 	return g, r.Err()
 }
 
-// ensureCurrent returns the generations, and creates a current one if there is none.
-func (s *Store) ensureCurrent(ctx context.Context) (generations, error) {
-	g, err := s.generations(ctx)
-	if err != nil || g.current != "" {
-		return g, err
+func (g generations) encode() layout.Item {
+	out := generationsKey()
+	for name, text := range map[string]string{attrCurrent: g.current, attrBuilding: g.building, attrCovers: g.covers} {
+		if text != "" {
+			out[name] = layout.Text(text)
+		}
 	}
-	err = s.swap(ctx, "SET #c = :new", "attribute_not_exists(#c)", map[string]string{"#c": attrCurrent}, layout.Item{":new": layout.Text(rand.Text())})
-	if err != nil && !errors.Is(err, errSwapped) {
-		return g, err
+	if len(g.old) > 0 {
+		out[attrOld] = &types.AttributeValueMemberSS{Value: g.old}
 	}
-	return s.generations(ctx)
+	return out
 }
 
-// errSwapped means that the generations have changed since they were read.
-var errSwapped = errors.New("the generations were changed meanwhile")
-
-// swap changes the generations on a condition.
-func (s *Store) swap(ctx context.Context, update, condition string, names map[string]string, values layout.Item) error {
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: aws.String(s.table), Key: generationsKey(),
-		UpdateExpression: aws.String(update), ConditionExpression: aws.String(condition),
-		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-	})
-	if call.Refused(err) {
-		return errSwapped
+// change replaces the generations by what next makes of them, and returns these. It starts over
+// when another process begins or finishes a build meanwhile. So next must recognize its own result,
+// if the answer to a write was lost. A change of old alone is not noticed: a generation that
+// another process has just deleted may be deleted again.
+func (s *Store) change(ctx context.Context, next func(generations) (generations, error)) (generations, error) {
+	for {
+		was, err := s.generations(ctx)
+		if err != nil {
+			return was, err
+		}
+		g, err := next(was)
+		if err != nil || reflect.DeepEqual(g, was) {
+			return g, err
+		}
+		input := &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: g.encode(), ConditionExpression: aws.String(layout.IfAbsent)}
+		if was.current != "" {
+			input.ExpressionAttributeNames = map[string]string{"#c": attrCurrent} // it is a reserved word
+			input.ExpressionAttributeValues = layout.Item{":c": layout.Text(was.current)}
+			input.ConditionExpression = aws.String("#c = :c AND " + layout.SameAttrs(was.encode(), input.ExpressionAttributeValues, attrBuilding))
+		}
+		_, err = s.client.PutItem(ctx, input)
+		if !call.Refused(err) {
+			return g, call.Wrap(err, "PutItem of generations of page markers")
+		}
 	}
-	return call.Wrap(err, "UpdateItem of generations of page markers")
+}
+
+// ensureCurrent returns the generations, and creates a current one if there is none.
+func (s *Store) ensureCurrent(ctx context.Context) (generations, error) {
+	return s.change(ctx, func(g generations) (generations, error) {
+		if g.current == "" {
+			g.current = rand.Text()
+		}
+		return g, nil
+	})
 }
 
 // begin starts a new generation, in place of one that is being built.
-func (s *Store) begin(ctx context.Context) (string, error) {
+func (s *Store) begin(ctx context.Context) (generations, error) {
 	name := rand.Text()
-	for {
-		g, err := s.ensureCurrent(ctx)
-		if err != nil {
-			return "", err
+	return s.change(ctx, func(g generations) (generations, error) {
+		if g.building != "" && g.building != name {
+			g.old = append(slices.Clone(g.old), g.building)
 		}
-		names, values := map[string]string{"#b": attrBuilding}, layout.Item{":new": layout.Text(name)}
-		update, condition := "SET #b = :new", "attribute_not_exists(#b)"
-		if g.building != "" {
-			names["#o"] = attrOld
-			values[":was"], values[":old"] = layout.Text(g.building), setOf(g.building)
-			update, condition = update+" ADD #o :old", "#b = :was"
-		}
-		switch err := s.swap(ctx, update, condition, names, values); {
-		case !errors.Is(err, errSwapped):
-			return name, err
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		}
-		if g, err = s.generations(ctx); err != nil || g.building == name {
-			return name, err // by an earlier attempt, whose answer was lost
-		}
-	}
+		g.current, g.building = cmp.Or(g.current, rand.Text()), name
+		return g, nil
+	})
 }
 
 // finish makes a generation the current one, if it is still being built.
-func (s *Store) finish(ctx context.Context, name, covers string) error {
-	g, err := s.generations(ctx)
-	if err != nil {
-		return err
-	}
-	err = errSwapped
-	if g.building == name {
-		err = s.swap(ctx, "SET #c = :new, #f = :covers REMOVE #b ADD #o :old", "#b = :new AND #c = :was",
-			map[string]string{"#c": attrCurrent, "#f": attrCovers, "#b": attrBuilding, "#o": attrOld},
-			layout.Item{":new": layout.Text(name), ":covers": layout.Text(covers), ":was": layout.Text(g.current), ":old": setOf(g.current)})
-	}
-	if !errors.Is(err, errSwapped) {
-		return err
-	}
-	if g, err = s.generations(ctx); err != nil || g.current == name && g.covers == covers {
-		return err // by an earlier attempt, whose answer was lost
-	}
-	return errOvertaken
+func (s *Store) finish(ctx context.Context, name, covers string) (generations, error) {
+	return s.change(ctx, func(g generations) (generations, error) {
+		switch {
+		case g.building == name:
+			return generations{current: name, covers: covers, old: append(slices.Clone(g.old), g.current)}, nil
+		case g.current == name && g.covers == covers: // by an earlier attempt, whose answer was lost
+			return g, nil
+		}
+		return g, errOvertaken
+	})
 }
 
 var errOvertaken = comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
-
-func setOf(text string) types.AttributeValue {
-	return &types.AttributeValueMemberSS{Value: []string{text}}
-}
 
 // Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
@@ -155,7 +150,7 @@ func (s *Store) Covers(ctx context.Context) (string, error) {
 // deleteProduct deletes everything of a product in a generation, its header last: until then, the
 // header lists the cells.
 func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
-	h, err := s.header(ctx, p, nil)
+	h, err := s.header(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -174,12 +169,9 @@ func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 
 // eachKey passes on the keys of a partition, page by page.
 func (s *Store) eachKey(ctx context.Context, pk string, do func(keys []layout.Item) error) error {
-	for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
-		TableName: aws.String(s.table), ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :pk"),
-		ExpressionAttributeValues: layout.Item{":pk": layout.Text(pk)},
-		ProjectionExpression:      aws.String(layout.AttrPK + "," + layout.AttrSK),
-	}, "old page markers") {
+	input := call.PartitionInput(s.table, layout.Text(pk), "")
+	input.ProjectionExpression = aws.String(layout.AttrPK + "," + layout.AttrSK)
+	for output, err := range call.Answers(ctx, s.client, input, "old page markers") {
 		if err == nil {
 			err = do(output.Items)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Client is the part of the SDK's client that a Store calls.
@@ -29,7 +30,7 @@ type Client interface {
 	call.BatchWriter
 	call.Querier
 	call.ItemGetter
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
 // Sizes of the index. With a stamp for each 64 comments, a lookup reads at most 5 KB behind a
@@ -59,19 +60,12 @@ func Open(client Client, table string) *Store {
 func (s *Store) Close() error { return nil }
 
 // get reads an item consistently, and returns nil if there is none.
-func (s *Store) get(ctx context.Context, key layout.Item, m *meter) (layout.Item, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
-	if err != nil {
-		return nil, call.Wrap(err, "GetItem of page markers")
-	}
-	m.add(output.ConsumedCapacity)
-	return output.Item, nil
+func (s *Store) get(ctx context.Context, key layout.Item) (layout.Item, error) {
+	return call.Item(ctx, s.client, s.table, key, "GetItem of page markers")
 }
 
-func (s *Store) header(ctx context.Context, p generationProduct, m *meter) (header, error) {
-	in, err := s.get(ctx, p.headerKey(), m)
+func (s *Store) header(ctx context.Context, p generationProduct) (header, error) {
+	in, err := s.get(ctx, p.headerKey())
 	if err != nil {
 		return header{}, err
 	}
@@ -79,8 +73,8 @@ func (s *Store) header(ctx context.Context, p generationProduct, m *meter) (head
 }
 
 // stamps reads a chunk of stamps.
-func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, chunk int, m *meter) ([]comment.Position, error) {
-	in, err := s.get(ctx, p.chunkKey(cell, chunk), m)
+func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, chunk int) ([]comment.Position, error) {
+	in, err := s.get(ctx, p.chunkKey(cell, chunk))
 	return decodeStamps(in), err
 }
 
@@ -120,7 +114,7 @@ func (s *Store) stampsBelow(c state, at comment.Position, read func(chunk int) (
 
 // members returns comments of a cell from one position to another, both inclusive. It returns the
 // oldest first, at most the given number.
-func (s *Store) members(ctx context.Context, p generationProduct, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
+func (s *Store) members(ctx context.Context, p generationProduct, cell string, from, to comment.Position, most int) ([]comment.Position, error) {
 	var out []comment.Position
 	if from.Compare(to) > 0 || most == 0 {
 		return nil, nil
@@ -138,7 +132,7 @@ func (s *Store) members(ctx context.Context, p generationProduct, cell string, f
 		if err != nil {
 			return nil, call.Wrap(err, "Query of a cell's comments")
 		}
-		m.add(output.ConsumedCapacity)
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 		for _, in := range output.Items {
 			at, err := positionOf(in)
 			if err != nil {
@@ -150,21 +144,4 @@ func (s *Store) members(ctx context.Context, p generationProduct, cell string, f
 			return out, nil
 		}
 	}
-}
-
-// meter adds up the cost of reads. It is safe for concurrent use; a nil meter ignores everything.
-type meter struct {
-	mu    sync.Mutex
-	calls int
-	units float64
-}
-
-func (m *meter) add(consumed *types.ConsumedCapacity) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.calls++
-	m.units += call.UnitsOf(consumed)
 }

@@ -23,7 +23,7 @@ const (
 func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 	for done := false; !done; {
 		err := call.Retry(ctx, func() (bool, error) {
-			h, err := s.header(ctx, p, nil)
+			h, err := s.header(ctx, p)
 			if err != nil {
 				return false, err
 			}
@@ -52,7 +52,7 @@ func (s *Store) stampSome(ctx context.Context, p generationProduct, before heade
 	first := c.stamped / s.perChunk
 	var stamps []comment.Position
 	if partly := c.stamped % s.perChunk; partly > 0 {
-		there, err := s.stamps(ctx, p, cell, first, nil)
+		there, err := s.stamps(ctx, p, cell, first)
 		if err != nil || len(there) < partly {
 			return damaged(err)
 		}
@@ -61,7 +61,7 @@ func (s *Store) stampSome(ctx context.Context, p generationProduct, before heade
 	most := min(c.count/s.perStamp, (first+chunksAtOnce)*s.perChunk)
 	for c.stamped < most {
 		ahead := min(most-c.stamped, stampsPerRead)
-		next, err := s.members(ctx, p, cell, behind(c.stamped, c.last), comment.MaxPosition, ahead*s.perStamp, nil)
+		next, err := s.members(ctx, p, cell, behind(c.stamped, c.last), comment.MaxPosition, ahead*s.perStamp)
 		if err != nil || len(next) < ahead*s.perStamp {
 			return damaged(err)
 		}
