@@ -29,13 +29,14 @@ var (
 // error is of the kind Conflict if another process builds the store, if not all comments are
 // counted, or if the store missed comments meanwhile.
 func (k *Keeper) Build(ctx context.Context, tell func(entries int64)) (entries int64, err error) {
-	return k.build(ctx, vigil{}, tell)
+	return k.build(ctx, false, tell)
 }
 
-// build builds the store, given what this process has seen of it before.
-func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)) (entries int64, err error) {
-	b := &build{Keeper: k, owner: newIdentity(), next: newIdentity(), tell: tell, seen: seen}
-	if err := b.acquire(ctx); err != nil {
+// build builds the store. If it is patient and another process builds the store, it waits until
+// that build has ended, which is a Conflict too, or takes it over.
+func (k *Keeper) build(ctx context.Context, patient bool, tell func(entries int64)) (entries int64, err error) {
+	b := &build{Keeper: k, owner: newIdentity(), next: newIdentity(), tell: tell}
+	if err := b.acquire(ctx, patient); err != nil {
 		return 0, err
 	}
 	defer k.registry.forget()
@@ -44,10 +45,7 @@ func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)
 	// Let others build the store. If this fails, they will notice the missing heartbeats.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	_, _ = b.update(ctx, func(s Registration) Registration {
-		s.Work = Work{Heartbeat: s.Work.Heartbeat}
-		return s
-	})
+	_, _ = b.update(ctx, func(s *Registration) { s.Work = Work{Heartbeat: s.Work.Heartbeat} })
 	return b.read.Load(), err
 }
 
@@ -62,25 +60,26 @@ type build struct {
 	begun atomic.Bool  // whether later gaps make this build fail
 }
 
-// acquire makes this process the builder of the store. If another process builds it, the error
-// names that one.
-func (b *build) acquire(ctx context.Context) error {
-	for looks := 0; ; looks++ {
+// acquire makes this process the builder of the store, unless another process is. The error then
+// names that one; if patient, it comes once that build has ended.
+func (b *build) acquire(ctx context.Context, patient bool) error {
+	for looks, busy := 0, false; ; looks++ {
 		registry, err := b.Table.Registry(ctx)
 		if err != nil {
 			return err
 		}
 		s := registry.Stores[b.Name]
-		alive := looks > 0 && b.seen.alive(s)
+		free := s.Work.free(b.Engine)
+		busy = busy || looks > 0 && b.seen.alive(s)
 		b.seen = b.seen.observe(s, time.Now())
 		switch {
-		case s.Work.free(b.Engine) || b.seen.silent(b.Pace):
+		case free && !(busy && patient), b.seen.silent(b.Pace):
 			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
 			err := b.Table.SwapRegistry(ctx, registry, registry.without(time.Now(), b.Name).with(b.Name, s))
 			if comment.KindOf(err) != comment.Conflict {
 				return err
 			}
-		case alive:
+		case busy && (free || !patient):
 			return &comment.Error{Kind: comment.Conflict, Cause: errBusy, Message: fmt.Sprintf("the store is being built by %s: wait until that has ended, or end it", s.Work.Who)}
 		}
 		if err := task.Wait(ctx, b.Pace.Heartbeat); err != nil {
@@ -90,22 +89,15 @@ func (b *build) acquire(ctx context.Context) error {
 }
 
 // update changes the store's registration, unless another build has taken over.
-func (b *build) update(ctx context.Context, change func(Registration) Registration) (Registration, error) {
-	for {
-		registry, err := b.Table.Registry(ctx)
-		if err != nil {
-			return Registration{}, err
-		}
-		s := registry.Stores[b.Name]
+func (b *build) update(ctx context.Context, change func(*Registration)) (Registration, error) {
+	return b.register(ctx, b.Name, func(s *Registration) error {
 		if s.Work.Owner != b.owner {
-			return s, errLost
+			return errLost
 		}
 		s.Work.Entries = b.read.Load()
-		s = change(s)
-		if err := b.Table.SwapRegistry(ctx, registry, registry.with(b.Name, s)); comment.KindOf(err) != comment.Conflict {
-			return s, err
-		}
-	}
+		change(s)
+		return nil
+	})
 }
 
 // whileOurs runs the build, and stops it when it can no longer succeed.
@@ -128,10 +120,7 @@ func (b *build) keep(ctx context.Context) error {
 	for task.Wait(ctx, b.Pace.Heartbeat) == nil {
 		b.tell(b.read.Load())
 		begun := b.begun.Load()
-		s, err := b.update(ctx, func(s Registration) Registration {
-			s.Work.Heartbeat++
-			return s
-		})
+		s, err := b.update(ctx, func(s *Registration) { s.Work.Heartbeat++ })
 		switch {
 		case ctx.Err() != nil: // the build has ended
 		case errors.Is(err, errLost):
@@ -165,10 +154,7 @@ func (b *build) work(ctx context.Context) error {
 	if err := b.check(ctx, func(now string) bool { return now == covers }); err != nil {
 		return err
 	}
-	s, err = b.update(ctx, func(s Registration) Registration {
-		s.Built = tokenOf(covers)
-		return s
-	})
+	s, err = b.update(ctx, func(s *Registration) { s.Built = tokenOf(covers) })
 	if err == nil && s.Open() {
 		return errMissed
 	}
@@ -178,7 +164,7 @@ func (b *build) work(ctx context.Context) error {
 // begin notes in the table that the build begins. If the store does not have the table's identity,
 // begin first empties it and gives it a new one.
 func (b *build) begin(ctx context.Context) (Registration, error) {
-	s, err := b.update(ctx, func(s Registration) Registration { return s })
+	s, err := b.update(ctx, func(*Registration) {})
 	if err != nil {
 		return s, err
 	}
@@ -202,17 +188,17 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 		if err := b.finish(ctx, emptied, identity+"/"); err != nil {
 			return s, err
 		}
-		_, err = b.update(ctx, func(s Registration) Registration {
+		_, err = b.update(ctx, func(s *Registration) {
 			s.Identity, s.Built = identity, ""
-			return s.withGap(reason, time.Now().UTC())
+			*s = s.withGap(reason, time.Now().UTC())
 		})
 		if err != nil {
 			return s, err
 		}
 	}
-	s, err = b.update(ctx, func(s Registration) Registration {
+	s, err = b.update(ctx, func(s *Registration) {
 		s.Begun = s.Gaps
-		return s.toward(covers, b.next)
+		*s = s.toward(covers, b.next)
 	})
 	b.begun.Store(err == nil)
 	return s, err
@@ -302,24 +288,4 @@ func (v vigil) settled(now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(v.closed)
-}
-
-// watch observes another process's build of the store, until the build has ended or counts as dead.
-func (k *Keeper) watch(ctx context.Context) vigil {
-	var seen vigil
-	for ctx.Err() == nil {
-		registry, err := k.Table.Registry(ctx)
-		switch s := registry.Stores[k.Name]; {
-		case err != nil:
-			seen = vigil{} // perhaps the builder could not write its heartbeats either
-		case s.Work.free(k.Engine):
-			return vigil{}
-		default:
-			if seen = seen.observe(s, time.Now()); seen.silent(k.Pace) {
-				return seen
-			}
-		}
-		_ = task.Wait(ctx, k.Pace.Heartbeat) // the loop looks at the context
-	}
-	return vigil{}
 }

@@ -87,27 +87,20 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 // declareGap notes in the table that a store misses entries, unless that is already noted. cause is
 // for the log; nil if this process does not feed the store.
 func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause error) error {
-	for {
-		registry, err := k.Table.Registry(ctx)
-		if err != nil {
-			return err
+	declared := false
+	_, err := k.register(ctx, name, func(s *Registration) error {
+		if declared = *s != (Registration{}) && !s.Open(); declared {
+			*s = s.withGap(reason, time.Now().UTC())
 		}
-		s, known := registry.Stores[name]
-		if !known || s.Open() {
-			break
-		}
-		err = k.Table.SwapRegistry(ctx, registry, registry.with(name, s.withGap(reason, time.Now().UTC())))
-		if err == nil {
-			if cause == nil {
-				k.Logger.Warn("comments are counted here without updating a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
-			} else {
-				k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
-			}
-			break
-		}
-		if comment.KindOf(err) != comment.Conflict {
-			return err
-		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case declared && cause == nil:
+		k.Logger.Warn("comments are counted here without updating a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
+	case declared:
+		k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
 	}
 	k.registry.forget()
 	k.awake()

@@ -226,6 +226,34 @@ func TestOneBuildsAtATime(t *testing.T) {
 	})
 }
 
+// slow is a table that takes a minute to read.
+type slow struct{ *memory }
+
+func (s slow) All(ctx context.Context, do func(context.Context, []pageindex.Entry) error) error {
+	time.Sleep(time.Minute)
+	return s.memory.All(ctx, do)
+}
+
+// A process waits for another one's build, says so once, and builds nothing itself afterwards.
+func TestWaitsForAnothersBuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, store, said := &memory{}, conformance.NewModel(), &bytes.Buffer{}
+		first, second := newKeeper(table, store, &bytes.Buffer{}), newKeeper(table, store, said)
+		first.Entries = slow{table}
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { mustBuild(t, first) })
+		time.Sleep(time.Millisecond)
+		running.Go(func() { second.Run(ctx) })
+		time.Sleep(2 * time.Minute)
+		end()
+		running.Wait()
+		if strings.Count(said.String(), "is being built") != 1 || strings.Contains(said.String(), "complete") {
+			t.Error(said)
+		}
+	})
+}
+
 // The messages about a store that cannot be used, most urgent first. Clients are told what to do
 // meanwhile, and nothing about the store.
 func TestObjection(t *testing.T) {

@@ -106,7 +106,6 @@ type tending struct {
 	ended     time.Time     // when the last build ended
 	read      int64         // how many entries it read
 	lastError string        // its error; empty if it succeeded
-	seen      vigil         // of another process's build that is to be taken over
 }
 
 // next returns the pause before a build that becomes necessary at a time.
@@ -171,15 +170,13 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now storeStatus) {
 		k.Logger.Info("a store of page numbers is being built", "store", k.Name, "reason", reasonToBuild(now))
 	}
 	told := began
-	entries, err := k.build(ctx, t.seen, func(entries int64) {
+	entries, err := k.build(ctx, true, func(entries int64) {
 		if now := time.Now(); now.Sub(told) >= tellEvery {
 			told = now
 			k.Logger.Info("a store of page numbers is being built", "store", k.Name, "comments", entries)
 		}
 	})
-	t.seen = vigil{}
 	if errors.Is(err, errBusy) {
-		t.seen = k.watch(ctx)
 		return
 	}
 	t.ended, t.read = time.Now(), entries
