@@ -234,7 +234,7 @@ func (s slow) All(ctx context.Context, do func(context.Context, []pageindex.Entr
 	return s.memory.All(ctx, do)
 }
 
-// A process waits for another one's build, says so once, and builds nothing itself afterwards.
+// A process waits for the build of another, says so once, and builds nothing itself afterwards.
 func TestWaitsForAnothersBuild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, store, said := &memory{}, conformance.NewModel(), &bytes.Buffer{}

@@ -150,6 +150,24 @@ func (o Options) glance(ctx context.Context) (registry Registry, covers string, 
 	return registry, covers, away, err
 }
 
+// register changes the registration of a store, which is the zero value if the table does not know
+// it. It starts over while other processes are faster. An error of change ends it.
+func (o Options) register(ctx context.Context, name string, change func(*Registration) error) (Registration, error) {
+	for {
+		registry, err := o.Table.Registry(ctx)
+		if err != nil {
+			return Registration{}, err
+		}
+		s := registry.Stores[name]
+		if err := change(&s); err != nil || s == registry.Stores[name] {
+			return s, err
+		}
+		if err := o.Table.SwapRegistry(ctx, registry, registry.with(name, s)); comment.KindOf(err) != comment.Conflict {
+			return s, err
+		}
+	}
+}
+
 // errNotOurs means that a store lacks the identity in the table, errPutBack that its moment is
 // unknown to the table.
 var (

@@ -1,12 +1,16 @@
 package relational
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
@@ -40,13 +44,14 @@ RETURNING product, language, rating, block, n`
 DELETE FROM {blocks} WHERE generation = ?1 AND product = ?2 AND language = ?3 AND rating = ?4 AND block = ?5`
 )
 
-// row is a row of a batch: an entry, or a change of a counter.
+// row is a row of a batch: an entry, or a change of a counter, which has neither Position nor
+// Follows. A deleted comment has the rating 0.
 type row struct {
 	Number   int    `json:"number"` // in its batch
 	Product  string `json:"product"`
 	Position string `json:"position"`
 	Language string `json:"language"`
-	Rating   int    `json:"rating"`
+	Rating   int    `json:"rating"` // the code of the cell
 	Follows  string `json:"follows"`
 	Block    int    `json:"block"`
 	N        int    `json:"n"`
@@ -105,51 +110,27 @@ func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick f
 // bringIn applies a batch to a generation. The caller's locks keep other writers away from the
 // rows.
 func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) error {
-	had, err := s.records(ctx, tx, entries, generation)
+	incoming := rowsOf(entries)
+	var stored []*string
+	var text *string
+	err := s.each(ctx, tx, readEntries, []any{encode(incoming), generation}, []any{&text}, func() { stored = append(stored, text) })
 	if err != nil {
 		return err
 	}
-	accepted, changes := tally(entries, had)
+	accepted, changes := tally(incoming, stored)
 	if len(accepted) == 0 {
 		return nil
 	}
-	if err := s.exec(ctx, tx, writeEntries, encodeEntries(accepted), generation, s.now().UnixMilli()); err != nil {
+	if err := s.exec(ctx, tx, writeEntries, encode(accepted), generation, s.now().UnixMilli()); err != nil {
 		return err
 	}
-	return s.count(ctx, tx, changes, generation)
-}
-
-// records reads a generation's records of the comments of a batch, nil for those without.
-func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*record, error) {
-	var had []*record
-	var text *string
-	err := s.each(ctx, tx, readEntries, []any{encodeEntries(entries), generation}, []any{&text}, func() {
-		if text == nil {
-			had = append(had, nil)
-		} else {
-			had = append(had, parseRecord(*text))
-		}
-	})
-	return had, err
-}
-
-// count changes counters, and deletes those that become zero.
-func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generation int) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	incoming := make([]row, len(changes))
-	for i, c := range changes {
-		language, code := string(c.cell.Language), c.cell.Code()
-		incoming[i] = row{Number: i, Product: c.product, Language: language, Rating: code, Block: c.block, N: c.n}
-	}
-	var zeros []counter
-	var c counter
-	var language comment.Language
-	var code, n int
-	err := s.each(ctx, tx, writeBlocks, []any{encode(incoming), generation}, []any{&c.product, &language, &code, &c.block, &n}, func() {
-		if n == 0 {
-			c.cell, _ = comment.CellOf(language, code)
+	var zeros []row // counters to delete
+	var c row
+	err = s.each(ctx, tx, writeBlocks, []any{encode(changes), generation}, []any{&c.Product, &c.Language, &c.Rating, &c.Block, &c.N}, func() {
+		if c.N == 0 {
 			zeros = append(zeros, c)
 		}
 	})
@@ -157,25 +138,62 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 		return err
 	}
 	for _, c := range zeros {
-		if err := s.exec(ctx, tx, dropBlock, generation, c.product, string(c.cell.Language), c.cell.Code(), c.block); err != nil {
+		if err := s.exec(ctx, tx, dropBlock, generation, c.Product, c.Language, c.Rating, c.Block); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func encodeEntries(entries []pageindex.Entry) string {
+// tally computes the effect of entries. stored has, for each, the language, rating and follows that
+// readEntries found, or nil. It accepts entries that are later by Follows, and returns the changes of
+// counters in the order of their table's key.
+func tally(entries []row, stored []*string) (accepted, changes []row) {
+	sums := map[row]int{}
+	count := func(of row, n int) {
+		if of.Rating > 0 {
+			sums[row{Product: of.Product, Language: of.Language, Rating: of.Rating, Block: of.Block}] += n
+		}
+	}
+	for i, e := range entries {
+		if stored[i] != nil {
+			was, fields := e, strings.SplitN(*stored[i], "/", 3) // no language contains a slash
+			if fields[2] >= e.Follows {
+				continue
+			}
+			was.Language = fields[0]
+			was.Rating, _ = strconv.Atoi(fields[1])
+			count(was, -1)
+		}
+		count(e, 1)
+		accepted = append(accepted, e)
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(sums), func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.Language, b.Language), a.Rating-b.Rating, a.Block-b.Block)
+	}) {
+		if c.N = sums[c]; c.N != 0 {
+			changes = append(changes, c)
+		}
+	}
+	return accepted, changes
+}
+
+func rowsOf(entries []pageindex.Entry) []row {
 	rows := make([]row, len(entries))
 	for i, e := range entries {
-		rows[i] = row{Number: i, Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows)}
+		rows[i] = row{Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows), Block: blockOf(e.Position)}
 		if e.Cell != nil {
 			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Code()
 		}
 	}
-	return encode(rows)
+	return rows
 }
 
+// encode numbers rows, and returns them as JSON.
 func encode(rows []row) string {
+	for i := range rows {
+		rows[i].Number = i
+	}
 	text, _ := json.Marshal(rows) // never fails for texts and numbers
 	return string(text)
 }
