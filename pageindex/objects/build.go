@@ -44,20 +44,16 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	return b, nil
 }
 
-// remove deletes the build's files on this machine. The caller holds mu.
-func (b *build) remove() error {
+// end deletes the files of a build on this machine, once no call works on them. A nil build has
+// none.
+func (b *build) end() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.ended, b.sorter.items = true, nil
 	return os.RemoveAll(b.sorter.Folder)
-}
-
-// removeIdle deletes the files of a build that a later one has replaced, and reports whether they
-// are gone. It leaves those of a build that is still working, which fails at its end.
-func (b *build) removeIdle() bool {
-	if !b.mu.TryLock() {
-		return false
-	}
-	defer b.mu.Unlock()
-	return b.remove() == nil
 }
 
 // Add implements pageindex.Build.
@@ -79,16 +75,16 @@ func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
 
 // Finish implements pageindex.Build.
 func (b *build) Finish(ctx context.Context, covers string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	err := b.finish(ctx, covers)
 	if err == nil {
-		err = b.remove()
+		err = b.end()
 	}
 	return b.core.unavailable(err)
 }
 
 func (b *build) finish(ctx context.Context, covers string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if err := b.core.merging.Acquire(ctx, 1); err != nil {
 		return err
 	}

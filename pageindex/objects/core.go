@@ -51,7 +51,9 @@ const mostBuildLogs = 50_000
 type core struct {
 	storage  storage
 	settings settings
-	cache    *Cache
+	// heads and blocks are caches. Files never change, so entries never become stale.
+	heads  *lru.Cache[string, *Head]
+	blocks *lru.Cache[blockKey, []byte]
 	// name identifies the index in messages; advice is what to check if it cannot be used.
 	name, advice string
 	// scratch is the folder for the files of builds, empty for the system's temporary folder.
@@ -61,15 +63,16 @@ type core struct {
 
 	mu       sync.Mutex
 	snapshot snapshot
+	products map[string]*pending
 	failed   error // of the last merge, nil if it succeeded
 }
 
 // snapshot is what a process knows of the index at one time.
 type snapshot struct {
-	state *State
-	root  *Root  // of the state
-	tag   string // of the root, empty if there is none
-	last  uint64 // the number of the last log in the state
+	root    *Root  // must not be changed
+	tag     string // of the root, empty if there is none
+	last    uint64 // the number of the last log that was read
+	waiting int    // how many changes of logs are not merged into the root
 	// damage is set once an object is found damaged, until the root is replaced.
 	damage error
 }
@@ -78,17 +81,15 @@ func newCore(s storage, set settings) *core {
 	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
 	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
 	return &core{
-		storage: s, settings: set, cache: &Cache{heads, blocks}, appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
-		snapshot: snapshot{state: newState(&Root{})},
+		storage: s, settings: set, heads: heads, blocks: blocks, appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
+		snapshot: snapshot{root: &Root{}}, products: map[string]*pending{},
 	}
 }
 
 func (c *core) current() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.snapshot
-	now.root = now.state.Root()
-	return now
+	return c.snapshot
 }
 
 // latest updates the state, and returns it.
@@ -182,13 +183,14 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 	if now.tag != was.tag {
 		return false, true, nil
 	}
-	old := now.state.Root()
+	old := now.root
 	now.tag, now.damage = o.tag, damage
 	if damage == nil && root.Origin == old.Origin && old.Merged <= root.Merged && root.Merged <= now.last {
-		now.state.Replace(root)
+		c.replace(root)
 		return true, false, nil
 	}
-	now.state, now.last = newState(root), last
+	now.root, now.last, now.waiting = root, last, 0
+	clear(c.products)
 	return false, false, nil
 }
 
@@ -196,8 +198,8 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 func (c *core) putLog(was snapshot, number, last uint64, items []Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := &c.snapshot; number == now.last+1 && now.state.Root().Origin == was.root.Origin {
-		now.state.Put(number, items)
+	if now := &c.snapshot; number == now.last+1 && now.root.Origin == was.root.Origin {
+		c.put(number, items)
 		now.last = last
 	}
 }
@@ -266,8 +268,8 @@ func (c *core) append(ctx context.Context, items []Item) error {
 			return err
 		}
 		was := c.current()
-		if n := was.state.Len(); n >= c.settings.most {
-			return c.tooMany(n)
+		if was.waiting >= c.settings.most {
+			return c.tooMany(was.waiting)
 		}
 		number := was.last + 1
 		ours, err := c.putFrame(ctx, number, frame)

@@ -9,15 +9,14 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// find finds targets in a list of a state. Its error is errMissing if a merge has deleted a file
-// that it needs.
-func find(ctx context.Context, r *reads, state *State, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	v := state.view(list.Product)
+// find finds targets in a list. Its error is errMissing if a merge has deleted a file that it needs.
+func (c *core) find(ctx context.Context, r *reads, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	v := c.view(list.Product)
 	if v.changes == nil {
 		if err := resolve(ctx, r, &v); err != nil {
 			return pageindex.Found{}, err
 		}
-		state.settle(list.Product, v)
+		c.settle(list.Product, v)
 	}
 	l := &line{reads: r, product: list.Product, filter: list.Filter}
 	l.setChanges(v.changes)
@@ -106,12 +105,13 @@ func (f *finder) place() {
 // resolve computes the changes of a view, by comparing its items with the chunks.
 func resolve(ctx context.Context, r *reads, v *view) error {
 	err := r.until(ctx, func() {
-		for _, item := range v.items {
-			if _, known := v.bases[item.Position]; known {
+		for i := range v.items {
+			h := &v.items[i]
+			if h.base != nil {
 				continue
 			}
-			if base, ok := r.base(v.root, item.Key); ok {
-				v.bases[item.Position] = base
+			if base, ok := r.base(v.root, h.item.Key); ok {
+				h.base = &base
 			}
 		}
 	})
@@ -119,13 +119,12 @@ func resolve(ctx context.Context, r *reads, v *view) error {
 		return err
 	}
 	v.changes = make([]change, 0, len(v.items))
-	for _, item := range v.items {
-		base := v.bases[item.Position]
+	for _, h := range v.items {
 		// Neither an older entry changes anything, nor one without Follows where another exists.
-		if (base.There() || base.Guarded()) && item.Follows <= base.Follows {
+		if (h.base.There() || h.base.Guarded()) && h.item.Follows <= h.base.Follows {
 			continue
 		}
-		v.changes = append(v.changes, change{item.Position, base.Cell, item.Cell})
+		v.changes = append(v.changes, change{h.item.Position, h.base.Cell, h.item.Cell})
 	}
 	return nil
 }

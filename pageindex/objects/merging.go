@@ -99,7 +99,7 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 	if was.damage != nil || was.last == was.root.Merged {
 		return was.damage
 	}
-	made, err := newCutter(ctx, m.storage, m.settings.chunk, m.settings.now()).merge(was.root, was.state.Pending(was.last))
+	made, err := newCutter(ctx, m.storage, m.settings.chunk, m.settings.now()).merge(was.root, m.pending(was.last))
 	if err != nil {
 		return m.noteDamage(was, err)
 	}

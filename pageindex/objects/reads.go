@@ -17,12 +17,6 @@ const (
 	parallelReads = 16
 )
 
-// Cache caches heads and blocks of files. Files never change, so entries never become stale.
-type Cache struct {
-	heads  *lru.Cache[string, *Head]
-	blocks *lru.Cache[blockKey, []byte]
-}
-
 // blockKey names a block of a file.
 type blockKey struct {
 	file           string
@@ -33,47 +27,83 @@ type blockKey struct {
 // in parallel is one wave.
 type reads struct {
 	storage storage
-	cache   *Cache
 	cost    pageindex.Cost
+	heads   parts[string, *Head]
+	blocks  parts[blockKey, []byte]
+}
 
-	mu     sync.Mutex // for the calls of one wave
-	heads  map[string]*Head
-	blocks map[blockKey][]byte
+func newReads(c *core) *reads {
+	return &reads{
+		storage: c.storage,
+		heads:   parts[string, *Head]{c.heads, map[string]*Head{}, map[string]func(context.Context) (*Head, error){}},
+		blocks:  parts[blockKey, []byte]{c.blocks, map[blockKey][]byte{}, map[blockKey]func(context.Context) ([]byte, error){}},
+	}
+}
 
-	wantHeads  map[string]FileInfo
-	wantBlocks map[blockKey]*Head
+// parts are the parts of files of one kind.
+type parts[K comparable, V any] struct {
+	cache *lru.Cache[K, V]
+	read  map[K]V
+	want  map[K]func(context.Context) (V, error) // what has to be read next
+}
+
+// get returns a part, or the zero value if it has to be read first.
+func (p *parts[K, V]) get(key K, read func(context.Context) (V, error)) V {
+	part, ok := p.read[key]
+	if !ok {
+		if part, ok = p.cache.Get(key); ok {
+			p.read[key] = part
+		} else {
+			p.want[key] = read
+		}
+	}
+	return part
+}
+
+// start reads the wanted parts in a group. The lock guards those that were read.
+func (p *parts[K, V]) start(ctx context.Context, group *errgroup.Group, lock *sync.Mutex) {
+	for key, read := range p.want {
+		group.Go(func() error {
+			part, err := read(ctx)
+			if err != nil {
+				return err
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			p.read[key] = part
+			p.cache.Add(key, part)
+			return nil
+		})
+	}
 }
 
 // head returns the head of one of a chunk's files, nil if it has to be read first. It returns an
 // empty head for a missing file.
 func (r *reads) head(c *Chunk, kind Kind) *Head {
-	part, name := c.File(kind), c.objectName(kind)
-	if part.Count == 0 {
+	file, name := c.File(kind), c.objectName(kind)
+	if file.Count == 0 {
 		return &Head{}
 	}
-	if h, ok := r.heads[name]; ok {
-		return h
-	}
-	if h, ok := r.cache.heads.Get(name); ok {
-		r.heads[name] = h
-		return h
-	}
-	r.wantHeads[name] = part
-	return nil
+	return r.heads.get(name, func(ctx context.Context) (*Head, error) {
+		data, err := r.storage.getRange(ctx, name, 0, file.Head)
+		if err != nil {
+			return nil, err
+		}
+		return file.Decode(data)
+	})
 }
 
 // block returns the bytes of a block, nil if they have to be read first.
 func (r *reads) block(name string, h *Head, product, block int) []byte {
-	key := blockKey{name, product, block}
-	if data, ok := r.blocks[key]; ok {
-		return data
-	}
-	if data, ok := r.cache.blocks.Get(key); ok {
-		r.blocks[key] = data
-		return data
-	}
-	r.wantBlocks[key] = h
-	return nil
+	return r.blocks.get(blockKey{name, product, block}, func(ctx context.Context) ([]byte, error) {
+		p := &h.Products[product]
+		offset, length := h.Extent(p, block)
+		data, err := r.storage.getRange(ctx, name, offset, length)
+		if err != nil {
+			return nil, err
+		}
+		return data, p.Blocks[block].Check(data)
+	})
 }
 
 // until calls work until it needs no further reads. After each call, it reads everything that was
@@ -81,56 +111,20 @@ func (r *reads) block(name string, h *Head, product, block int) []byte {
 func (r *reads) until(ctx context.Context, work func()) error {
 	for {
 		work()
-		if len(r.wantHeads)+len(r.wantBlocks) == 0 {
+		missing := len(r.heads.want) + len(r.blocks.want)
+		if missing == 0 {
 			return nil
 		}
-		r.cost.Waves++
-		r.cost.Calls += len(r.wantHeads) + len(r.wantBlocks)
+		r.cost.Add(pageindex.Cost{Calls: missing, Waves: 1})
+		var lock sync.Mutex
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(parallelReads)
-		for name, part := range r.wantHeads {
-			group.Go(func() error { return r.readHead(ctx, name, part) })
-		}
-		for key, head := range r.wantBlocks {
-			group.Go(func() error { return r.readBlock(ctx, key, head) })
-		}
+		r.heads.start(ctx, group, &lock)
+		r.blocks.start(ctx, group, &lock)
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		clear(r.wantHeads)
-		clear(r.wantBlocks)
+		clear(r.heads.want)
+		clear(r.blocks.want)
 	}
-}
-
-func (r *reads) readHead(ctx context.Context, name string, part FileInfo) error {
-	data, err := r.storage.getRange(ctx, name, 0, part.Head)
-	if err != nil {
-		return err
-	}
-	head, err := part.Decode(data)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.heads[name] = head
-	r.cache.heads.Add(name, head)
-	return nil
-}
-
-func (r *reads) readBlock(ctx context.Context, key blockKey, head *Head) error {
-	p := &head.Products[key.product]
-	offset, length := head.Extent(p, key.block)
-	data, err := r.storage.getRange(ctx, key.file, offset, length)
-	if err != nil {
-		return err
-	}
-	if err := p.Blocks[key.block].Check(data); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.blocks[key] = data
-	r.cache.blocks.Add(key, data)
-	return nil
 }

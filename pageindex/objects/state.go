@@ -3,42 +3,31 @@ package objects
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// State is the content of an index: a root, and the changes from logs that are not merged into it.
-// It is safe for concurrent use.
-type State struct {
-	mu       sync.Mutex
-	root     *Root
-	products map[string]*pending
-	count    int
-}
-
-// pending are the changes of one product.
+// pending are the changes of one product that are not merged into the root.
 type pending struct {
 	items map[comment.Position]held
-	// bases are the root's items at these positions, as far as they were read.
-	bases map[comment.Position]Item
-	// changes is computed from both; nil if that has to be done again.
+	// changes is computed from items; nil if that has to be done again.
 	changes []change
 }
 
-// held is an item, and the number of its log.
+// held is an item, the number of its log, and the root's item at its position, nil until it was
+// read.
 type held struct {
 	item Item
 	log  uint64
+	base *Item
 }
 
 // view is one product in one state.
 type view struct {
 	root *Root
-	// changes are those of the product. If they are nil, resolve computes them from items and bases.
+	// changes are those of the product. If they are nil, resolve computes them from items.
 	changes []change
-	items   []Item
-	bases   map[comment.Position]Item
+	items   []held
 }
 
 // change is a comment's cell in the chunks, and its new one. A deleted or new comment has a cell
@@ -48,79 +37,56 @@ type change struct {
 	was, now comment.Cell
 }
 
-// newState returns the state of a root without changes.
-func newState(root *Root) *State {
-	return &State{root: root, products: map[string]*pending{}}
-}
-
-// Root returns the root, which must not be changed.
-func (s *State) Root() *Root {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.root
-}
-
-// Len returns the number of changes.
-func (s *State) Len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count
-}
-
-// Put adds the changes of a log.
-func (s *State) Put(log uint64, items []Item) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if log <= s.root.Merged {
+// put adds the changes of a log. The caller holds mu.
+func (c *core) put(log uint64, items []Item) {
+	if log <= c.snapshot.root.Merged {
 		return
 	}
 	for _, item := range items {
-		p := s.products[item.Product]
+		p := c.products[item.Product]
 		if p == nil {
-			p = &pending{items: map[comment.Position]held{}, bases: map[comment.Position]Item{}}
-			s.products[item.Product] = p
+			p = &pending{items: map[comment.Position]held{}}
+			c.products[item.Product] = p
 		}
 		before, known := p.items[item.Position]
 		if known && item.Follows <= before.item.Follows {
 			continue
 		}
 		if !known {
-			s.count++
+			c.snapshot.waiting++
 		}
-		p.items[item.Position] = held{item, log}
+		p.items[item.Position] = held{item, log, before.base}
 		p.changes = nil
 	}
 }
 
-// Replace sets a new root, and drops the changes that are merged into it.
-func (s *State) Replace(root *Root) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	same := s.root.Generation == root.Generation && s.root.Merged == root.Merged
-	if s.root = root; same {
+// replace sets a new root, and drops the changes that are merged into it. The caller holds mu.
+func (c *core) replace(root *Root) {
+	same := c.snapshot.root.Generation == root.Generation && c.snapshot.root.Merged == root.Merged
+	if c.snapshot.root = root; same {
 		return // only Covers has changed
 	}
-	for id, p := range s.products {
+	for id, p := range c.products {
 		for position, h := range p.items {
-			if h.log <= root.Merged {
+			if h.base = nil; h.log <= root.Merged {
 				delete(p.items, position)
-				s.count--
+				c.snapshot.waiting--
+				continue
 			}
+			p.items[position] = h
 		}
-		clear(p.bases)
-		p.changes = nil
-		if len(p.items) == 0 {
-			delete(s.products, id)
+		if p.changes = nil; len(p.items) == 0 {
+			delete(c.products, id)
 		}
 	}
 }
 
-// Pending returns the changes of logs up to a number, inclusive, sorted by key.
-func (s *State) Pending(through uint64) []Item {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// pending returns the changes of logs up to a number, inclusive, sorted by key.
+func (c *core) pending(through uint64) []Item {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var out []Item
-	for _, p := range s.products {
+	for _, p := range c.products {
 		for _, h := range p.items {
 			if h.log <= through {
 				out = append(out, h.item)
@@ -130,44 +96,45 @@ func (s *State) Pending(through uint64) []Item {
 	return latestSorted(out)
 }
 
-func (s *State) pendingProducts() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.products))
+// changed returns the root, and the products with changes that are not merged into it.
+func (c *core) changed() (root *Root, products []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.snapshot.root, slices.Collect(maps.Keys(c.products))
 }
 
-func (s *State) view(product string) view {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.products[product]
-	if p == nil {
-		return view{root: s.root, changes: []change{}}
+func (c *core) view(product string) view {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, p := view{root: c.snapshot.root}, c.products[product]
+	switch {
+	case p == nil:
+		v.changes = []change{}
+	case p.changes != nil:
+		v.changes = p.changes
+	default:
+		v.items = slices.SortedFunc(maps.Values(p.items), func(a, b held) int { return a.item.Position.Compare(b.item.Position) })
 	}
-	if p.changes != nil {
-		return view{root: s.root, changes: p.changes}
-	}
-	v := view{root: s.root, items: make([]Item, 0, len(p.items)), bases: maps.Clone(p.bases)}
-	for _, h := range p.items {
-		v.items = append(v.items, h.item)
-	}
-	slices.SortFunc(v.items, func(a, b Item) int { return a.Position.Compare(b.Position) })
 	return v
 }
 
 // settle keeps the result of resolve, unless changes have come since.
-func (s *State) settle(product string, v view) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.products[product]
-	if p == nil || s.root != v.root {
+func (c *core) settle(product string, v view) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.products[product]
+	if p == nil || c.snapshot.root != v.root {
 		return
 	}
-	for position, base := range v.bases {
-		if _, still := p.items[position]; still {
-			p.bases[position] = base
+	same := len(p.items) == len(v.items)
+	for _, h := range v.items {
+		now, still := p.items[h.item.Position]
+		if same = same && now.item == h.item; still {
+			now.base = h.base
+			p.items[h.item.Position] = now
 		}
 	}
-	if len(p.items) == len(v.items) && !slices.ContainsFunc(v.items, func(item Item) bool { return p.items[item.Position].item != item }) {
+	if same {
 		p.changes = v.changes
 	}
 }

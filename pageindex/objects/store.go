@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -33,8 +32,8 @@ type Store struct {
 	stopped sync.WaitGroup
 	wake    chan struct{} // holds one signal when there is enough to merge
 
-	mu     sync.Mutex
-	builds []*build // those that may have files
+	mu    sync.Mutex
+	build *build // the last one, nil for none
 }
 
 // OpenFolder opens the index in a folder, and creates the folder if it is missing. The error is of
@@ -95,14 +94,7 @@ func (s *Store) Close() error {
 	s.stopped.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var err error
-	for _, b := range s.builds {
-		b.mu.Lock()
-		err = errors.Join(err, b.remove())
-		b.mu.Unlock()
-	}
-	s.builds = nil
-	return errors.Join(err, s.core.storage.close())
+	return errors.Join(s.build.end(), s.core.storage.close())
 }
 
 // Covers implements pageindex.Store.
@@ -142,7 +134,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 		return s.core.unavailable(err)
 	}
 	now := s.core.current()
-	if now.state.Len() >= s.core.settings.mergeAt || now.last-now.root.Merged >= uint64(s.core.settings.mergeLogs) {
+	if now.waiting >= s.core.settings.mergeAt || now.last-now.root.Merged >= uint64(s.core.settings.mergeLogs) {
 		select {
 		case s.wake <- struct{}{}:
 		default: // a signal is waiting already
@@ -153,14 +145,16 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 
 // Build implements pageindex.Store.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
-	b, err := newBuild(ctx, s.core)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.build.end() // builds may be abandoned without notice
+	if err == nil {
+		s.build, err = newBuild(ctx, s.core)
+	}
 	if err != nil {
 		return nil, s.core.unavailable(err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // builds may be abandoned without notice
-	return b, nil
+	return s.build, nil
 }
 
 // tries is how often a lookup is attempted while objects that it needs disappear.
@@ -168,8 +162,8 @@ const tries = 5
 
 // Find implements pageindex.Index.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
-	found.Cost, err = s.read(ctx, func(r *reads, state *State) (err error) {
-		found, err = find(ctx, r, state, list, targets)
+	found.Cost, err = s.read(ctx, func(r *reads) (err error) {
+		found, err = s.core.find(ctx, r, list, targets)
 		return err
 	})
 	if err != nil {
@@ -180,9 +174,9 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 
 // Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
-	_, err := s.read(ctx, func(r *reads, state *State) error {
-		root := state.Root()
-		for _, product := range state.pendingProducts() {
+	_, err := s.read(ctx, func(r *reads) error {
+		root, changed := s.core.changed()
+		for _, product := range changed {
 			tell(product)
 		}
 		for i := range root.Chunks {
@@ -194,7 +188,7 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 			for _, p := range head.Products {
 				tell(p.ID)
 			}
-			clear(r.heads)
+			clear(r.heads.read)
 		}
 		return nil
 	})
@@ -203,7 +197,7 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 
 // read reads the index in its latest state, and starts over if a merge has deleted objects that it
 // needs. The cost includes that of updating the state.
-func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost pageindex.Cost, err error) {
+func (s *Store) read(ctx context.Context, work func(*reads) error) (cost pageindex.Cost, err error) {
 	for range tries {
 		keepingUp, err := s.core.refresh(ctx)
 		cost.Add(keepingUp)
@@ -211,11 +205,8 @@ func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
-		r := &reads{
-			storage: s.core.storage, cache: s.core.cache, heads: map[string]*Head{}, blocks: map[blockKey][]byte{},
-			wantHeads: map[string]FileInfo{}, wantBlocks: map[blockKey]*Head{},
-		}
-		err = work(r, now.state)
+		r := newReads(s.core)
+		err = work(r)
 		cost.Add(r.cost)
 		if err == nil {
 			return cost, nil
