@@ -10,18 +10,43 @@ import (
 )
 
 // merge returns the chunks of a root after changes, which are sorted by key without duplicates. It
-// rewrites only chunks that change.
+// rewrites only chunks that change, and neighbours of these that have become small.
 func (c *cutter) merge(root *Root, changes []Item) ([]Chunk, error) {
-	at := 0 // the first chunk not done yet
-	for _, s := range c.stretches(root, changes) {
-		c.chunks = append(c.chunks, c.kept(root.Chunks[at:s.from])...)
-		if err := c.rewrite(root.Chunks, s); err != nil {
+	chunks := root.Chunks
+	if len(chunks) == 0 {
+		chunks = []Chunk{{}} // an empty one, to which all changes belong
+	}
+	changesOf := make([][]Item, len(chunks))
+	for i := range chunks {
+		n := len(changes)
+		if i+1 < len(chunks) {
+			n, _ = slices.BinarySearchFunc(changes, chunks[i+1].First, func(i Item, k Key) int { return i.Compare(k) })
+		}
+		changesOf[i], changes = changes[:n], changes[n:]
+	}
+	changed := func(i int) bool { return i >= 0 && i < len(chunks) && len(changesOf[i]) > 0 }
+	inStretch := false
+	for i, chunk := range chunks {
+		if !changed(i) && !(c.isSmall(&chunk) && (changed(i-1) || changed(i+1))) {
+			c.end(chunk.First)
+			c.keep(chunk)
+			inStretch = false
+			continue
+		}
+		if !inStretch {
+			c.begin(chunk.First)
+			inStretch = true
+		}
+		items, err := readChunk(c.ctx, c.storage, &chunk)
+		if err != nil {
 			_, _ = c.close() // the first error counts
 			return nil, err
 		}
-		at = s.end
+		for _, item := range latestSorted(append(items, changesOf[i]...)) {
+			c.addKept(item)
+		}
 	}
-	c.chunks = append(c.chunks, c.kept(root.Chunks[at:])...)
+	c.end(Key{})
 	return c.close()
 }
 
@@ -41,97 +66,23 @@ func (c *cutter) build(items iter.Seq2[Item, error]) ([]Chunk, error) {
 	return c.close()
 }
 
-// stretch is a range of chunks to rewrite, excluding end, and the changes in it.
-type stretch struct {
-	from, end int
-	changes   []Item
-}
-
-// stretches groups changes by the chunks that they belong to. Neighbours that have become small are
-// rewritten too.
-func (c *cutter) stretches(root *Root, changes []Item) []stretch {
-	if len(root.Chunks) == 0 && len(changes) > 0 {
-		return []stretch{{changes: changes}}
-	}
-	var out []stretch
-	for len(changes) > 0 {
-		at := root.At(changes[0].Key)
-		n := len(changes)
-		if at+1 < len(root.Chunks) {
-			n, _ = slices.BinarySearchFunc(changes, root.Chunks[at+1].First, func(i Item, k Key) int { return i.Compare(k) })
-		}
-		from, end := at, at+1
-		if from > 0 && c.isSmall(&root.Chunks[from-1]) {
-			from--
-		}
-		if end < len(root.Chunks) && c.isSmall(&root.Chunks[end]) {
-			end++
-		}
-		if last := len(out) - 1; last >= 0 && from <= out[last].end {
-			before := out[last]
-			out[last] = stretch{before.from, end, before.changes[:len(before.changes)+n]}
-		} else {
-			out = append(out, stretch{from, end, changes[:n]})
-		}
-		changes = changes[n:]
-	}
-	return out
-}
-
 func (c *cutter) isSmall(chunk *Chunk) bool {
 	return max(chunk.Records.Count, chunk.Guards.Count) < c.size/8 && chunk.Records.Head < headBytes/8
 }
 
-// kept returns unchanged chunks, without guards that have expired.
-func (c *cutter) kept(chunks []Chunk) []Chunk {
-	out := make([]Chunk, 0, len(chunks))
-	for _, chunk := range chunks {
-		if chunk.Guards.Count > 0 && c.ended(chunk.Seen) {
-			chunk.Guards, chunk.Seen = FileInfo{}, 0
-		}
-		if chunk.Guards.Count > 0 || chunk.Records.Count > 0 {
-			out = append(out, chunk)
-		}
+// keep adds an unchanged chunk, without guards that have expired.
+func (c *cutter) keep(chunk Chunk) {
+	if chunk.Guards.Count > 0 && c.ended(chunk.Seen) {
+		chunk.Guards, chunk.Seen = FileInfo{}, 0
 	}
-	return out
+	if chunk.Guards.Count > 0 || chunk.Records.Count > 0 {
+		c.chunks = append(c.chunks, chunk)
+	}
 }
 
 // ended reports whether a guard that came at a time has expired.
 func (c *cutter) ended(seen uint32) bool {
 	return c.now.Sub(time.Unix(int64(seen), 0)) > pageindex.Remember
-}
-
-func (c *cutter) rewrite(chunks []Chunk, s stretch) error {
-	var next Key
-	if s.end < len(chunks) {
-		next = chunks[s.end].First
-	}
-	if s.from < s.end {
-		c.begin(chunks[s.from].First)
-	}
-	changes := s.changes
-	for _, chunk := range chunks[s.from:s.end] {
-		items, err := readChunk(c.ctx, c.storage, &chunk)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			for len(changes) > 0 && changes[0].Compare(item.Key) < 0 {
-				c.addKept(changes[0])
-				changes = changes[1:]
-			}
-			if len(changes) > 0 && changes[0].Key == item.Key {
-				item = later(item, changes[0])
-				changes = changes[1:]
-			}
-			c.addKept(item)
-		}
-	}
-	for _, item := range changes {
-		c.addKept(item)
-	}
-	c.end(next)
-	return nil
 }
 
 // addKept adds an item, unless nothing of it has to be kept.
