@@ -13,20 +13,22 @@ const sweepEntries = `
 DELETE FROM {entries} WHERE (generation, product, position) IN (
 	SELECT generation, product, position FROM {entries} WHERE gone < ?1 ORDER BY gone LIMIT ?2)`
 
-// purges delete old generations, table by table.
-var purges = []struct{ next, remove string }{
-	{
-		`SELECT COALESCE(MIN(generation), 0) FROM {entries} WHERE generation > ?1`,
-		`DELETE FROM {entries} WHERE (generation, product, position) IN (
-			SELECT generation, product, position FROM {entries} WHERE generation = ?1
-			ORDER BY product, position LIMIT ?2)`,
-	},
-	{
-		`SELECT COALESCE(MIN(generation), 0) FROM {blocks} WHERE generation > ?1`,
-		`DELETE FROM {blocks} WHERE (generation, product, language, rating, block) IN (
-			SELECT generation, product, language, rating, block FROM {blocks} WHERE generation = ?1
-			ORDER BY product, language, rating, block LIMIT ?2)`,
-	},
+// nextGeneration finds the current generation, the one that is being built, and the first one with
+// rows after another.
+const nextGeneration = `
+SELECT current, building, (SELECT COALESCE(MIN(generation), 0) FROM (
+	SELECT MIN(generation) AS generation FROM {entries} WHERE generation > ?1 UNION ALL
+	SELECT MIN(generation) FROM {blocks} WHERE generation > ?1) AS found)
+FROM {store}`
+
+// purges delete rows of a generation.
+var purges = []string{
+	`DELETE FROM {entries} WHERE (generation, product, position) IN (
+		SELECT generation, product, position FROM {entries} WHERE generation = ?1
+		ORDER BY product, position LIMIT ?2)`,
+	`DELETE FROM {blocks} WHERE (generation, product, language, rating, block) IN (
+		SELECT generation, product, language, rating, block FROM {blocks} WHERE generation = ?1
+		ORDER BY product, language, rating, block LIMIT ?2)`,
 }
 
 // sweep deletes a batch of expired entries, at an interval, or at once if there may be more. It
@@ -61,38 +63,24 @@ func (s *Store) remove(ctx context.Context, text string, which any) (removed int
 
 // purge deletes old generations in small steps. If it fails, the purge of the next build continues.
 func (s *Store) purge(ctx context.Context) error {
-	var g generations
-	var last int
-	err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, s.sql.Replace(`SELECT current, building, last FROM {store}`)).
-			Scan(&g.current, &g.building, &last)
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range purges {
-		for generation := 0; ; {
-			var next int
-			err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
-				return tx.QueryRowContext(ctx, s.sql.Replace(p.next), generation).Scan(&next)
-			})
-			if err != nil {
-				return err
-			}
-			generation = next
-			// Later ones belong to builds that began meanwhile.
-			if generation == 0 || generation > last {
-				break
-			}
-			if generation == g.current || generation == g.building {
-				continue
-			}
+	for last := 0; ; {
+		var g generations
+		var next int
+		err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			return tx.QueryRowContext(ctx, s.sql.Replace(nextGeneration), last).Scan(&g.current, &g.building, &next)
+		})
+		if err != nil || next == 0 {
+			return err
+		}
+		if last = next; next == g.current || next == g.building {
+			continue
+		}
+		for _, text := range purges {
 			for removed := int64(batch); removed == batch; {
-				if removed, err = s.remove(ctx, p.remove, generation); err != nil {
+				if removed, err = s.remove(ctx, text, next); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return nil
 }
