@@ -65,8 +65,15 @@ func Evenly(ranges []Range) []Probe {
 	return probes
 }
 
-// ReadProbes returns the positions of elements, in the order of the probes.
-type ReadProbes func(ctx context.Context, probes []Probe) ([]comment.Position, error)
+// CellRange is a range of elements of a cell, by the index of the cell.
+type CellRange struct {
+	Cell int
+	Range
+}
+
+// ReadRanges returns the positions of all elements in some ranges, in their order. The ranges ascend,
+// and no two are adjacent.
+type ReadRanges func(ctx context.Context, ranges []CellRange) ([]comment.Position, error)
 
 // ErrMoved means that the elements contradict each other: the cells changed between two waves.
 var ErrMoved = errors.New("the cells changed while they were read")
@@ -84,7 +91,7 @@ type search interface {
 // Search returns the boundaries of targets in a list that is the union of several sorted cells, all
 // with exact ranks. Each call of read takes a few elements of each cell, chosen by sample: one
 // pipelined call can fetch them all.
-func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadProbes) ([]Boundary, error) {
+func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadRanges) ([]Boundary, error) {
 	searches := make([]search, len(targets))
 	for i, target := range targets {
 		if target.At != nil {
@@ -96,7 +103,7 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 	known := map[Probe]comment.Position{}
 	for probes, ends := next(searches, known); !ends; probes, ends = next(searches, known) {
 		if len(probes) > 0 {
-			positions, err := read(ctx, probes)
+			positions, err := read(ctx, rangesOf(probes))
 			if err != nil {
 				return nil, err
 			}
@@ -117,21 +124,32 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 	return boundaries, nil
 }
 
-// next returns the elements that searches need and that were not read yet, and whether all have
-// ended.
+// next returns the elements that searches need and that were not read yet, sorted, and whether all
+// searches have ended.
 func next(searches []search, known map[Probe]comment.Position) (probes []Probe, ends bool) {
 	ends = true
-	wanted := map[Probe]bool{}
 	for _, s := range searches {
 		for _, probe := range s.probes() {
 			ends = false
-			if _, read := known[probe]; !read && !wanted[probe] {
-				wanted[probe] = true
+			if _, read := known[probe]; !read {
 				probes = append(probes, probe)
 			}
 		}
 	}
-	return probes, ends
+	slices.SortFunc(probes, func(a, b Probe) int { return cmp.Or(a.Cell-b.Cell, a.Index-b.Index) })
+	return slices.Compact(probes), ends
+}
+
+// rangesOf returns sorted elements as ranges.
+func rangesOf(probes []Probe) (out []CellRange) {
+	for _, p := range probes {
+		if last := len(out) - 1; last >= 0 && out[last].Cell == p.Cell && out[last].High == p.Index {
+			out[last].High++
+			continue
+		}
+		out = append(out, CellRange{p.Cell, Range{p.Index, p.Index + 1}})
+	}
+	return out
 }
 
 // picking finds the element with a rank. It keeps the range of candidates in each cell.

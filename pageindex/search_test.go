@@ -20,12 +20,20 @@ func at(n int) comment.Position {
 // grid is a sorted list in several cells.
 type grid [][]comment.Position
 
-func (g grid) read(_ context.Context, probes []Probe) ([]comment.Position, error) {
+func (g grid) read(_ context.Context, ranges []CellRange) ([]comment.Position, error) {
 	var out []comment.Position
-	for _, probe := range probes {
-		out = append(out, g[probe.Cell][probe.Index])
+	for _, r := range ranges {
+		out = append(out, g[r.Cell][r.Low:r.High]...)
 	}
 	return out, nil
+}
+
+// elements returns how many elements ranges have.
+func elements(ranges []CellRange) (n int) {
+	for _, r := range ranges {
+		n += r.size()
+	}
+	return n
 }
 
 // anyGrid draws up to 5,000 positions, spread evenly over cells or not, and a part of each cell.
@@ -95,9 +103,9 @@ func TestSearchFindsAsInTheList(t *testing.T) {
 			targets = append(targets, target)
 		}
 		rounds := 0
-		boundaries, err := Search(t.Context(), cells, order, targets, Evenly, func(ctx context.Context, probes []Probe) ([]comment.Position, error) {
+		boundaries, err := Search(t.Context(), cells, order, targets, Evenly, func(ctx context.Context, ranges []CellRange) ([]comment.Position, error) {
 			rounds++
-			return g.read(ctx, probes)
+			return g.read(ctx, ranges)
 		})
 		must.Do(t, err)
 		if rounds > 12 {
@@ -144,11 +152,11 @@ func TestMovingCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, cells := anyGrid(t)
 		calls := 0
-		read := func(_ context.Context, probes []Probe) ([]comment.Position, error) {
+		read := func(_ context.Context, ranges []CellRange) ([]comment.Position, error) {
 			if calls++; calls > 100 {
 				t.Fatal("the search does not end")
 			}
-			out := make([]comment.Position, len(probes))
+			out := make([]comment.Position, elements(ranges))
 			for i := range out {
 				out[i] = at(rapid.IntRange(0, 1<<20).Draw(t, "position"))
 			}
@@ -173,7 +181,7 @@ func TestMovingCells(t *testing.T) {
 // A failed read ends the search.
 func TestReadFails(t *testing.T) {
 	broken := errors.New("broken")
-	read := func(context.Context, []Probe) ([]comment.Position, error) { return nil, broken }
+	read := func(context.Context, []CellRange) ([]comment.Position, error) { return nil, broken }
 	_, err := Search(t.Context(), []Range{{0, 9}}, comment.NewestFirst, []CellTarget{{Target: Target{Rank: 3}}}, Evenly, read)
 	if !errors.Is(err, broken) {
 		t.Error(err)
@@ -194,9 +202,9 @@ func TestRoundsOfAMillion(t *testing.T) {
 	}
 	for _, row := range []struct{ rank, rounds, reads int }{{3, 1, 60}, {1000, 3, 700}, {123_456, 6, 1500}, {999_999, 2, 60}} {
 		rounds, reads := 0, 0
-		read := func(ctx context.Context, probes []Probe) ([]comment.Position, error) {
-			rounds, reads = rounds+1, reads+len(probes)
-			return g.read(ctx, probes)
+		read := func(ctx context.Context, ranges []CellRange) ([]comment.Position, error) {
+			rounds, reads = rounds+1, reads+elements(ranges)
+			return g.read(ctx, ranges)
 		}
 		_, err := Search(t.Context(), cells, comment.NewestFirst, []CellTarget{{Target: Target{Rank: row.rank}}}, Evenly, read)
 		if err != nil || rounds > row.rounds || reads > row.reads {

@@ -1,7 +1,6 @@
 package markers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -52,7 +51,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 			return none, l.waves, err
 		}
 		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
-			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
+			l.cells = append(l.cells, stampedCell{h.cells[name], name, cell})
 		}
 	}
 	if len(l.cells) == 0 {
@@ -98,7 +97,7 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 	}
 	for i := range l.cells {
 		ranges[i] = pageindex.Range{Low: indexes[i][0], High: indexes[i][1]}
-		found.Counts[l.ratings[i]-1] += ranges[i].High - ranges[i].Low
+		found.Counts.Add(l.cells[i].cell, ranges[i].High-ranges[i].Low)
 		for j := range targets {
 			at := indexes[i][2+j]
 			wanted[j].Within[i] = pageindex.Range{Low: at, High: at}
@@ -135,15 +134,20 @@ func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]i
 // errUnstamped is the error for places that are being stamped again.
 var errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
 
+// stampedCell is a cell, its state and its name in keys.
+type stampedCell struct {
+	state
+	name string
+	cell comment.Cell
+}
+
 // attempt is one attempt at a lookup.
 type attempt struct {
 	store *Store
 	part  generationProduct
 	list  pageindex.List
-	// cells are the cells that the filter selects, names their names in keys.
-	cells   []state
-	names   []string
-	ratings []int
+	// cells are the cells that the filter selects.
+	cells []stampedCell
 	// chunks are functions that read stamps, each chunk once, by cell and number of the chunk.
 	chunks map[[2]int]func() ([]comment.Position, error)
 	mu     sync.Mutex // guards chunks
@@ -162,7 +166,7 @@ func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Positi
 	read := l.chunks[at]
 	if read == nil {
 		read = sync.OnceValues(func() ([]comment.Position, error) {
-			stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk)
+			stamps, err := l.store.stamps(ctx, l.part, l.cells[cell].name, chunk)
 			if err != nil {
 				return nil, err
 			}
@@ -191,14 +195,14 @@ func (l *attempt) stamp(ctx context.Context, cell, n int) (comment.Position, err
 // between it and the position.
 func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int, error) {
 	c := l.cells[cell]
-	n, last, err := l.store.stampsBelow(c, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
+	n, last, err := l.store.stampsBelow(c.state, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
 	if err != nil {
 		return 0, err
 	}
 	if err := l.checkStamped(cell, n); err != nil {
 		return 0, err
 	}
-	between, err := l.store.members(ctx, l.part, l.names[cell], behind(n, last), at.Previous(), c.count)
+	between, err := l.store.members(ctx, l.part, l.cells[cell].name, behind(n, last), at.Previous(), c.count)
 	return n*l.store.perStamp + len(between), err
 }
 
@@ -235,73 +239,42 @@ func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 	return probes
 }
 
-// read is a pageindex.ReadProbes. It reads stamps in one wave, and comments between them in
+// read is a pageindex.ReadRanges. It reads stamps in one wave, and comments between them in
 // another.
-func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
-	sorted := slices.Clone(probes)
-	slices.SortFunc(sorted, func(a, b pageindex.Probe) int {
-		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
-	})
-	var runs []run
-	for i, probe := range sorted {
-		if i == 0 || sorted[i-1].Cell != probe.Cell || sorted[i-1].Index+1 < probe.Index {
-			runs = append(runs, run{cell: probe.Cell})
-		}
-		last := &runs[len(runs)-1]
-		last.indexes = append(last.indexes, probe.Index)
-	}
-	read := make([][]comment.Position, len(runs))
+func (l *attempt) read(ctx context.Context, ranges []pageindex.CellRange) ([]comment.Position, error) {
+	read := make([][]comment.Position, len(ranges))
 	l.waves += 2
-	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) (err error) {
-		read[i], err = l.readRun(ctx, runs[i])
+	err := call.Parallel(ctx, len(ranges), func(ctx context.Context, i int) (err error) {
+		read[i], err = l.readRange(ctx, ranges[i])
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	positions := map[pageindex.Probe]comment.Position{}
-	for i, r := range runs {
-		for n, index := range r.indexes {
-			positions[pageindex.Probe{Cell: r.cell, Index: index}] = read[i][n]
-		}
-	}
-	out := make([]comment.Position, len(probes))
-	for i, probe := range probes {
-		out[i] = positions[probe]
-	}
-	return out, nil
+	return slices.Concat(read...), err
 }
 
-// run is a run of adjacent comments of a cell.
-type run struct {
-	cell    int
-	indexes []int // ascending
-}
-
-// readRun reads a run: a single stamped comment from its stamp, anything else by reading all
+// readRange reads a single stamped comment from its stamp, and any other range by reading all
 // comments from the stamp before it on.
-func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error) {
-	from, to, each, stamped := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp, l.cells[r.cell].stamped
-	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= stamped {
-		position, err := l.stamp(ctx, r.cell, n-1)
+func (l *attempt) readRange(ctx context.Context, r pageindex.CellRange) ([]comment.Position, error) {
+	each, c := l.store.perStamp, l.cells[r.Cell]
+	if n := r.High / each; r.High == r.Low+1 && r.High%each == 0 && n <= c.stamped {
+		position, err := l.stamp(ctx, r.Cell, n-1)
 		return []comment.Position{position}, err
 	}
-	stamps := min(from/each, stamped)
-	err := l.checkStamped(r.cell, stamps)
+	stamps := min(r.Low/each, c.stamped)
+	err := l.checkStamped(r.Cell, stamps)
 	var last comment.Position
 	if err == nil && stamps > 0 {
-		last, err = l.stamp(ctx, r.cell, stamps-1)
+		last, err = l.stamp(ctx, r.Cell, stamps-1)
 	}
 	if err != nil {
 		return nil, err
 	}
 	first := stamps * each
-	members, err := l.store.members(ctx, l.part, l.names[r.cell], behind(stamps, last), comment.MaxPosition, to-first+1)
-	if err == nil && first+len(members) <= to {
+	members, err := l.store.members(ctx, l.part, c.name, behind(stamps, last), comment.MaxPosition, r.High-first)
+	if err == nil && first+len(members) < r.High {
 		err = pageindex.ErrMoved
 	}
 	if err != nil {
 		return nil, err
 	}
-	return members[from-first:], nil
+	return members[r.Low-first:], nil
 }

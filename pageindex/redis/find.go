@@ -155,23 +155,20 @@ func cellsOf(asked []func() pageindex.Range) (out []pageindex.Range) {
 	return out
 }
 
-// read reads elements of cells. One command reads adjacent elements.
-func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
+// read reads elements of cells, with a command for each range.
+func (l *attempt) read(ctx context.Context, ranges []pageindex.CellRange) ([]comment.Position, error) {
 	var asked []*goredis.StringSliceCmd
+	wanted := 0
 	err := l.wave(ctx, func(pipe goredis.Pipeliner) {
-		for from := 0; from < len(probes); {
-			to := from + 1
-			for to < len(probes) && probes[to].Cell == probes[from].Cell && probes[to].Index == probes[to-1].Index+1 {
-				to++
-			}
-			asked = append(asked, pipe.ZRange(ctx, l.key(probes[from].Cell), int64(probes[from].Index), int64(probes[to-1].Index)))
-			from = to
+		for _, r := range ranges {
+			wanted += r.High - r.Low
+			asked = append(asked, pipe.ZRange(ctx, l.key(r.Cell), int64(r.Low), int64(r.High-1)))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]comment.Position, 0, len(probes))
+	out := make([]comment.Position, 0, wanted)
 	for _, members := range asked {
 		for _, member := range members.Val() {
 			var p comment.Position
@@ -179,7 +176,7 @@ func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment
 			out = append(out, p)
 		}
 	}
-	if len(out) != len(probes) {
+	if len(out) != wanted {
 		return nil, fmt.Errorf("%s* is damaged: its state says that it has more", l.of)
 	}
 	return out, nil
