@@ -73,6 +73,28 @@ func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
 	return out, nil
 }
 
+// later returns the item with the greater Follows; the first one if they are equal.
+func later(a, b Item) Item {
+	if b.Follows > a.Follows {
+		return b
+	}
+	return a
+}
+
+// latestSorted sorts items by key in place, and keeps the latest of each key.
+func latestSorted(items []Item) []Item {
+	slices.SortStableFunc(items, func(a, b Item) int { return a.Compare(b.Key) })
+	out := items[:0]
+	for _, item := range items {
+		if last := len(out) - 1; last >= 0 && out[last].Key == item.Key {
+			out[last] = later(out[last], item)
+			continue
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
 // frameHead is the size of the head of a frame, in bytes: the length of the rest (4), and its
 // checksum (4).
 const frameHead = 8

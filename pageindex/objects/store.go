@@ -6,10 +6,10 @@
 //
 // Start with core.go: how a process keeps up with others, and core.append. find.go answers lookups
 // with line.go's list of pieces and reads.go's caches. merging.go and build.go replace the root:
-// merger.go and cut.go make new chunks from old ones and changes, sort.go sorts more changes than
-// fit into memory. root.go and item.go encode values and decode them. All numbers are big-endian. A
-// CRC-32 covers each byte, and bytes that do not match it are not used. folder.go and bucket.go
-// store the objects.
+// cut.go makes new chunks from old ones and changes, sort.go sorts more changes than fit into
+// memory. root.go and item.go encode values and decode them. All numbers are big-endian. A CRC-32
+// covers each byte, and bytes that do not match it are not used. folder.go and bucket.go store the
+// objects.
 package objects
 
 import (

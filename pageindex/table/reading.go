@@ -152,44 +152,32 @@ func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s 
 	return s, err
 }
 
-// load reads chunks, and passes each to into.
+// load reads chunks, and passes each to into. The error wraps ErrTorn if one does not exist.
 func (r *reading) load(ctx context.Context, all []runs.Key, into func(runs.Key, runs.Chunk) error) error {
 	for keys := range slices.Chunk(all, call.MaxKeysPerGet) {
-		chunks, err := r.chunks(ctx, keys)
-		for key, chunk := range chunks {
-			err = errors.Join(err, into(key, chunk))
-		}
+		items, err := r.get(ctx, "chunks of the page index", types.KeysAndAttributes{
+			Keys:                 chunkKeys(r.product, keys),
+			ProjectionExpression: aws.String(layout.AttrSK + "," + layout.AttrPages),
+		})
 		if err != nil {
 			return err
 		}
+		for _, key := range keys {
+			sortKey := chunkSK(key)
+			at := slices.IndexFunc(items, func(it layout.Item) bool { return layout.NewReader(it).Text(layout.AttrSK) == sortKey })
+			if at < 0 {
+				return fmt.Errorf("chunk %s does not exist: %w", key, runs.ErrTorn)
+			}
+			chunk, err := runs.DecodeChunk(layout.BytesOf(items[at], layout.AttrPages))
+			if err == nil {
+				err = into(key, chunk)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
-}
-
-// chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if one does not exist.
-func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]runs.Chunk, error) {
-	items, err := r.get(ctx, "chunks of the page index", types.KeysAndAttributes{
-		Keys:                 chunkKeys(r.product, keys),
-		ProjectionExpression: aws.String(layout.AttrSK + "," + layout.AttrPages),
-	})
-	if err != nil {
-		return nil, err
-	}
-	bySortKey := make(map[string]layout.Item, len(items))
-	for _, it := range items {
-		bySortKey[layout.NewReader(it).Text(layout.AttrSK)] = it
-	}
-	out := make(map[runs.Key]runs.Chunk, len(keys))
-	for _, key := range keys {
-		it, found := bySortKey[chunkSK(key)]
-		if !found {
-			return nil, fmt.Errorf("chunk %s does not exist: %w", key, runs.ErrTorn)
-		}
-		if out[key], err = runs.DecodeChunk(layout.BytesOf(it, layout.AttrPages)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // markerAttrs are the attributes read of a marker.
