@@ -152,27 +152,18 @@ func (l *locator) selected(p segmentRange) []Marker {
 	return out
 }
 
-// share is how much of a part is at or before a position, in the order of a list.
-type share int
+// upTo reports whether a position is at or before another one, in the order of the list.
+func (l *locator) upTo(p, at comment.Position) bool {
+	c := p.Compare(at)
+	return c == 0 || (c < 0) != l.list.Order.Descends()
+}
 
-const (
-	nothing share = iota
-	some
-	all
-)
-
-func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
-	first, last := at.Compare(p.from), at.Compare(p.last)
-	if order.Descends() {
-		first, last = -last, -first
+// ends returns the first and the last position of a part, in the order of the list.
+func (l *locator) ends(p segmentRange) (first, last comment.Position) {
+	if l.list.Order.Descends() {
+		return p.last, p.from
 	}
-	switch {
-	case first < 0:
-		return nothing
-	case last >= 0:
-		return all
-	}
-	return some
+	return p.from, p.last
 }
 
 func (s *segment) tooLarge() bool { return s.chunk == nil && s.counts.Total() > MaxReadable }
@@ -188,9 +179,10 @@ func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 	if p.least != p.most {
 		return true
 	}
+	first, last := l.ends(p)
 	for _, t := range targets {
 		if t.At != nil {
-			if p.upTo(*t.At, l.list.Order) == some && p.most > 0 {
+			if p.most > 0 && l.upTo(first, *t.At) && !l.upTo(last, *t.At) {
 				return true
 			}
 			continue
@@ -229,29 +221,21 @@ func (l *locator) nearest(t pageindex.Target, total int) pageindex.Boundary {
 func (l *locator) boundaryFrom(rank int) pageindex.Boundary {
 	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= rank })
 	p := l.parts[at]
-	return pageindex.Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
-}
-
-// end returns the last position of a part, in the order of a list.
-func (p segmentRange) end(order comment.Order) comment.Position {
-	if order.Descends() {
-		return p.from
-	}
-	return p.last
+	_, last := l.ends(p)
+	return pageindex.Boundary{Rank: p.mostBefore + p.most, After: &last}
 }
 
 // rankOf returns the boundary directly behind a position.
 func (l *locator) rankOf(at comment.Position) pageindex.Boundary {
 	b := pageindex.Boundary{After: &at}
 	for _, p := range l.parts {
-		switch p.upTo(at, l.list.Order) {
-		case all:
+		if _, last := l.ends(p); l.upTo(last, at) {
 			b.Rank += p.most
-		case some: // if the part's markers were not read, none are in the list
-			for _, m := range l.selected(p) {
-				if c := m.Position.Compare(at); c == 0 || (c < 0) != l.list.Order.Descends() {
-					b.Rank++
-				}
+			continue
+		}
+		for _, m := range l.selected(p) { // if the part's markers were not read, none of the list are up to it
+			if l.upTo(m.Position, at) {
+				b.Rank++
 			}
 		}
 	}
@@ -272,7 +256,8 @@ func (l *locator) boundary(rank int) pageindex.Boundary {
 			return pageindex.Boundary{Rank: rank, After: new(l.selected(p)[rank-p.mostBefore-1].Position)}
 		}
 		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {
-			b.After = new(p.end(l.list.Order))
+			_, last := l.ends(p)
+			b.After = &last
 		}
 	}
 	return b
