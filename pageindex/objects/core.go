@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
@@ -51,9 +50,7 @@ const mostBuildLogs = 50_000
 type core struct {
 	storage  storage
 	settings settings
-	// heads and blocks are caches. Files never change, so entries never become stale.
-	heads  *lru.Cache[string, *Head]
-	blocks *lru.Cache[blockKey, []byte]
+	cache    *cache
 	// name identifies the index in messages; advice is what to check if it cannot be used.
 	name, advice string
 	// scratch is the folder for the files of builds, empty for the system's temporary folder.
@@ -63,7 +60,7 @@ type core struct {
 
 	mu       sync.Mutex
 	snapshot snapshot
-	products map[string]*pending
+	changes  changes
 	failed   error // of the last merge, nil if it succeeded
 }
 
@@ -72,24 +69,24 @@ type snapshot struct {
 	root    *Root  // must not be changed
 	tag     string // of the root, empty if there is none
 	last    uint64 // the number of the last log that was read
-	waiting int    // how many changes of logs are not merged into the root
+	waiting int    // the number of changes that are not merged
 	// damage is set once an object is found damaged, until the root is replaced.
 	damage error
 }
 
 func newCore(s storage, set settings) *core {
-	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
-	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
 	return &core{
-		storage: s, settings: set, heads: heads, blocks: blocks, appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
-		snapshot: snapshot{root: &Root{}}, products: map[string]*pending{},
+		storage: s, settings: set, cache: newCache(), appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
+		snapshot: snapshot{root: &Root{}}, changes: changes{products: map[string]*pending{}},
 	}
 }
 
 func (c *core) current() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.snapshot
+	now := c.snapshot
+	now.waiting = c.changes.count
+	return now
 }
 
 // latest updates the state, and returns it.
@@ -186,11 +183,12 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 	old := now.root
 	now.tag, now.damage = o.tag, damage
 	if damage == nil && root.Origin == old.Origin && old.Merged <= root.Merged && root.Merged <= now.last {
-		c.replace(root)
+		if now.root = root; root.Generation != old.Generation || root.Merged != old.Merged { // else only Covers has changed
+			c.changes.merged(root.Merged)
+		}
 		return true, false, nil
 	}
-	now.root, now.last, now.waiting = root, last, 0
-	clear(c.products)
+	now.root, now.last, c.changes = root, last, changes{products: map[string]*pending{}}
 	return false, false, nil
 }
 
@@ -199,7 +197,9 @@ func (c *core) putLog(was snapshot, number, last uint64, items []Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := &c.snapshot; number == now.last+1 && now.root.Origin == was.root.Origin {
-		c.put(number, items)
+		if number > now.root.Merged {
+			c.changes.put(number, items)
+		}
 		now.last = last
 	}
 }

@@ -11,12 +11,18 @@ import (
 
 // find finds targets in a list. Its error is errMissing if a merge has deleted a file that it needs.
 func (c *core) find(ctx context.Context, r *reads, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	v := c.view(list.Product)
+	c.mu.Lock()
+	v := c.changes.view(c.snapshot.root, list.Product)
+	c.mu.Unlock()
 	if v.changes == nil {
 		if err := resolve(ctx, r, &v); err != nil {
 			return pageindex.Found{}, err
 		}
-		c.settle(list.Product, v)
+		c.mu.Lock()
+		if c.snapshot.root == v.root {
+			c.changes.settle(list.Product, v)
+		}
+		c.mu.Unlock()
 	}
 	l := &line{reads: r, product: list.Product, filter: list.Filter}
 	l.setChanges(v.changes)

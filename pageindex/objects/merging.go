@@ -99,7 +99,10 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 	if was.damage != nil || was.last == was.root.Merged {
 		return was.damage
 	}
-	made, err := newCutter(ctx, m.storage, m.settings.chunk, m.settings.now()).merge(was.root, m.pending(was.last))
+	m.mu.Lock()
+	changes := m.changes.items(was.last)
+	m.mu.Unlock()
+	made, err := newCutter(ctx, m.storage, m.settings.chunk, m.settings.now()).merge(was.root, changes)
 	if err != nil {
 		return m.noteDamage(was, err)
 	}

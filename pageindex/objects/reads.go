@@ -32,9 +32,21 @@ type reads struct {
 	blocks  parts[blockKey, []byte]
 }
 
-func newReads(c *core) *reads {
+// cache caches heads and blocks of files. Files never change, so entries never become stale.
+type cache struct {
+	heads  *lru.Cache[string, *Head]
+	blocks *lru.Cache[blockKey, []byte]
+}
+
+func newCache() *cache {
+	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
+	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
+	return &cache{heads, blocks}
+}
+
+func newReads(s storage, c *cache) *reads {
 	return &reads{
-		storage: c.storage,
+		storage: s,
 		heads:   parts[string, *Head]{c.heads, map[string]*Head{}, map[string]func(context.Context) (*Head, error){}},
 		blocks:  parts[blockKey, []byte]{c.blocks, map[blockKey][]byte{}, map[blockKey]func(context.Context) ([]byte, error){}},
 	}

@@ -37,11 +37,14 @@ type change struct {
 	was, now comment.Cell
 }
 
-// put adds the changes of a log. The caller holds mu.
-func (c *core) put(log uint64, items []Item) {
-	if log <= c.snapshot.root.Merged {
-		return
-	}
+// changes are the changes of logs that are not merged into the root.
+type changes struct {
+	products map[string]*pending
+	count    int
+}
+
+// put adds the changes of a log.
+func (c *changes) put(log uint64, items []Item) {
 	for _, item := range items {
 		p := c.products[item.Product]
 		if p == nil {
@@ -53,24 +56,20 @@ func (c *core) put(log uint64, items []Item) {
 			continue
 		}
 		if !known {
-			c.snapshot.waiting++
+			c.count++
 		}
 		p.items[item.Position] = held{item, log, before.base}
 		p.changes = nil
 	}
 }
 
-// replace sets a new root, and drops the changes that are merged into it. The caller holds mu.
-func (c *core) replace(root *Root) {
-	same := c.snapshot.root.Generation == root.Generation && c.snapshot.root.Merged == root.Merged
-	if c.snapshot.root = root; same {
-		return // only Covers has changed
-	}
+// merged drops the changes of logs up to a number, which are in new chunks.
+func (c *changes) merged(through uint64) {
 	for id, p := range c.products {
 		for position, h := range p.items {
-			if h.base = nil; h.log <= root.Merged {
+			if h.base = nil; h.log <= through {
 				delete(p.items, position)
-				c.snapshot.waiting--
+				c.count--
 				continue
 			}
 			p.items[position] = h
@@ -81,10 +80,8 @@ func (c *core) replace(root *Root) {
 	}
 }
 
-// pending returns the changes of logs up to a number, inclusive, sorted by key.
-func (c *core) pending(through uint64) []Item {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// items returns the changes of logs up to a number, inclusive, sorted by key.
+func (c *changes) items(through uint64) []Item {
 	var out []Item
 	for _, p := range c.products {
 		for _, h := range p.items {
@@ -96,17 +93,9 @@ func (c *core) pending(through uint64) []Item {
 	return latestSorted(out)
 }
 
-// changed returns the root, and the products with changes that are not merged into it.
-func (c *core) changed() (root *Root, products []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.snapshot.root, slices.Collect(maps.Keys(c.products))
-}
-
-func (c *core) view(product string) view {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, p := view{root: c.snapshot.root}, c.products[product]
+// view returns a product in the state of a root and these changes.
+func (c *changes) view(root *Root, product string) view {
+	v, p := view{root: root}, c.products[product]
 	switch {
 	case p == nil:
 		v.changes = []change{}
@@ -119,11 +108,9 @@ func (c *core) view(product string) view {
 }
 
 // settle keeps the result of resolve, unless changes have come since.
-func (c *core) settle(product string, v view) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *changes) settle(product string, v view) {
 	p := c.products[product]
-	if p == nil || c.snapshot.root != v.root {
+	if p == nil {
 		return
 	}
 	same := len(p.items) == len(v.items)

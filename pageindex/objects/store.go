@@ -16,7 +16,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -175,7 +177,9 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 // Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	_, err := s.read(ctx, func(r *reads) error {
-		root, changed := s.core.changed()
+		s.core.mu.Lock()
+		root, changed := s.core.snapshot.root, slices.Collect(maps.Keys(s.core.changes.products))
+		s.core.mu.Unlock()
 		for _, product := range changed {
 			tell(product)
 		}
@@ -205,7 +209,7 @@ func (s *Store) read(ctx context.Context, work func(*reads) error) (cost pageind
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
-		r := newReads(s.core)
+		r := newReads(s.core.storage, s.core.cache)
 		err = work(r)
 		cost.Add(r.cost)
 		if err == nil {
