@@ -25,13 +25,13 @@ const atOnce = 32
 // deletes what it wrote to one that ended.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	products := pageindex.LatestByProduct(entries)
-	written := map[string]bool{}
+	var written []string
 	for len(products) > 0 {
 		g, err := s.ensureCurrent(ctx)
 		if err != nil {
 			return err
 		}
-		rest := slices.DeleteFunc(g.used(), func(name string) bool { return written[name] })
+		rest := slices.DeleteFunc(g.used(), func(name string) bool { return slices.Contains(written, name) })
 		if len(rest) == 0 {
 			return s.deleteGone(ctx, written, g, products)
 		}
@@ -39,15 +39,15 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 			if err := s.write(ctx, generation, products); err != nil {
 				return err
 			}
-			written[generation] = true
 		}
+		written = append(written, rest...)
 	}
 	return nil
 }
 
 // deleteGone deletes the products that were written to generations no longer used.
-func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g generations, products map[string][]pageindex.Entry) error {
-	for generation := range written {
+func (s *Store) deleteGone(ctx context.Context, written []string, g generations, products map[string][]pageindex.Entry) error {
+	for _, generation := range written {
 		if slices.Contains(g.used(), generation) {
 			continue
 		}

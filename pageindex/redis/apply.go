@@ -25,22 +25,17 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	written := map[string]bool{}
+	var written []string
 	for {
 		g, err := s.ensureCurrent(ctx)
-		if err != nil {
+		rest := slices.DeleteFunc(g.all(), func(name string) bool { return slices.Contains(written, name) })
+		if err == nil && len(rest) > 0 {
+			err = s.write(ctx, rest, entries)
+		}
+		if err != nil || len(rest) == 0 {
 			return s.name.Failed(err)
 		}
-		rest := slices.DeleteFunc(g.all(), func(name string) bool { return written[name] })
-		if len(rest) == 0 {
-			return nil
-		}
-		if err := s.write(ctx, rest, entries); err != nil {
-			return s.name.Failed(err)
-		}
-		for _, name := range rest {
-			written[name] = true
-		}
+		written = append(written, rest...)
 	}
 }
 

@@ -113,7 +113,7 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCo
 		return blockCounts{}, err
 	}
 	c.total = c.ratings.Total()
-	c.order(byBlock, l.descending)
+	c.order(byBlock, l.Order.Descends())
 	return c, s.check(found)
 }
 
@@ -165,7 +165,7 @@ func (s *Store) locate(ctx context.Context, tx *sql.Tx, l listQuery, c blockCoun
 		case t.At != nil:
 			boundaries[i].After = t.At
 			if c.total > 0 {
-				boundaries[i].Rank = c.before(blockOf(*t.At), l.descending)
+				boundaries[i].Rank = c.before(blockOf(*t.At), l.Order.Descends())
 				statement.countUpTo(*t.At)
 				into = append(into, &ranks[i])
 			}
@@ -190,22 +190,15 @@ func (s *Store) locate(ctx context.Context, tx *sql.Tx, l listQuery, c blockCoun
 	return boundaries, nil
 }
 
-// listQuery is a list in the form that statements need.
+// listQuery is a list, and the positions that its dates select.
 type listQuery struct {
-	product    string
-	languages  []comment.Language
-	codes      []int // of cells, nil for all
-	span       span
-	descending bool
+	pageindex.List
+	span span
 }
 
 func newListQuery(list pageindex.List) listQuery {
-	l := listQuery{
-		product: list.Product, languages: list.Filter.Languages, codes: list.Filter.CellCodes(),
-		descending: list.Order.Descends(),
-	}
-	l.span.low, l.span.high = list.Filter.Range()
-	return l
+	low, high := list.Filter.Range()
+	return listQuery{list, span{low, high}}
 }
 
 // statement is SQL with its arguments.
@@ -225,16 +218,16 @@ func (s *statement) arg(value any) string {
 // statement begins a statement with the arguments of the filter.
 func (l listQuery) statement() *statement {
 	s := &statement{list: l}
-	s.filter = "product = " + s.arg(l.product)
-	if len(l.languages) > 0 {
-		placeholders := make([]string, len(l.languages))
-		for i, language := range l.languages {
-			placeholders[i] = s.arg(string(language))
+	s.filter = "product = " + s.arg(l.Product)
+	if len(l.Filter.Languages) > 0 {
+		var placeholders []string
+		for _, language := range l.Filter.Languages {
+			placeholders = append(placeholders, s.arg(string(language)))
 		}
 		s.filter += " AND language IN (" + strings.Join(placeholders, ", ") + ")"
 	}
-	if len(l.codes) > 0 {
-		s.filter += " AND rating IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(l.codes)), ", "), "[]") + ")"
+	if codes := l.Filter.CellCodes(); len(codes) > 0 {
+		s.filter += " AND rating IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(codes)), ", "), "[]") + ")"
 	} else {
 		s.filter += " AND rating > 0"
 	}
@@ -281,7 +274,7 @@ func (l listQuery) locateStatement(generation int) *statement {
 // position adds a column for the position of a comment of the list, whose rank counts from 1. It
 // skips from the nearer end of the comment's block.
 func (s *statement) position(in blockCount, rank int) {
-	skip, descending := rank-in.before-1, s.list.descending
+	skip, descending := rank-in.before-1, s.list.Order.Descends()
 	if fromEnd := in.n - 1 - skip; fromEnd < skip {
 		skip, descending = fromEnd, !descending
 	}
@@ -297,7 +290,7 @@ func (s *statement) position(in blockCount, rank int) {
 // position or before it in the list's order.
 func (s *statement) countUpTo(at comment.Position) {
 	r := spanOf(blockOf(at)).within(s.list.span)
-	if s.list.descending {
+	if s.list.Order.Descends() {
 		r = r.within(span{low: at, high: comment.MaxPosition})
 	} else {
 		r = r.within(span{high: at})
