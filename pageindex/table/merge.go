@@ -42,7 +42,8 @@ func (m *merging) merge(ctx context.Context) error {
 		return err
 	}
 	// Delete chunks that earlier merges replaced or left behind.
-	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: stored.directory.Version}.String()[:16])
+	ofVersion := chunkPrefix + runs.Key{Version: stored.directory.Version}.String()[:16]
+	items, err := m.keys(ctx, ofVersion, ofVersion)
 	if err != nil {
 		return err
 	}
@@ -148,13 +149,13 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	return call.DeleteAll(ctx, m.client, m.table, merged)
 }
 
-// keys returns the keys of the index's items whose sort keys have a prefix. The directory's key
-// comes with its version.
-func (m *merging) keys(ctx context.Context, prefix string) (keys []layout.Item, err error) {
-	condition, values := "begins_with("+layout.AttrSK+",:prefix)", layout.Item{
-		":key": layout.PagesKey(m.product, "")[layout.AttrPK], ":prefix": layout.Text(prefix),
+// keys returns the keys of the index's items whose sort keys are between two prefixes, or begin with
+// one of them. The directory's key comes with its version.
+func (m *merging) keys(ctx context.Context, from, last string) (keys []layout.Item, err error) {
+	values := layout.Item{
+		":key": layout.PagesKey(m.product, "")[layout.AttrPK], ":from": layout.Text(from), ":to": layout.Text(last + "~"),
 	}
-	err = m.query(ctx, "keys of the page index", condition, values, layout.AttrPK+","+layout.AttrSK+","+attrVersion, 0, func(page []layout.Item) error {
+	err = m.query(ctx, "keys of the page index", layout.AttrSK+" BETWEEN :from AND :to", values, layout.AttrPK+","+layout.AttrSK+","+attrVersion, 0, func(page []layout.Item) error {
 		keys = append(keys, page...)
 		return nil
 	})
@@ -163,13 +164,9 @@ func (m *merging) keys(ctx context.Context, prefix string) (keys []layout.Item, 
 
 // sweep deletes the remains of the index of a product that has none.
 func (m *merging) sweep(ctx context.Context) error {
-	var keys []layout.Item
-	for _, prefix := range []string{chunkPrefix, layout.DirectorySK} {
-		some, err := m.keys(ctx, prefix)
-		if err != nil {
-			return err
-		}
-		keys = append(keys, some...)
+	keys, err := m.keys(ctx, chunkPrefix, layout.DirectorySK)
+	if err != nil {
+		return err
 	}
 	// An index that started meanwhile may have written some of them.
 	if head, err := m.headAfterwards(ctx); err != nil || head.Exists() {
