@@ -3,6 +3,7 @@
 package redisdial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,14 +43,19 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 	query := u.Query()
 	cluster := query.Get(clusterParameter) == "true"
 	query.Del(clusterParameter)
+	call := bounds.Call.String()
+	for name, usual := range map[string]string{"dial_timeout": bounds.Dial.String(), "read_timeout": call, "write_timeout": call, "pool_timeout": call} {
+		if query.Get(name) == "" {
+			query.Set(name, usual)
+		}
+	}
 	u.RawQuery = query.Encode()
 	if cluster {
 		options, err := goredis.ParseClusterURL(u.String())
 		if err != nil {
 			return nil, "", notRedis()
 		}
-		bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
-		options.DialerRetries = 1
+		options.MaxRetries, options.DialerRetries = cmp.Or(options.MaxRetries, bounds.Retries), 1
 		options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 		options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 		return goredis.NewClusterClient(options), name, nil
@@ -58,8 +64,7 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 	if err != nil {
 		return nil, "", notRedis()
 	}
-	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
-	options.DialerRetries = 1
+	options.MaxRetries, options.DialerRetries = cmp.Or(options.MaxRetries, bounds.Retries), 1
 	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return goredis.NewClient(options), name, nil
@@ -68,23 +73,6 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 // notRedis replaces errors of a parser, which may quote the password.
 func notRedis() error {
 	return comment.Errorf(comment.BadInput, "the URL of Redis must be like redis://host:6379/0, or rediss://user:password@host:6379/0 with TLS; a cluster's ends with ?cluster=true")
-}
-
-// apply sets the timeouts and the number of retries that the URL does not set.
-func (b Bounds) apply(dial *time.Duration, tries *int, calls ...*time.Duration) {
-	orElse(dial, b.Dial)
-	orElse(tries, b.Retries)
-	for _, call := range calls {
-		orElse(call, b.Call)
-	}
-}
-
-// orElse sets an option that the URL does not set.
-func orElse[T comparable](option *T, usual T) {
-	var open T
-	if *option == open {
-		*option = usual
-	}
 }
 
 func init() { goredis.SetLogger(silent{}) }

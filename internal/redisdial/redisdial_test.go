@@ -1,0 +1,32 @@
+package redisdial
+
+import (
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// What the URL does not set has the usual bounds, with a server and with a cluster.
+func TestBounds(t *testing.T) {
+	for _, cluster := range []string{"", "&cluster=true"} {
+		client, _, err := Dial("redis://localhost:1?read_timeout=5s"+cluster, Bounds{Dial: 2 * time.Second, Call: 3 * time.Second, Retries: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		var dial, read, write, pool time.Duration
+		var retries int
+		switch c := client.(type) {
+		case *goredis.Client:
+			o := c.Options()
+			dial, read, write, pool, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.MaxRetries
+		case *goredis.ClusterClient:
+			o := c.Options()
+			dial, read, write, pool, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.MaxRetries
+		}
+		if dial != 2*time.Second || read != 5*time.Second || write != 3*time.Second || pool != 3*time.Second || retries != 7 {
+			t.Errorf("%s: %v %v %v %v %d", cluster, dial, read, write, pool, retries)
+		}
+	}
+}
