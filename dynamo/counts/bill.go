@@ -42,7 +42,7 @@ func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (wri
 		id := comment.IDOf(comment.PositionAt(now, distinct))
 		standings[i] = standing{ID: id, Cell: move.To, position: stream.PositionOf(now.Format(time.RFC3339), strconv.Itoa(i+1))}
 		if move.From != nil {
-			l.markers[id] = marker{exists: true, cell: move.From}
+			l.markers[id] = marker{cell: move.From}
 		}
 	}
 	t := tallyUp(l, standings, maxItemsPerTransaction-1)

@@ -95,10 +95,3 @@ func sameCell(a, b *comment.Cell) bool {
 	}
 	return *a == *b
 }
-
-func textOf(cell *comment.Cell) string {
-	if cell == nil {
-		return ""
-	}
-	return layout.CellText(*cell)
-}

@@ -353,15 +353,12 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 	ledgers := make(map[string]ledger, len(parts))
 	for product, standings := range parts {
 		l := ledger{
-			product: product, markers: make(map[comment.ID]marker, len(standings)),
-			brokenMarkers: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
+			product: product, markers: make(map[comment.ID]marker, len(standings)), brokenRows: map[comment.Language]error{},
+			statistics: decodeStatistics(items[keyOf(layout.ProductKey(product, layout.StatisticsSK))]),
 		}
-		l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, layout.StatisticsSK))])
 		l.others = comment.Stats{}
 		for _, s := range standings {
-			if l.markers[s.ID], err = decodeMarker(items[keyOf(markerKey(product, s.ID))]); err != nil {
-				l.brokenMarkers[s.ID] = err
-			}
+			l.markers[s.ID] = decodeMarker(items[keyOf(markerKey(product, s.ID))])
 		}
 		ledgers[product] = l
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/pageindex/runs"
-	"github.com/talkback/talkback/stream"
 )
 
 // comparedAtOnce is how many comments are compared with their markers in one call: all of them fit
@@ -67,7 +66,7 @@ type examination struct {
 
 // steady reports whether the product was not counted while the markers were read.
 func (e *examination) steady() bool {
-	return e.before.changes == e.after.changes && (e.before.damaged == nil) == (e.after.damaged == nil)
+	return e.before.changes == e.after.changes && (e.before.damage == nil) == (e.after.damage == nil)
 }
 
 // counts returns the counts of all languages.
@@ -92,7 +91,7 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 	if err != nil {
 		return nil, call.Wrap(err, "statistics of product %q", product)
 	}
-	if tell == nil || seen.before.damaged != nil {
+	if tell == nil || seen.before.damage != nil {
 		for _, err = range e.markers(ctx, seen) { // an error comes last
 		}
 		return seen, call.Wrap(err, "markers of product %q", product)
@@ -103,8 +102,7 @@ func (e examiner) examine(ctx context.Context, product string, tell differ) (*ex
 func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
 	key := layout.ProductKey(product, layout.StatisticsSK)
 	items, err := fetch(ctx, e.client, e.table, []layout.Item{key})
-	found, _ := decodeStatistics(items[keyOf(key)]) // damaged is set if they cannot be read
-	return found, err
+	return decodeStatistics(items[keyOf(key)]), err
 }
 
 // cellEntry is the cell of a comment, from the index or from a marker.
@@ -140,14 +138,14 @@ func (e *examination) take(it layout.Item) *cellEntry {
 			e.improper = append(e.improper, layout.NewImproper(it, "a marker's sort key holds the id of a comment"))
 			return nil
 		}
-		m, err := decodeMarker(it)
+		m := decodeMarker(it)
 		e.newest = id.Position()
 		if m.cell != nil {
 			e.bounds.Enter(*m.cell, e.marked[m.cell.Language].Counts[m.cell.Rating-1], e.newest)
 			e.marked.Add(*m.cell, 1)
 			e.runs.add(e.newest, *m.cell)
 		}
-		return &cellEntry{id: id, cell: m.cell, damaged: err != nil}
+		return &cellEntry{id: id, cell: m.cell, damaged: m.damage != nil}
 	case ofLanguage:
 		language := comment.Language(language)
 		row, err := rowOfItem(it) // zero if unreadable, which differs from the right row
@@ -161,7 +159,7 @@ func (e *examination) take(it layout.Item) *cellEntry {
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
 			e.places[""] = keys
 		}
-		e.after, _ = decodeStatistics(it) // damaged is set if they cannot be read
+		e.after = decodeStatistics(it)
 	}
 	return nil
 }
@@ -237,16 +235,12 @@ func (e examiner) compare(ctx context.Context, seen *examination, tell differ) e
 
 // misfit is a comment that is not counted in its cell.
 type misfit struct {
-	id comment.ID
-	// marked is the cell of the marker. cell is that of the comment; nil if the comment does not
-	// exist.
-	marked, cell *comment.Cell
-	// unreadable is the error of a marker that cannot be read, else nil.
-	unreadable error
+	id     comment.ID
+	marker marker
+	// cell is that of the comment itself; nil if the comment does not exist.
+	cell *comment.Cell
 	// improper holds the attributes of an improper comment, else nil.
 	improper layout.Item
-	// follows is the position for an index entry that corrects the comment.
-	follows stream.Position
 }
 
 // misfits returns the comments whose markers do not match, by consistent reads of both. It takes at
@@ -262,10 +256,10 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	}
 	var out []misfit
 	for _, id := range ids {
-		m, unreadable := decodeMarker(items[keyOf(markerKey(product, id))])
+		m := decodeMarker(items[keyOf(markerKey(product, id))])
 		cell, improper := cellIn(items[keyOf(layout.CommentKey(id))], product)
-		if unreadable != nil || !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, marked: m.cell, cell: cell, unreadable: unreadable, improper: improper, follows: m.entryPosition()})
+		if m.damage != nil || !sameCell(m.cell, cell) {
+			out = append(out, misfit{id: id, marker: m, cell: cell, improper: improper})
 		}
 	}
 	return out, nil

@@ -111,8 +111,8 @@ func give(ctx context.Context, markers []layout.Item, do func(ctx context.Contex
 	entries := make([]pageindex.Entry, 0, len(markers))
 	for _, it := range markers {
 		id, err := idOfMarker(keyOf(it).sort)
-		m, unreadable := decodeMarker(it)
-		if err != nil || unreadable != nil {
+		m := decodeMarker(it)
+		if err != nil || m.damage != nil {
 			continue
 		}
 		entry := pageindex.Entry{Product: layout.ProductOfKey(it), Position: id.Position(), Cell: m.cell, Follows: m.position}

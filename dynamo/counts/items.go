@@ -46,19 +46,19 @@ func fetch(ctx context.Context, client call.BatchGetter, table string, keys []la
 	})
 }
 
-// andEqual returns a further condition: that an attribute has a value, or is missing if the value
-// is empty.
-func andEqual(attr, text string, values layout.Item) string {
-	if text == "" {
-		return " AND attribute_not_exists(" + attr + ")"
-	}
-	values[":"+attr] = layout.Text(text)
-	return " AND " + attr + " = :" + attr
+// stored is an item as it was read. A write that replaces it depends on that.
+type stored struct {
+	item layout.Item // empty if there was none
+	// damage is why the item cannot be read, else nil. It may be replaced all the same.
+	damage error
 }
 
-// sameAttributes returns the condition that an item exists and has the same attributes, with any
-// content, as was.
-func sameAttributes(was layout.Item, attrs ...string) (condition string, values layout.Item) {
+// asRead returns the condition that the item exists, or is missing, as it was read, and that some of
+// its attributes are the same, whatever they contain.
+func (s stored) asRead(attrs ...string) (condition string, values layout.Item) {
+	if len(s.item) == 0 {
+		return layout.IfAbsent, nil
+	}
 	values = layout.Item{}
-	return "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(was, values, attrs...), values
+	return "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(s.item, values, attrs...), values
 }

@@ -31,9 +31,9 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 		return nil, call.Wrap(err, "GetItem %s", settingsPK)
 	}
 	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
-	settings, err := decodeSettings(output.Item)
-	if err != nil {
-		return nil, err
+	settings := decodeSettings(output.Item)
+	if settings.damage != nil {
+		return nil, settings.damage
 	}
 	leaders, err := r.readLeaders(ctx, language, settings, first)
 	if err != nil {

@@ -32,10 +32,8 @@ type marker struct {
 	// position by an unknown number of records. So the next record updates the position even if it
 	// changes nothing else, and earlier records are refused from then on.
 	looked bool
-	// exists is whether the marker is in the table.
-	exists bool
-	// damaged holds the attributes of a marker that cannot be read, else nil.
-	damaged layout.Item
+
+	stored
 }
 
 func markerKey(product string, id comment.ID) layout.Item {
@@ -58,15 +56,11 @@ func markerItem(product string, id comment.ID, m marker, now time.Time) layout.I
 	return out
 }
 
-// decodeMarker reads a marker. An empty item is the marker of a comment that was never counted.
-// With an error it returns a marker without a cell, whose condition lets a write replace the
-// damaged item.
-func decodeMarker(in layout.Item) (marker, error) {
-	if len(in) == 0 {
-		return marker{}, nil
-	}
+// decodeMarker reads a marker. An empty item is the marker of a comment that was never counted. A
+// damaged marker has no cell.
+func decodeMarker(in layout.Item) marker {
 	r := layout.NewReader(in)
-	m := marker{exists: true, looked: in[attrSource] != nil, position: stream.Position(r.OptionalText(attrPosition))}
+	m := marker{stored: stored{item: in}, looked: in[attrSource] != nil, position: stream.Position(r.OptionalText(attrPosition))}
 	err := r.Err()
 	if in[layout.AttrCell] != nil && err == nil {
 		var cell comment.Cell
@@ -76,10 +70,9 @@ func decodeMarker(in layout.Item) (marker, error) {
 		m.cell = &cell
 	}
 	if err != nil {
-		m.cell, m.damaged = nil, in
-		return m, fmt.Errorf("marker %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
+		m.cell, m.damage = nil, fmt.Errorf("marker %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
-	return m, nil
+	return m
 }
 
 func idOfMarker(sortKey string) (comment.ID, error) {
@@ -92,17 +85,5 @@ func idOfMarker(sortKey string) (comment.ID, error) {
 
 // unchanged returns the condition that a marker is as it was read.
 func (m marker) unchanged() (condition string, values layout.Item) {
-	if m.damaged != nil {
-		return sameAttributes(m.damaged, layout.AttrCell, attrPosition, attrSource)
-	}
-	if !m.exists {
-		return layout.IfAbsent, nil
-	}
-	values = layout.Item{}
-	source := ""
-	if m.looked {
-		source = byLooking
-	}
-	return "attribute_exists(" + layout.AttrPK + ")" + andEqual(layout.AttrCell, textOf(m.cell), values) +
-		andEqual(attrPosition, string(m.position), values) + andEqual(attrSource, source, values), values
+	return m.asRead(layout.AttrCell, attrPosition, attrSource)
 }

@@ -43,11 +43,11 @@ func TestNewestThatIsNotKnown(t *testing.T) {
 	s.enter(*english5, globe.Position())
 	it := statisticsItem("p", s, 4)
 	it[attrNewest] = layout.Text("not bytes")
-	damaged, err := decodeStatistics(it)
-	if err != nil || damaged.newest != nil {
-		t.Fatalf("%+v, %v", damaged.newest, err)
+	damaged := decodeStatistics(it)
+	if damaged.damage != nil || damaged.newest != nil {
+		t.Fatalf("%+v, %v", damaged.newest, damaged.damage)
 	}
-	before := ledger{product: "p", statistics: damaged, markers: map[comment.ID]marker{globe: {cell: english5, position: "1", exists: true}}}
+	before := ledger{product: "p", statistics: damaged, markers: map[comment.ID]marker{globe: {cell: english5, position: "1"}}}
 	after := tallyUp(before, []standing{{ID: plate, Cell: english1, position: "2"}}, maxItemsPerTransaction).after
 	if item := statisticsItem("p", after, 4); item[attrNewest] != nil {
 		t.Errorf("damaged bounds are stored again as %v", item[attrNewest])
@@ -64,7 +64,7 @@ func TestNewestStaysInItsRating(t *testing.T) {
 	s := statistics{changes: 1, stats: comment.Stats{}, newest: &layout.Bounds{}}
 	s.enter(*english5, globe.Position())
 	s.enter(*english5, plate.Position())
-	before := ledger{product: "p", statistics: s, markers: map[comment.ID]marker{plate: {cell: english5, position: "1", exists: true}}}
+	before := ledger{product: "p", statistics: s, markers: map[comment.ID]marker{plate: {cell: english5, position: "1"}}}
 	after := tallyUp(before, []standing{{ID: plate, Cell: german5, position: "2"}}, maxItemsPerTransaction).after
 	if bound := after.newest.Rated([]int{5}); bound.Position != plate.Position() || !bound.Exact {
 		t.Errorf("%+v, want the comment that was edited", bound)

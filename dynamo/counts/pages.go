@@ -35,7 +35,7 @@ func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[
 		l.page, _ = runs.DecodeHead(l.head) // an unreadable head counts as missing
 		news := func(s standing) bool { return s.news(l.markers[s.ID]) }
 		_, shared := l.stats[comment.OtherLanguages]
-		if !l.page.Exists() && l.broken == nil && !shared && slices.ContainsFunc(parts[product], news) {
+		if !l.page.Exists() && l.damage == nil && !shared && slices.ContainsFunc(parts[product], news) {
 			if l.page, err = p.start(ctx, product, l.stats, now); err != nil {
 				return err
 			}

@@ -66,8 +66,8 @@ type Snapshot struct {
 }
 
 func snapshotOf(it layout.Item) (Snapshot, error) {
-	s, err := decodeStatistics(it)
-	return Snapshot{Stats: s.stats, Newest: s.newest}, err
+	s := decodeStatistics(it)
+	return Snapshot{Stats: s.stats, Newest: s.newest}, s.damage
 }
 
 // Latest returns a product's current statistics, read consistently. It does not retry, since

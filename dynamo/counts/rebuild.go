@@ -376,7 +376,7 @@ func (r *rebuilding) chooseShards(ctx context.Context) error {
 func (r *rebuilding) changeSettings(ctx context.Context, change func(leaderSettings) leaderSettings) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := fetchSettings(ctx, r.client, r.table)
-		if err != nil && now.damaged == nil {
+		if err != nil && now.damage == nil {
 			return false, err
 		}
 		if r.settings = change(now); r.settings.same(now) {

@@ -166,6 +166,8 @@ var damages = []damage{
 	{"a language without comments is left", setGrid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,0,0,0,0"), drifts{counts.UnreadableStatistics}},
 	{"the number of changes of the statistics is gone", set("P#p", "S", "REMOVE n"), drifts{counts.UnreadableStatistics}},
 	{"a hold cannot be read", set("P#p", "S", "SET h = :a", text("private words")), drifts{counts.UnreadableStatistics}},
+	{"a marker that counts in another cell calls its source other words", setMarker(0, "SET s = :a, o = :b", text("en/1"), text("private words")),
+		drifts{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
 	{"a marker's cell cannot be read", setMarker(0, "SET s = :a", text("private words")), drifts{counts.UnreadableMarker, counts.WrongSum}},
 	{"a marker's rating is out of range", setMarker(0, "SET s = :a", text("en/9")), drifts{counts.UnreadableMarker, counts.WrongSum}},
 	{"a marker's position is a number, and its comment is gone",

@@ -79,7 +79,7 @@ func repairOf(seen *examination, after statistics, index pageHead, settings lead
 	if stored := storedNewest(seen.product, after, settings.shards); stored != storedNewest(seen.product, seen.before, settings.shards) {
 		fix.newest = stored
 	}
-	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
+	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damage != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
 		slices.Contains(slices.Collect(maps.Values(seen.before.stats)), comment.Row{}) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
 	fix.needed = fix.wrong || fix.newest != "" || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
@@ -100,10 +100,8 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 			return out
 		}
 		condition, values := before.unchanged()
-		writes := []types.TransactWriteItem{
-			call.PutIf(table, statisticsItem(f.product, after, settings.shards), condition, values),
-			settings.guard(table, f.product),
-		}
+		it := statisticsItem(f.product, after, settings.shards)
+		writes := []types.TransactWriteItem{call.PutIf(table, it, condition, values), settings.guard(table, f.product)}
 		if out == nil {
 			writes = appendEntry(writes, table, f.product, f.page.entry)
 		}
@@ -111,7 +109,7 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 			writes = append(writes, leaderWrite(table, place, settings.shards))
 		}
 		out = append(out, writes)
-		before, after.changes = after, after.changes+1
+		before, after.changes = statistics{stored: stored{item: it}}, after.changes+1
 	}
 }
 
@@ -188,7 +186,7 @@ func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examina
 		fits = false
 		return r.settle(ctx, rc.product, ids)
 	})
-	if err != nil || seen.before.damaged != nil {
+	if err != nil || seen.before.damage != nil {
 		return seen, err
 	}
 	r.report(seen.improper...)
@@ -212,7 +210,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			// them.
 			entries := make([]pageindex.Entry, len(found))
 			for i, m := range found {
-				entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.follows}
+				entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.marker.entryPosition()}
 			}
 			if err := apply(ctx, r.feed, entries); err != nil {
 				return false, err

@@ -60,7 +60,7 @@ func TestManyLanguages(t *testing.T) {
 		w := &world{markers: map[comment.ID]marker{}, statistics: statistics{stats: comment.Stats{}, others: comment.Stats{}}}
 		for i, language := range languages[:rapid.SampledFrom([]int{0, comment.MaxLanguageRows - 2, comment.MaxLanguageRows}).Draw(t, "at first")] {
 			cell := comment.Cell{Language: language, Rating: 1 + i%5}
-			w.markers[comment.IDOf(comment.Position{13: byte(i)})] = marker{cell: &cell, exists: true}
+			w.markers[comment.IDOf(comment.Position{13: byte(i)})] = marker{cell: &cell}
 			w.stats.Add(cell, 1)
 		}
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {

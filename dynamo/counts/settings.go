@@ -42,8 +42,8 @@ type leaderSettings struct {
 	// was is the earlier number while a rebuild changes it, else 0.
 	was        int
 	generation int64
-	// damaged holds the attributes of an item that cannot be read, else nil.
-	damaged layout.Item
+
+	stored
 }
 
 func settingsKey() layout.Item { return layout.Key(settingsPK, settingsSK) }
@@ -52,20 +52,22 @@ func guardKeyAt(guard int) layout.Item {
 	return layout.Key(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
 }
 
-// decodeSettings decodes the settings. An empty item means the defaults. If the item is unreadable,
-// it returns settings that only hold the damaged item, and an Unavailable error, since no record of
-// the stream is at fault.
-func decodeSettings(in layout.Item) (leaderSettings, error) {
+// errSettings is of the kind Unavailable, since no record of the stream is at fault.
+var errSettings = comment.Errorf(comment.Unavailable,
+	"item %s/%s does not say how many shards the leaderboard has; talkback rebuild mends it", settingsPK, settingsSK)
+
+// decodeSettings decodes the settings. An empty item means the defaults. Damaged settings have no
+// number of shards.
+func decodeSettings(in layout.Item) leaderSettings {
 	if len(in) == 0 {
-		return leaderSettings{shards: defaultLeaderShards}, nil
+		return leaderSettings{shards: defaultLeaderShards}
 	}
 	r := layout.NewReader(in)
-	s := leaderSettings{shards: int(r.Number(attrShards)), was: int(r.OptionalNumber(attrWas)), generation: r.OptionalNumber(attrGeneration)}
+	s := leaderSettings{stored: stored{item: in}, shards: int(r.Number(attrShards)), was: int(r.OptionalNumber(attrWas)), generation: r.OptionalNumber(attrGeneration)}
 	if r.Err() != nil || s.shards < 1 || s.shards > MaxLeaderShards || s.was < 0 || s.was > MaxLeaderShards {
-		return leaderSettings{damaged: in}, comment.Errorf(comment.Unavailable,
-			"item %s/%s does not say how many shards the leaderboard has; talkback rebuild mends it", settingsPK, settingsSK)
+		return leaderSettings{stored: stored{in, errSettings}}
 	}
-	return s, nil
+	return s
 }
 
 // change returns settings with another number of shards, or the same ones if the number is the same
@@ -75,7 +77,7 @@ func decodeSettings(in layout.Item) (leaderSettings, error) {
 func (s leaderSettings) change(shards int, latestGuard int64, now time.Time) leaderSettings {
 	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, latestGuard+1, now.UnixMilli())}
 	switch {
-	case s.damaged != nil || latestGuard > s.generation:
+	case s.damage != nil || latestGuard > s.generation:
 		next.shards, next.was = cmp.Or(shards, s.shards, defaultLeaderShards), MaxLeaderShards
 	case shards == 0 || shards == s.shards:
 		return s
@@ -85,7 +87,7 @@ func (s leaderSettings) change(shards int, latestGuard int64, now time.Time) lea
 
 // same reports whether two settings are equal and other can be read.
 func (s leaderSettings) same(other leaderSettings) bool {
-	return other.damaged == nil && s.shards == other.shards && s.was == other.was && s.generation == other.generation
+	return other.damage == nil && s.shards == other.shards && s.was == other.was && s.generation == other.generation
 }
 
 // write returns the write of the settings, in place of those that were read.
@@ -98,21 +100,8 @@ func (s leaderSettings) write(table string, before leaderSettings) types.Transac
 	if s.generation != 0 {
 		it[attrGeneration] = layout.Number(s.generation)
 	}
-	condition, values := before.unchanged()
+	condition, values := before.asRead(attrShards, attrWas, attrGeneration)
 	return call.PutIf(table, it, condition, values)
-}
-
-// unchanged returns the condition that the settings are as they were read.
-func (s leaderSettings) unchanged() (condition string, values layout.Item) {
-	if s.damaged != nil {
-		return sameAttributes(s.damaged, attrShards, attrWas, attrGeneration)
-	}
-	values = layout.Item{":shards": layout.Number(int64(s.shards))}
-	if s.generation == 0 {
-		return layout.IfAbsent + " OR " + attrShards + " = :shards AND attribute_not_exists(" + attrGeneration + ")", values
-	}
-	values[":g"] = layout.Number(s.generation)
-	return attrShards + " = :shards AND " + attrGeneration + " = :g", values
 }
 
 // notNewer returns the condition that a guard has no later generation.
@@ -167,5 +156,6 @@ func fetchSettings(ctx context.Context, client call.BatchGetter, table string) (
 	if err != nil {
 		return leaderSettings{}, err
 	}
-	return decodeSettings(items[keyOf(settingsKey())])
+	settings := decodeSettings(items[keyOf(settingsKey())])
+	return settings, settings.damage
 }

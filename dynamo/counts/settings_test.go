@@ -114,9 +114,9 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 // After a rebuild has raised the guards, no transaction with earlier settings succeeds, whatever
 // its product.
 func TestSettingsChange(t *testing.T) {
-	unreadable, err := decodeSettings(layout.Item{attrShards: layout.Text("many")})
-	if comment.KindOf(err) != comment.Unavailable {
-		t.Errorf("%v", err)
+	unreadable := decodeSettings(layout.Item{attrShards: layout.Text("many")})
+	if comment.KindOf(unreadable.damage) != comment.Unavailable {
+		t.Errorf("%v", unreadable.damage)
 	}
 	at4, at7 := leaderSettings{shards: 4}, leaderSettings{shards: 7, was: 4, generation: 1_000}
 	for _, row := range []struct {

@@ -40,8 +40,8 @@ type statistics struct {
 	newest *layout.Bounds
 	// head is the head of the product's page index, encoded; nil without an index (head.go).
 	head []byte
-	// damaged holds the attributes of an item that cannot be read, else nil.
-	damaged layout.Item
+
+	stored
 }
 
 // hold keeps all processes but one recount from changing a product's statistics. It expires, in
@@ -77,18 +77,16 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 }
 
 // decodeStatistics reads the item of a product's statistics. An empty item is that of a product
-// which was never counted. With an error it returns statistics whose condition lets a write replace
-// the damaged item.
-func decodeStatistics(in layout.Item) (statistics, error) {
-	s := statistics{stats: comment.Stats{}}
+// which was never counted. Damaged statistics have only their number of changes.
+func decodeStatistics(in layout.Item) statistics {
+	s := statistics{stats: comment.Stats{}, stored: stored{item: in}}
 	if len(in) == 0 {
-		return s, nil
+		return s
 	}
-	err := s.decode(in)
-	if err != nil {
-		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, layout.NewReader(in).Number(layout.AttrChanges))}
+	if err := s.decode(in); err != nil {
+		return statistics{stats: comment.Stats{}, stored: stored{in, err}, changes: max(0, layout.NewReader(in).Number(layout.AttrChanges))}
 	}
-	return s, err
+	return s
 }
 
 func (s *statistics) decode(in layout.Item) (err error) {
@@ -127,24 +125,16 @@ func decodeGrid(in layout.Item) (comment.Stats, error) {
 
 // unchanged returns the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values layout.Item) {
-	if s.damaged != nil {
-		return sameAttributes(s.damaged, layout.AttrChanges, layout.AttrGrid, attrHold, layout.AttrSplit)
+	if s.damage != nil { // its number of changes may be lost
+		return s.asRead(layout.AttrChanges, layout.AttrGrid, attrHold, layout.AttrSplit)
 	}
-	if s.changes == 0 {
-		return layout.IfAbsent, nil
-	}
-	values = layout.Item{":n": layout.Number(s.changes)}
-	held := ""
-	if s.hold.owner != "" {
-		held = s.hold.String()
-	}
-	return layout.AttrChanges + " = :n" + andEqual(attrHold, held, values), values
+	return s.asRead(layout.AttrChanges, attrHold)
 }
 
 // next returns the number of changes after one more. For a damaged item it is above all earlier
 // numbers.
 func (s statistics) next() int64 {
-	if s.damaged == nil {
+	if s.damage == nil {
 		return s.changes + 1
 	}
 	return max(s.changes, time.Now().UnixMilli()) + 1

@@ -38,7 +38,7 @@ type standing struct {
 // the look may have seen the state of that record or of a later one.
 func (s standing) news(m marker) bool {
 	overtaken := !s.looked() && s.position <= m.position // by the marker, which includes this record or a later one
-	return !overtaken && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
+	return !overtaken && (s.moved || m.damage != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
 }
 
 // looked reports whether the comment itself was read.
@@ -52,23 +52,21 @@ type ledger struct {
 	// page is the head of the product's page index; zero if there is none.
 	page runs.Head
 
-	// Errors of unreadable items: of the statistics (nil if readable), of markers, and of counts of
-	// languages that share a row.
-	broken        error
-	brokenMarkers map[comment.ID]error
-	brokenRows    map[comment.Language]error
+	// brokenRows has the errors of counts of languages that share a row and cannot be read.
+	brokenRows map[comment.Language]error
 }
 
 // objection returns why a standing cannot be counted; nil if it can. A standing from a look
 // replaces a damaged marker or row, since the rebuild then corrects the counts.
 func (l ledger) objection(s standing) error {
-	if l.broken != nil || s.looked() {
-		return l.broken
+	m := l.markers[s.ID]
+	if l.damage != nil || s.looked() {
+		return l.damage
 	}
-	if err := l.brokenMarkers[s.ID]; err != nil {
-		return err
+	if m.damage != nil {
+		return m.damage
 	}
-	for _, cell := range []*comment.Cell{s.Cell, l.markers[s.ID].cell} {
+	for _, cell := range []*comment.Cell{s.Cell, m.cell} {
 		if cell != nil && l.brokenRows[cell.Language] != nil {
 			return l.brokenRows[cell.Language]
 		}
@@ -213,7 +211,7 @@ func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
 	condition := "attribute_not_exists(" + layout.AttrAll + ") OR " + layout.AttrAll + " <> :p"
 	values := layout.Item{":p": layout.Text(layout.ProductPKPrefix + product)}
 	if c.improper != nil {
-		condition, values = sameAttributes(c.improper, layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
+		condition, values = stored{item: c.improper}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
 	}
 	if cell := c.after.cell; cell != nil {
 		values[":l"], values[":r"] = layout.Text(string(cell.Language)), layout.Number(int64(cell.Rating))

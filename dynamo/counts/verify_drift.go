@@ -69,9 +69,8 @@ func (e *examination) drifts(settings leaderSettings) []Drift {
 	add := func(kind DriftKind, follows bool, detail string, args ...any) {
 		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...), follows: follows})
 	}
-	if e.after.damaged != nil {
-		_, err := decodeStatistics(e.after.damaged)
-		add(UnreadableStatistics, false, "%v", err)
+	if e.after.damage != nil {
+		add(UnreadableStatistics, false, "%v", e.after.damage)
 		return out
 	}
 	counted := e.counts()
@@ -147,14 +146,14 @@ func (e *examination) misdated() string {
 
 func (m misfit) drift(product string) Drift {
 	switch {
-	case m.unreadable != nil:
-		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.unreadable.Error()}
+	case m.marker.damage != nil:
+		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.marker.damage.Error()}
 	case m.cell == nil:
-		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, but is not in the lists of the product", m.id, textOf(m.marked))}
-	case m.marked == nil:
-		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, but is not counted", m.id, textOf(m.cell))}
+		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, but is not in the lists of the product", m.id, layout.CellText(*m.marker.cell))}
+	case m.marker.cell == nil:
+		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, but is not counted", m.id, layout.CellText(*m.cell))}
 	}
-	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.id, textOf(m.cell), textOf(m.marked))}
+	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.id, layout.CellText(*m.cell), layout.CellText(*m.marker.cell))}
 }
 
 func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
