@@ -38,7 +38,7 @@ func HastenVerifier(v *Verifier) *Verifier {
 
 // NotPassed returns the comments on pages that an interrupted rebuild has not passed.
 func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comments []layout.Item, err error) {
-	it, err := newRebuildLease(client, table, "me", "", 0).Read(ctx)
+	it, err := readRebuild(ctx, client, table)
 	if err != nil {
 		return nil, err
 	}

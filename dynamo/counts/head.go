@@ -65,14 +65,15 @@ type pageHead struct {
 	starts, ends, wrong bool
 }
 
-// pageHeadOf decides about the head of a product's page index after a steady look; kept is whether
-// the table keeps page indexes. An index that matches its markers stays. A wrong one ends, so that
-// its items can be deleted. A large product without an index gets one at once, so that it exists
-// when the rebuild is done. A small one gets it when it is next counted.
-func pageHeadOf(seen *examination, kept bool, now time.Time) pageHead {
+// pageHeadOf decides about the head of a product's page index after a steady look. There is none if
+// the look compared no page index, since the table then keeps none. An index that matches its
+// markers stays. A wrong one ends, so that its items can be deleted. A large product without an
+// index gets one at once, so that it exists when the rebuild is done. A small one gets it when it
+// is next counted.
+func pageHeadOf(seen *examination, now time.Time) pageHead {
 	before, wrong := seen.before.head, seen.runs.wrong() != ""
 	switch {
-	case !kept:
+	case !seen.checked:
 		return pageHead{}
 	case before != nil && (wrong || len(seen.marked) == 0):
 		return pageHead{ends: true, wrong: wrong}

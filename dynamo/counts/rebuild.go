@@ -127,41 +127,6 @@ func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *R
 	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{leases.WorkHeartbeat, secondLook, shardsKnown, lastWords}}
 }
 
-// RebuildProgress is how far a rebuild came.
-type RebuildProgress struct {
-	// Items is how many items of the table were scanned, including before an interruption.
-	Items int64
-	// Products is how many products were recounted since the last interruption.
-	Products int
-}
-
-// RebuildResult says what a rebuild did, since the last interruption if there was one.
-type RebuildResult struct {
-	// Products is how many products were recounted.
-	Products int
-	// Comments is how many comments were counted wrongly: not at all, in another cell, or although
-	// they were gone.
-	Comments int
-	// Refiled is how many comments had wrong index keys of lists or of the queue.
-	Refiled int
-	// Recounted is how many comments showed wrong numbers of votes.
-	Recounted int
-	// Repaired is how many products had statistics or places on leaderboards that did not match
-	// their markers.
-	Repaired int
-	// Resumed is whether it continued an interrupted rebuild.
-	Resumed bool
-	// Improper lists malformed items that no rebuild can fix: comments without a language or a
-	// rating, which are not counted. It lacks those seen before an interruption.
-	Improper []layout.Improper
-	// Failed lists products whose statistics were not corrected, because DynamoDB refuses the
-	// write.
-	Failed []string
-	// Complete is whether the statistics are known to be complete. It is false if records of the
-	// stream were lost meanwhile, which requires another rebuild, or if products failed.
-	Complete bool
-}
-
 // Run rebuilds, and calls progress now and then. After an error, another Run continues where this
 // one stopped. It returns a Conflict error while another rebuild is under way.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
@@ -172,33 +137,41 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 			examiner:   examiner{client: r.client, table: r.table, runs: r.Pages},
 			transactor: r.client, counter: counter, feed: r.Feed, pages: r.Pages, owner: rand.Text(),
 		},
-		lease:    newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
-		progress: progress,
-		seen:     productSet{claims: map[string]claim{}},
+		tell: progress,
 	}
-	if err := run.lease.acquire(ctx); err != nil {
+	run.lease = leases.NewWork(leases.WorkOptions{
+		Client: r.client, Table: r.table, Key: rebuildKey(), Name: rebuildName, Who: r.Who, Engine: r.Engine, Heartbeat: r.pace.heartbeat,
+		Progress: run.attributes,
+	})
+	before, err := run.lease.Acquire(ctx)
+	if err != nil {
 		return RebuildResult{}, err
 	}
-	err := run.lease.Hold(ctx, r.pace.lastWords, run.work)
-	return RebuildResult{
-		Products: run.done, Comments: int(run.counted.Load()), Refiled: int(run.refiled.Load()), Recounted: int(run.recounted.Load()), Repaired: int(run.repaired.Load()),
-		Improper: layout.SortedImproper(run.improper), Failed: run.failed, Resumed: run.resumed, Complete: run.complete,
-	}, err
+	if run.progress, err = decodeRebuild(before); err != nil {
+		return RebuildResult{}, err
+	}
+	err = run.lease.Hold(ctx, r.pace.lastWords, run.work)
+	run.result.Improper = layout.SortedImproper(run.result.Improper)
+	return run.result, err
 }
 
 // rebuilding is a rebuild under way.
 type rebuilding struct {
 	*Rebuilder
 	recounter
-	lease    *rebuildLease
-	resumed  bool
-	complete bool
-
+	lease    *leases.Work
+	progress rebuildProgress // guarded by mu while products are recounted
 	seen     productSet
-	mu       sync.Mutex // guards the fields below
-	progress func(RebuildProgress)
-	done     int // products
-	failed   []string
+
+	telling sync.Mutex // held instead of mu while tell is called, so that heartbeats do not wait for it
+	tell    func(RebuildProgress)
+}
+
+// attributes returns the attributes that each heartbeat saves.
+func (r *rebuilding) attributes() layout.Item {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress.attributes()
 }
 
 func (r *rebuilding) work(ctx context.Context) error {
@@ -222,12 +195,10 @@ func (r *rebuilding) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.lease.update(func(p *rebuildProgress) {
-		if r.resumed = p.goesOn(r.settings.shards, now, state); r.resumed {
-			return
+	r.note(func(result *RebuildResult) {
+		if result.Resumed = r.progress.goesOn(r.settings.shards, now, state); !result.Resumed {
+			r.progress = rebuildProgress{shards: r.settings.shards, began: now, stream: state, segments: make([]segmentProgress, r.segments())}
 		}
-		p.shards, p.began, p.stream, p.scanned = r.settings.shards, now, state, 0
-		p.segments = make([]segmentProgress, r.segments())
 	})
 	return r.lease.Save(ctx)
 }
@@ -239,13 +210,13 @@ func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client
 
 // scan corrects the statistics of each product.
 func (r *rebuilding) scan(ctx context.Context) error {
-	segments := r.lease.snapshot().segments
+	segments := r.progress.segments
 	return call.ParallelUpTo(ctx, r.Calls, len(segments), func(ctx context.Context, i int) error {
 		if segments[i].done {
 			return nil
 		}
 		return r.eachPage(ctx, i, len(segments), segments[i].start, func(page scanPage) error {
-			r.report(page.improper...)
+			r.report(page.improper)
 			if err := r.refile(ctx, page.misfiled); err != nil {
 				return err
 			}
@@ -279,9 +250,7 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 			done, err := r.bring(ctx, rc)
 			if err != nil && invalid(err) { // DynamoDB refuses the write, perhaps for this product only
 				done, err = true, nil
-				r.mu.Lock()
-				r.failed = append(r.failed, rc.product)
-				r.mu.Unlock()
+				r.note(func(result *RebuildResult) { result.Failed = append(result.Failed, rc.product) })
 			}
 			if err != nil {
 				return err
@@ -300,16 +269,16 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 }
 
 func (r *rebuilding) notePage(segment, items, products int, next layout.Item) {
-	var scanned int64
-	r.lease.update(func(p *rebuildProgress) {
-		p.segments[segment] = segmentProgress{start: next, done: len(next) == 0}
-		p.scanned += int64(items)
-		scanned = p.scanned
+	var now RebuildProgress
+	r.note(func(result *RebuildResult) {
+		r.progress.segments[segment] = segmentProgress{start: next, done: len(next) == 0}
+		r.progress.scanned += int64(items)
+		result.Products += products
+		now = RebuildProgress{Items: r.progress.scanned, Products: result.Products}
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.done += products
-	r.progress(RebuildProgress{Items: scanned, Products: r.done})
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.tell(now)
 }
 
 // end drops the old number of shards, and notes that the rebuild is done.
@@ -323,7 +292,7 @@ func (r *rebuilding) end(ctx context.Context) error {
 	if err := r.changeSettings(ctx, settle); err != nil {
 		return err
 	}
-	if len(r.failed) == 0 {
+	if len(r.result.Failed) == 0 {
 		if err := r.markComplete(ctx); err != nil {
 			return err
 		}
@@ -334,8 +303,8 @@ func (r *rebuilding) end(ctx context.Context) error {
 // markComplete notes that the statistics are complete, unless records were lost since the rebuild
 // began.
 func (r *rebuilding) markComplete(ctx context.Context) error {
-	done := r.lease.snapshot()
-	if done.stream.Gap != nil && r.Lost != nil {
+	began, known := r.progress.began, r.progress.stream
+	if known.Gap != nil && r.Lost != nil {
 		if err := r.Lost(ctx); err != nil {
 			return err
 		}
@@ -345,11 +314,11 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		if r.complete = now.Complete && now.Since.Equal(done.began); r.complete { // by an earlier try
+		if r.result.Complete = now.Complete && now.Since.Equal(began); r.result.Complete { // by an earlier try
 			return false, nil
 		}
-		err = stream.MarkComplete(ctx, r.journal(), done.stream, done.began)
-		if r.complete = err == nil; comment.KindOf(err) == comment.Conflict {
+		err = stream.MarkComplete(ctx, r.journal(), known, began)
+		if r.result.Complete = err == nil; comment.KindOf(err) == comment.Conflict {
 			return false, nil
 		}
 		return false, err

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -142,16 +141,19 @@ type recounter struct {
 	owner      string // the rebuild's name in holds
 	settings   leaderSettings
 
-	counted, refiled, recounted, repaired atomic.Int64 // comments, comments, comments, products
-
-	mu       sync.Mutex // guards improper
-	improper []layout.Improper
+	mu     sync.Mutex // guards result
+	result RebuildResult
 }
 
-func (r *recounter) report(items ...layout.Improper) {
+// note notes what was done.
+func (r *recounter) note(change func(*RebuildResult)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.improper = append(r.improper, items...)
+	change(&r.result)
+}
+
+func (r *recounter) report(items []layout.Improper) {
+	r.note(func(result *RebuildResult) { result.Improper = append(result.Improper, items...) })
 }
 
 // bring takes one step towards correct statistics, and reports whether they are correct.
@@ -189,15 +191,15 @@ func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examina
 	if err != nil || seen.before.damage != nil {
 		return seen, err
 	}
-	r.report(seen.improper...)
+	r.report(seen.improper)
 	if rc.settled = true; fits {
 		return seen, nil
 	}
 	return r.examine(ctx, rc.product, nil)
 }
 
-// settle corrects the markers of comments that are counted wrongly, and adds the number of these to
-// counted. It includes those that the next look finds right because the answer to a write was lost.
+// settle corrects the markers of comments that are counted wrongly, and notes how many these are.
+// It includes those that the next look finds right because the answer to a write was lost.
 func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
 	for len(ids) > 0 {
 		wrong := map[comment.ID]struct{}{}
@@ -237,7 +239,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 		if err != nil {
 			return call.Wrap(err, "comments of product %q", product)
 		}
-		r.counted.Add(int64(len(wrong)))
+		r.note(func(result *RebuildResult) { result.Comments += len(wrong) })
 	}
 	return nil
 }
@@ -253,7 +255,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examination) (
 	if !sure {
 		return false, nil
 	}
-	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
+	fix := repairOf(seen, after, pageHeadOf(seen, time.Now()), r.settings)
 	if !fix.needed {
 		r.noteRepaired(rc) // by a write whose answer was lost
 		if r.pages != nil && (seen.runs.unsplit() || len(seen.marked) == 0) {
@@ -295,7 +297,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examination) (
 // noteRepaired counts a product that was wrong and is now correct.
 func (r *recounter) noteRepaired(rc *recount) {
 	if rc.wrong {
-		r.repaired.Add(1)
+		r.note(func(result *RebuildResult) { result.Repaired++ })
 	}
 	rc.wrong = false
 }
@@ -367,7 +369,7 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 			return call.Wrap(err, "keys of comment %s", seen.ID)
 		}
 		if wrong {
-			r.refiled.Add(1)
+			r.note(func(result *RebuildResult) { result.Refiled++ })
 		}
 	}
 	return nil
@@ -385,7 +387,7 @@ func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
 		if err := r.counter.votes.Recount(ctx, id); err != nil {
 			return err
 		}
-		r.recounted.Add(1)
+		r.note(func(result *RebuildResult) { result.Recounted++ })
 	}
 	return nil
 }

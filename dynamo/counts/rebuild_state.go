@@ -3,8 +3,6 @@ package counts
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -14,48 +12,39 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// rebuildLease is the lease of a rebuild, with its progress. It is safe for concurrent use.
-type rebuildLease struct {
-	*leases.Work
-
-	mu       sync.Mutex // guards progress
-	progress rebuildProgress
+// RebuildProgress is how far a rebuild came.
+type RebuildProgress struct {
+	// Items is how many items of the table were scanned, including before an interruption.
+	Items int64
+	// Products is how many products were recounted since the last interruption.
+	Products int
 }
 
-func newRebuildLease(client leases.WorkClient, table, who, engine string, heartbeat time.Duration) *rebuildLease {
-	l := &rebuildLease{}
-	l.Work = leases.NewWork(leases.WorkOptions{
-		Client: client, Table: table, Key: layout.Key(settingsPK, rebuildSK),
-		Name: "a rebuild", Who: who, Engine: engine, Heartbeat: heartbeat,
-		Progress: func() layout.Item { return l.snapshot().attributes() },
-	})
-	return l
-}
-
-// acquire starts a rebuild, or takes over an interrupted one.
-func (l *rebuildLease) acquire(ctx context.Context) error {
-	it, err := l.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	before, err := decodeRebuild(it)
-	l.update(func(p *rebuildProgress) { *p = before })
-	return err
-}
-
-// update changes the progress, which the next heartbeat saves.
-func (l *rebuildLease) update(change func(*rebuildProgress)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change(&l.progress)
-}
-
-func (l *rebuildLease) snapshot() rebuildProgress {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.progress
-	now.segments = slices.Clone(now.segments)
-	return now
+// RebuildResult says what a rebuild did, since the last interruption if there was one.
+type RebuildResult struct {
+	// Products is how many products were recounted.
+	Products int
+	// Comments is how many comments were counted wrongly: not at all, in another cell, or although
+	// they were gone.
+	Comments int
+	// Refiled is how many comments had wrong index keys of lists or of the queue.
+	Refiled int
+	// Recounted is how many comments showed wrong numbers of votes.
+	Recounted int
+	// Repaired is how many products had statistics or places on leaderboards that did not match
+	// their markers.
+	Repaired int
+	// Resumed is whether it continued an interrupted rebuild.
+	Resumed bool
+	// Improper lists malformed items that no rebuild can fix: comments without a language or a
+	// rating, which are not counted. It lacks those seen before an interruption.
+	Improper []layout.Improper
+	// Failed lists products whose statistics were not corrected, because DynamoDB refuses the
+	// write.
+	Failed []string
+	// Complete is whether the statistics are known to be complete. It is false if records of the
+	// stream were lost meanwhile, which requires another rebuild, or if products failed.
+	Complete bool
 }
 
 // RebuildStatus describes a rebuild to other processes. The zero value means no rebuild.
@@ -70,7 +59,7 @@ type RebuildStatus struct {
 
 // CurrentRebuild returns the rebuild of a table that is under way or was interrupted.
 func CurrentRebuild(ctx context.Context, client leases.WorkClient, table string) (RebuildStatus, error) {
-	it, err := newRebuildLease(client, table, "", "", 0).Read(ctx)
+	it, err := readRebuild(ctx, client, table)
 	if err != nil || len(it) == 0 {
 		return RebuildStatus{}, err
 	}
@@ -79,8 +68,15 @@ func CurrentRebuild(ctx context.Context, client leases.WorkClient, table string)
 	return RebuildStatus{Who: holder.Who, Items: now.scanned, Interrupted: holder.Interrupted}, err
 }
 
+func readRebuild(ctx context.Context, client leases.WorkClient, table string) (layout.Item, error) {
+	return leases.NewWork(leases.WorkOptions{Client: client, Table: table, Key: rebuildKey(), Name: rebuildName}).Read(ctx)
+}
+
+func rebuildKey() layout.Item { return layout.Key(settingsPK, rebuildSK) }
+
 // The item of a rebuild that is under way or was interrupted.
 const (
+	rebuildName  = "a rebuild"
 	rebuildSK    = "REBUILD"
 	attrScanned  = "sc" // N, items of the table that were scanned
 	attrBegan    = "be" // N, milliseconds since 1970, of the beginning before any interruption

@@ -87,7 +87,7 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	if err != nil {
 		return Verified{}, err
 	}
-	run := &verifying{Verifier: v, settings: settings, seen: productSet{claims: map[string]claim{}}}
+	run := &verifying{Verifier: v, settings: settings}
 	if err := run.scan(ctx, progress); err != nil {
 		return Verified{}, err
 	}
@@ -103,12 +103,11 @@ type verifying struct {
 	*Verifier
 	settings leaderSettings
 
-	mu       sync.Mutex
-	items    int
-	seen     productSet
-	suspects []*suspect
-	voted    []*votedSuspect
-	out      Verified
+	seen  productSet
+	mu    sync.Mutex // guards the fields below
+	items int
+	again []func(context.Context) error // look again at what differed
+	out   Verified
 }
 
 // suspect is a product with a difference.
@@ -132,7 +131,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 			}
 			v.notePage(page, progress)
 			for _, id := range page.voted {
-				if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
+				if err := v.inspectVotes(ctx, id, 1); err != nil {
 					return err
 				}
 			}
@@ -156,22 +155,16 @@ func (v *verifying) notePage(page scanPage, progress func(items int)) {
 // recheck looks at the suspects until each is cleared, confirmed or given up.
 func (v *verifying) recheck(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
-	for pause := v.wait; len(v.suspects)+len(v.voted) > 0; pause = min(2*pause, verifyLongest) {
+	for pause := v.wait; len(v.again) > 0; pause = min(2*pause, verifyLongest) {
 		if err := task.Wait(ctx, pause); err != nil {
 			return err
 		}
 		if err := v.awaitCounting(ctx, giveUp); err != nil {
 			return err
 		}
-		suspects, voted := v.suspects, v.voted
-		v.suspects, v.voted = nil, nil
-		err := call.ParallelUpTo(ctx, v.Calls, len(suspects)+len(voted), func(ctx context.Context, i int) error {
-			if i < len(suspects) {
-				return v.inspect(ctx, suspects[i])
-			}
-			return v.inspectVotes(ctx, voted[i-len(suspects)])
-		})
-		if err != nil {
+		looks := v.again
+		v.again = nil
+		if err := call.ParallelUpTo(ctx, v.Calls, len(looks), func(ctx context.Context, i int) error { return looks[i](ctx) }); err != nil {
 			return err
 		}
 	}
@@ -239,7 +232,7 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	case s.all == verifyGiveUp:
 		v.out.Restless = append(v.out.Restless, s.product)
 	default:
-		v.suspects = append(v.suspects, s)
+		v.again = append(v.again, func(ctx context.Context) error { return v.inspect(ctx, s) })
 		return nil
 	}
 	v.out.Products++
@@ -248,23 +241,17 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	return nil
 }
 
-// votedSuspect is a comment that seems to show wrong numbers of votes.
-type votedSuspect struct {
-	id    comment.ID
-	looks int
-}
-
-// inspectVotes looks at the votes of a comment, and decides whether to look again. A vote may still
-// have to be counted.
-func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
-	wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, v.client, v.table, s.id) })
+// inspectVotes looks at the votes of a comment for the n-th time, and decides whether to look
+// again. A vote may still have to be counted.
+func (v *verifying) inspectVotes(ctx context.Context, id comment.ID, n int) error {
+	wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, v.client, v.table, id) })
 	if err != nil || wrong.Detail == "" {
 		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if s.looks++; s.looks < verifyLooks {
-		v.voted = append(v.voted, s)
+	if n < verifyLooks {
+		v.again = append(v.again, func(ctx context.Context) error { return v.inspectVotes(ctx, id, n+1) })
 		return nil
 	}
 	v.out.Drifts = append(v.out.Drifts, Drift{Product: wrong.Product, Kind: WrongVotes, Detail: wrong.Detail})

@@ -91,7 +91,7 @@ func (e *examination) drifts(settings leaderSettings) []Drift {
 	if wrong := e.runs.wrong(); wrong != "" {
 		add(WrongIndex, false, "%s", wrong)
 	}
-	if e.checked && pageHeadOf(e, true, time.Now()).starts {
+	if pageHeadOf(e, time.Now()).starts {
 		add(MissingIndex, false, "the product has %s, but no page index", comment.Amount(e.marked.Total(), "comment"))
 	}
 	return out

@@ -113,11 +113,9 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 	return nil
 }
 
-// productSet has the products that a scan has met. It is safe for concurrent use.
-type productSet struct {
-	mu     sync.Mutex
-	claims map[string]claim
-}
+// productSet has the products that a scan has met, each with its claim. It is safe for concurrent
+// use.
+type productSet struct{ claims sync.Map }
 
 // claim belongs to the page on which products were first met, and is closed when they are done.
 type claim chan struct{}
@@ -126,15 +124,12 @@ type claim chan struct{}
 // products: this page must wait for them.
 func (s *productSet) fresh(products []string) (fresh []string, ours claim, others []claim) {
 	ours = make(claim)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, product := range products {
-		if theirs, taken := s.claims[product]; taken {
-			others = append(others, theirs)
-			continue
+		if theirs, taken := s.claims.LoadOrStore(product, ours); taken {
+			others = append(others, theirs.(claim))
+		} else {
+			fresh = append(fresh, product)
 		}
-		s.claims[product] = ours
-		fresh = append(fresh, product)
 	}
 	return fresh, ours, others
 }
