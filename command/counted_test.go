@@ -54,15 +54,6 @@ func (s *scribe) checkCounted() {
 	}
 }
 
-// follows is how far the statistics follow the table, as the program reports it.
-type follows struct{ *leases.Leases }
-
-// ProcessedUpTo implements dynamo.Watermark.
-func (f follows) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
-	upTo, known, state, err := f.Leases.ProcessedUpTo(ctx)
-	return upTo, known && state.Complete, err
-}
-
 // consume counts in this process, over a client, until it is stopped.
 func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	return a.consumeBy(client, counts.CounterOptions{})
@@ -101,7 +92,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
-		a.watermark = follows{leases.NewLeases(a.session.Client, a.session.Table)}
+		a.watermark = leases.NewLeases(a.session.Client, a.session.Table)
 		a.useClient(a.session.Client)
 		s := newScribe(a)
 		stop := a.consume(a.session.Client)

@@ -66,7 +66,7 @@ func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	a := newAPI(t, endpoint)
 	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "roles"}))(t)
 	pages := table.New(a.session.Client, a.session.Table)
-	a.authorizer, a.pages, a.watermark = guard, pages, follows{leases.NewLeases(a.session.Client, a.session.Table)}
+	a.authorizer, a.pages, a.watermark = guard, pages, leases.NewLeases(a.session.Client, a.session.Table)
 	a.serve.ReportThreshold = reportThreshold
 	a.useClient(a.session.Client)
 	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, votes: map[string]map[string][]comment.Vote{}}

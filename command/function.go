@@ -121,7 +121,7 @@ func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal)
 	if err != nil {
 		return nil, err
 	}
-	c.Watermark = watermarkOf(session)
+	c.Watermark = newLeases(session)
 	store := c.Store(session, pages.found, term.Logger)
 	f := &Function{Handler: c.Handler(store, newEraser(session), around.authorizer, term), traces: around.traces}
 	if c.measured != nil {

@@ -516,7 +516,7 @@ func TestImproperCommentsAreDeleted(t *testing.T) {
 	for attribute, value := range map[string]string{layout.AttrVersion: "2147483648", layout.AttrRating: "9"} {
 		t.Run(attribute, func(t *testing.T) {
 			a := guarded(t)
-			a.watermark = follows{leases.NewLeases(a.session.Client, a.session.Table)}
+			a.watermark = leases.NewLeases(a.session.Client, a.session.Table)
 			a.useClient(a.session.Client)
 			defer a.consume(a.session.Client)()
 			a.header = bearer(tokenOf(t, "u1", time.Hour))

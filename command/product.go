@@ -21,7 +21,7 @@ func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner stri
 	}
 	return flags.withPages(ctx, target, owner, term, func(session *Session, pages *pages) error {
 		return use(dynamo.NewStore(session.Client, session.Table, dynamo.Options{
-			Watermark: watermarkOf(session), StatisticsAge: explainedAge,
+			Watermark: newLeases(session), StatisticsAge: explainedAge,
 			Journal: leases.NewLeases(session.Client, session.Table), PageNumbers: pages.found,
 		}))
 	})

@@ -342,7 +342,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 
 // wire makes the store of the table and the runner that counts its comments, and connects them.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
-	c.Watermark = watermarkOf(session)
+	c.Watermark = newLeases(session)
 	var runner *counting.Runner
 	c.Following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
 	store := c.Store(session, pages.found, term.Logger)

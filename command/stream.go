@@ -128,11 +128,6 @@ func newCounting(session *Session, pages *pages, follower counts.Follower, log *
 	return counting.New(consumer, shared, table, !session.AWS, log)
 }
 
-// watermarkOf returns the reader of the time up to which a table's statistics are right.
-func watermarkOf(session *Session) counting.Watermark {
-	return counting.Watermark{Leases: newLeases(session)}
-}
-
 // printBacklog prints what a command is waiting for. It ignores failed writes.
 func printBacklog(out io.Writer, done string, b counting.Backlog) {
 	text := "all comments of the table are being counted"

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -16,15 +15,6 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// watermarkOf reads the time up to which the stream was processed from the leases.
-type watermarkOf struct{ *leases.Leases }
-
-// ProcessedUpTo implements Watermark.
-func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
-	upTo, known, state, err := w.Leases.ProcessedUpTo(ctx)
-	return upTo, known && state.Complete, err
-}
-
 // An author finds a new comment in its list before the stream publishes it, though it is not
 // counted yet and all reads of the stream return nothing. The write was 3 seconds ago by the
 // server's clock. By then, only records that have since come through the stream prove that the
@@ -35,7 +25,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	leases := leases.NewLeases(client, table)
 	must.Do(t, stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)))
 	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
-	store := NewStore(client, table, Options{Watermark: watermarkOf{leases}, StatisticsAge: 5 * time.Second})
+	store := NewStore(client, table, Options{Watermark: leases, StatisticsAge: 5 * time.Second})
 	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
 	written := commenttest.Random(commenttest.Rand(t), "vase")
 	written.Rating, written.Version, written.UpdatedAt = 1, 1, nil

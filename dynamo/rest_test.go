@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -114,7 +115,7 @@ func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 		{func(s *Store) { s.memory.learnFromAnswer("product-0", stats) }, true},
 	} {
 		table := slowFirst{warehouse: &warehouse{comments: comments}}
-		store := NewStore(&table, "comments", Options{Watermark: watermarkOf{}})
+		store := NewStore(&table, "comments", Options{Watermark: (*leases.Leases)(nil)})
 		table.during = func() { row.during(store) }
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "product-0", Filter: comment.Filter{Ratings: []int{1, 2, 3, 4}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20},

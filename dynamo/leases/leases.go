@@ -98,13 +98,15 @@ func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLe
 	return letters, call.Wrap(err, "dead letters of the stream")
 }
 
-// ProcessedUpTo returns the watermark: a time before which every change of the table was processed.
-// known is false if there is none. If the returned state is complete, counts are correct as of that
-// time.
-func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
+// ProcessedUpTo returns the watermark: a time up to which every change of the table is counted. known
+// is false while the statistics may be wrong. It implements dynamo.Watermark.
+func (l *Leases) ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error) {
 	state, leases, err := l.Current(ctx)
-	before, known = stream.ProcessedUpTo(leases)
-	return before, known, state, err
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	upTo, known = stream.ProcessedUpTo(leases)
+	return upTo, known && state.Complete, nil
 }
 
 // Current reads the state and the leases of the current stream. Before the first stream there are

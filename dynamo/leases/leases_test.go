@@ -130,8 +130,8 @@ func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
 		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
-		if before, known, state, err := leases.ProcessedUpTo(t.Context()); known || state.Version != 0 || err != nil {
-			t.Errorf("before anything was read: %s, %v, %+v, %v", before, known, state, err)
+		if upTo, known, err := leases.ProcessedUpTo(t.Context()); known || err != nil {
+			t.Errorf("before anything was read: %s, %v, %v", upTo, known, err)
 		}
 		story.tell(t, leases)
 		there := story.lease
@@ -179,6 +179,34 @@ func TestDamagedState(t *testing.T) {
 		if now, err := l.State(t.Context()); err != nil || now.Version != 1 || now.Label != leaseLabel {
 			t.Errorf("%s: it is %+v, %v", why, now, err)
 		}
+	}
+}
+
+// Statistics are right up to the time that all leases have reached, and only while they are
+// complete.
+func TestWatermark(t *testing.T) {
+	direct, table := newTable(t, dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		label     string
+		complete  bool
+		reached   time.Time
+		wantKnown bool
+	}{
+		{"complete", true, time.Unix(1000, 0).UTC(), true},
+		{"with a gap", false, time.Unix(1000, 0).UTC(), false},
+		{"at the beginning", true, time.Time{}, false},
+	} {
+		l := leases.NewLeases(direct, table)
+		must.Do(t, l.Swap(t.Context(), row.label, stream.Lease{}, stream.Lease{Shard: "s", Counter: 1, CaughtUp: row.reached}))
+		old := must.Get(l.State(t.Context()))(t)
+		must.Do(t, l.SwapState(t.Context(), old, stream.State{Version: old.Version, Label: row.label, Complete: row.complete}))
+		if upTo, known, err := l.ProcessedUpTo(t.Context()); known != row.wantKnown || known && upTo != row.reached || err != nil {
+			t.Errorf("%s: %s, %v, %v", row.label, upTo, known, err)
+		}
+	}
+	broken, _ := faulttest.Under(direct, faulttest.From(1, faulttest.Throttled))
+	if _, known, err := leases.NewLeases(broken, table).ProcessedUpTo(t.Context()); known || err == nil {
+		t.Errorf("of a table that does not answer: %v, %v", known, err)
 	}
 }
 

@@ -441,24 +441,3 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("%+v %s", table.state, diff)
 	}
 }
-
-// Statistics are right up to the time that all leases have reached, and only while they are
-// complete.
-func TestWatermark(t *testing.T) {
-	reached := time.Unix(1000, 0)
-	for _, row := range []struct {
-		table *fakeTable
-		known bool
-		err   bool
-	}{
-		{&fakeTable{state: stream.State{Complete: true}, leases: []stream.Lease{{CaughtUp: reached}}}, true, false},
-		{&fakeTable{leases: []stream.Lease{{CaughtUp: reached}}}, false, false},
-		{&fakeTable{state: stream.State{Complete: true}, leases: []stream.Lease{{}}}, false, false},
-		{&fakeTable{failing: errors.New("broken")}, false, true},
-	} {
-		upTo, known, err := Watermark{row.table}.ProcessedUpTo(t.Context())
-		if known != row.known || known && !upTo.Equal(reached) || (err != nil) != row.err {
-			t.Errorf("%+v: %s, %v, %v", row.table.state, upTo, known, err)
-		}
-	}
-}
