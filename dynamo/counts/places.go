@@ -44,13 +44,20 @@ type leaderPlace struct {
 	row comment.Row
 }
 
-// addLeaderKeys gives an item its place on the leaderboard; none if the count is not above 0.
-func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
+// keys returns the index keys of the place; none if the count is not above 0.
+func (p leaderPlace) keys(shards int) leaderKeys {
 	if p.count <= 0 {
-		return
+		return leaderKeys{}
 	}
-	it[layout.AttrBoard] = layout.Text(leaderPartition(p.language, layout.ShardOf(p.product, shards)))
-	it[layout.AttrPlace] = layout.Text(fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product))
+	partition := leaderPartition(p.language, layout.ShardOf(p.product, shards))
+	return leaderKeys{partition, fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product)}
+}
+
+// addLeaderKeys gives an item its place on the leaderboard, if it has one.
+func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
+	if keys := p.keys(shards); keys != (leaderKeys{}) {
+		it[layout.AttrBoard], it[layout.AttrPlace] = layout.Text(keys.partition), layout.Text(keys.sort)
+	}
 }
 
 func parseLeaderKey(text string) (comment.Leader, error) {
@@ -119,16 +126,11 @@ func leaderKeysOf(it layout.Item) leaderKeys {
 // placesOf returns the places that a product should have on the leaderboards.
 func placesOf(product string, stats comment.Stats, shards int) map[comment.Language]leaderKeys {
 	out := map[comment.Language]leaderKeys{}
-	place := func(language comment.Language) {
-		it := layout.Item{}
-		addLeaderKeys(it, leaderPlace{product: product, language: language, count: bestCount(stats, language)}, shards)
-		if len(it) > 0 {
-			out[language] = leaderKeysOf(it)
+	for _, language := range append(languagesOf(stats), "") {
+		keys := leaderPlace{product: product, language: language, count: bestCount(stats, language)}.keys(shards)
+		if keys != (leaderKeys{}) {
+			out[language] = keys
 		}
-	}
-	place("")
-	for language := range stats {
-		place(language)
 	}
 	return out
 }

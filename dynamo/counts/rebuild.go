@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -121,9 +122,7 @@ type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
 
 // NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
 func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *Rebuilder {
-	if options.Calls < 1 {
-		options.Calls = call.DefaultScanCalls
-	}
+	options.Calls = cmp.Or(options.Calls, call.DefaultScanCalls)
 	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{leases.WorkHeartbeat, secondLook, shardsKnown, lastWords}}
 }
 

@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -75,19 +76,14 @@ func repairOf(seen *examination, after statistics, index pageHead, settings lead
 		}
 	}
 	shared := statistics{others: seen.rows}.shared()
-	if stored := storedNewest(seen.product, after, settings.shards); stored != storedNewest(seen.product, seen.before, settings.shards) {
-		fix.newest = stored
+	if newest := layout.BytesOf(statisticsItem(seen.product, after, settings.shards), attrNewest); !bytes.Equal(newest, layout.BytesOf(seen.before.item, attrNewest)) {
+		fix.newest = string(newest)
 	}
 	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damage != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
 		slices.Contains(slices.Collect(maps.Values(seen.before.stats)), comment.Row{}) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
 	fix.needed = fix.wrong || fix.newest != "" || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
-}
-
-// storedNewest returns the positions of the newest comments as the item of statistics encodes them.
-func storedNewest(product string, s statistics, shards int) string {
-	return string(layout.BytesOf(statisticsItem(product, s, shards), attrNewest))
 }
 
 // transactions returns the transactions of a repair, in order. Each has the condition that the

@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -55,9 +56,7 @@ type Verifier struct {
 
 // NewVerifier makes a verifier of a table, whose keys and indexes must be those of Definition.
 func NewVerifier(client examinerClient, table string, options VerifyOptions) *Verifier {
-	if options.Calls < 1 {
-		options.Calls = call.DefaultScanCalls
-	}
+	options.Calls = cmp.Or(options.Calls, call.DefaultScanCalls)
 	return &Verifier{
 		VerifyOptions: options, examiner: examiner{client: client, table: table, runs: options.Pages},
 		wait: verifyFirst, patience: verifyStream,
