@@ -239,8 +239,8 @@ type misfit struct {
 	marker marker
 	// cell is that of the comment itself; nil if the comment does not exist.
 	cell *comment.Cell
-	// improper holds the attributes of an improper comment, else nil.
-	improper layout.Item
+	// comment is the item of the comment; empty if it does not exist.
+	comment layout.Item
 }
 
 // misfits returns the comments whose markers do not match, by consistent reads of both. It takes at
@@ -257,29 +257,22 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	var out []misfit
 	for _, id := range ids {
 		m := decodeMarker(items[keyOf(markerKey(product, id))])
-		cell, improper := cellIn(items[keyOf(layout.CommentKey(id))], product)
-		if m.damage != nil || !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, marker: m, cell: cell, improper: improper})
+		it := items[keyOf(layout.CommentKey(id))]
+		if cell := cellIn(it, product); m.damage != nil || !sameCell(m.cell, cell) {
+			out = append(out, misfit{id: id, marker: m, cell: cell, comment: it})
 		}
 	}
 	return out, nil
 }
 
 // cellIn returns the cell that a comment is counted in for a product. It is nil when the comment
-// does not exist, is in no list, belongs to another product, or is improper; an improper comment's
-// attributes are returned too.
-func cellIn(it layout.Item, product string) (cell *comment.Cell, improper layout.Item) {
-	if !layout.Listed(it) {
-		return nil, nil
+// does not exist, is in no list, belongs to another product, or is improper.
+func cellIn(it layout.Item, product string) *comment.Cell {
+	if of, err := layout.ProductOf(it); err != nil || of != product || !layout.Listed(it) {
+		return nil
 	}
-	of, err := layout.ProductOf(it)
-	if err != nil || of != product {
-		return nil, nil
-	}
-	if cell, err = cellOf(it); err != nil {
-		return nil, it
-	}
-	return cell, nil
+	cell, _ := cellOf(it) // nil if it is improper
+	return cell
 }
 
 // runsReader reads the page index in the table.

@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
@@ -135,15 +133,9 @@ func TestIndexWhileAllGoesOn(t *testing.T) {
 // sortKeys returns the sort keys in a partition that have a prefix.
 func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix string) (found []string) {
 	t.Helper()
-	output, err := client.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &name, KeyConditionExpression: aws.String("PK = :key"),
-		ExpressionAttributeValues: layout.Item{":key": text(partition)}, ConsistentRead: aws.Bool(true),
-	})
-	must.Do(t, err)
-	for _, it := range output.Items {
-		if sort := layout.NewReader(it).Text("SK"); strings.HasPrefix(sort, prefix) {
-			found = append(found, sort)
-		}
+	for it, err := range call.Items(t.Context(), client, call.PartitionInput(name, text(partition), prefix), partition) {
+		must.Do(t, err)
+		found = append(found, layout.NewReader(it).Text("SK"))
 	}
 	return found
 }

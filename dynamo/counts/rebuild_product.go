@@ -215,7 +215,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			}
 			pending := workload{}
 			for _, m := range found {
-				pending.add(product, standing{ID: m.id, Cell: m.cell, improper: m.improper})
+				pending.add(product, standing{ID: m.id, Cell: m.cell, comment: m.comment})
 				wrong[m.id] = struct{}{}
 			}
 			refused := refusals{}

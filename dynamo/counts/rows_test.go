@@ -37,7 +37,7 @@ func (w *world) apply(standings []standing) {
 	}
 	w.stats = t.after.stats
 	for _, change := range t.markers {
-		w.markers[change.id] = change.after
+		w.markers[change.ID] = change.after
 	}
 }
 
@@ -98,19 +98,6 @@ func (w *world) check(t *rapid.T) {
 		if _, own := w.stats[language]; own {
 			t.Fatalf("%s has a row of its own and shares one", language)
 		}
-	}
-}
-
-// A rebuild gives the rows to the languages with the most comments.
-func TestRowsByUse(t *testing.T) {
-	grid := comment.Stats{}
-	for i, language := range commenttest.ManyLanguages(comment.MaxLanguageRows + 2) {
-		grid[language] = comment.Row{Counts: comment.Counts{0, 0, 0, 0, i + 1}}
-	}
-	got := arranged(grid, nil)
-	want := comment.Stats{"l00": {Counts: comment.Counts{0, 0, 0, 0, 1}}, "l01": {Counts: comment.Counts{0, 0, 0, 0, 2}}}
-	if diff := cmp.Diff(want, got.others); diff != "" || got.stats[comment.OtherLanguages].Counts != (comment.Counts{0, 0, 0, 0, 3}) {
-		t.Errorf("%v share a row: %s", got.stats[comment.OtherLanguages], diff)
 	}
 }
 

@@ -28,8 +28,8 @@ type standing struct {
 	position stream.Position
 	// moved is whether this standing replaces an earlier record with another cell.
 	moved bool
-	// improper holds the attributes of a malformed comment, which is not counted.
-	improper layout.Item
+	// comment is the item of the comment, if that was read; empty if it does not exist.
+	comment layout.Item
 }
 
 // news reports whether a standing changes a marker. A comment whose cell stays the same can still
@@ -103,12 +103,10 @@ type tally struct {
 	mergeDue, emptied bool
 }
 
-// markerChange is a marker before and after a change. If after.looked is set, the comment itself
-// must still be in the cell of after.
+// markerChange is a marker before and after a change by a standing.
 type markerChange struct {
-	id            comment.ID
+	standing
 	before, after marker
-	improper      layout.Item // the attributes of an improper comment, as in the standing
 }
 
 // tallyUp applies the first standings to a ledger, as many as fit into room items of a transaction.
@@ -149,7 +147,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		if m.cell != nil {
 			t.after.leave(*m.cell, s.ID.Position(), s.Cell != nil && s.Cell.Rating == m.cell.Rating)
 		}
-		t.markers = append(t.markers, markerChange{id: s.ID, before: m, after: after, improper: s.improper})
+		t.markers = append(t.markers, markerChange{s, m, after})
 	}
 	t.index(l.page)
 	return t
@@ -164,7 +162,7 @@ func (t *tally) index(head runs.Head) {
 	var moves []runs.Change // from one cell to another
 	for _, c := range t.markers {
 		if !sameCell(c.before.cell, c.after.cell) {
-			moves = append(moves, runs.Change{Position: c.id.Position(), From: c.before.cell, To: c.after.cell})
+			moves = append(moves, runs.Change{Position: c.ID.Position(), From: c.before.cell, To: c.after.cell})
 		}
 	}
 	next, entry := countInHead(head, moves)
@@ -196,32 +194,21 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		}
 	}
 	for _, change := range t.markers {
-		if change.after.looked {
-			writes = append(writes, change.stillSo(table, t.product))
+		if change.looked() {
+			writes = append(writes, change.stillSo(table))
 		}
 		condition, values := change.before.unchanged()
-		writes = append(writes, call.PutIf(table, markerItem(t.product, change.id, change.after, now), condition, values))
+		writes = append(writes, call.PutIf(table, markerItem(t.product, change.ID, change.after, now), condition, values))
 	}
 	return appendEntry(writes, table, t.product, t.entry)
 }
 
-// stillSo returns the condition that a comment is as it was read: of the product and in the cell,
-// or missing, or malformed in the same way.
-func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
-	condition := "attribute_not_exists(" + layout.AttrAll + ") OR " + layout.AttrAll + " <> :p"
-	values := layout.Item{":p": layout.Text(layout.ProductPKPrefix + product)}
-	if c.improper != nil {
-		condition, values = stored{item: c.improper}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
-	}
-	if cell := c.after.cell; cell != nil {
-		values[":l"], values[":r"] = layout.Text(string(cell.Language)), layout.Number(int64(cell.Rating))
-		condition = layout.AttrAll + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r"
-		for _, trait := range comment.AllTraits() {
-			condition += " AND " + layout.TraitExpression(trait, cell.Traits&trait != 0, values)
-		}
-	}
+// stillSo returns the condition that a comment is as it was read, in all that says where it is to be
+// counted.
+func (s standing) stillSo(table string) types.TransactWriteItem {
+	condition, values := stored{item: s.comment}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: aws.String(table), Key: layout.CommentKey(c.id),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		TableName: aws.String(table), Key: layout.CommentKey(s.ID),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
 	}}
 }

@@ -123,29 +123,6 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 	}
 }
 
-// The leaderboard's sort key puts the highest count first, where text would put 9 before 10, and
-// orders equal counts by product.
-func TestLeaderKeys(t *testing.T) {
-	var before string
-	for _, place := range []leaderPlace{{product: "a", count: 100}, {product: "b", count: 100}, {product: "a#b", count: 99}, {product: "z", count: 10}, {product: "ä", count: 10}, {product: "a", count: 9}, {product: "a", count: 1}} {
-		it := layout.Item{}
-		addLeaderKeys(it, place, 4)
-		r := layout.NewReader(it)
-		key := r.Text(layout.AttrPlace)
-		if key <= before {
-			t.Errorf("%v sorts before %s", place, before)
-		}
-		before = key
-		if leader, err := parseLeaderKey(key); err != nil || leader.Product != place.product || leader.Count != place.count {
-			t.Errorf("%q reads as %v, %v", key, leader, err)
-		}
-	}
-	it := layout.Item{}
-	if addLeaderKeys(it, leaderPlace{product: "a"}, 4); len(it) > 0 {
-		t.Errorf("a product without 5 stars has the keys %v", it)
-	}
-}
-
 // Encoding and decoding keep all values.
 func TestCountingItems(t *testing.T) {
 	s := statistics{stats: comment.Stats{"en": {Counts: comment.Counts{1, 2, 3, 4, 5}}, "de": {Counts: comment.Counts{0, 0, 0, 0, 7}}}, changes: 12, hold: hold{owner: "a/b", until: testTime}, head: []byte("head")}
