@@ -381,9 +381,6 @@ func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts
 			keys = append(keys, languageKey(product, language))
 		}
 	}
-	if len(keys) == 0 {
-		return nil
-	}
 	items, err := fetch(ctx, c.client, c.table, keys)
 	for _, it := range items {
 		what := languageOfKey(it)

@@ -233,14 +233,11 @@ func (e examiner) compare(ctx context.Context, seen *examination, tell differ) e
 	}
 }
 
-// misfit is a comment that is not counted in its cell.
+// misfit is a comment that is not counted in its cell: its standing, by a look at the comment, and
+// its marker.
 type misfit struct {
-	id     comment.ID
+	standing
 	marker marker
-	// cell is that of the comment itself; nil if the comment does not exist.
-	cell *comment.Cell
-	// comment is the item of the comment; empty if it does not exist.
-	comment layout.Item
 }
 
 // misfits returns the comments whose markers do not match, by consistent reads of both. It takes at
@@ -259,7 +256,7 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 		m := decodeMarker(items[keyOf(markerKey(product, id))])
 		it := items[keyOf(layout.CommentKey(id))]
 		if cell := cellIn(it, product); m.damage != nil || !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, marker: m, cell: cell, comment: it})
+			out = append(out, misfit{standing{ID: id, Cell: cell, comment: it}, m})
 		}
 	}
 	return out, nil

@@ -167,8 +167,7 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 	}
 	if rc.restless == restlessLooks {
 		rc.restless = 0
-		length := max(holdAtLeast, holdLooks*time.Since(started))
-		return false, r.changeHold(ctx, rc.product, func() hold { return hold{owner: r.owner, until: time.Now().Add(length)} })
+		return false, r.changeHold(ctx, rc.product, max(holdAtLeast, holdLooks*time.Since(started)))
 	}
 	return false, nil
 }
@@ -208,15 +207,15 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			// them.
 			entries := make([]pageindex.Entry, len(found))
 			for i, m := range found {
-				entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.marker.entryPosition()}
+				entries[i] = pageindex.Entry{Product: product, Position: m.ID.Position(), Cell: m.Cell, Follows: m.marker.entryPosition()}
 			}
 			if err := apply(ctx, r.feed, entries); err != nil {
 				return false, err
 			}
 			pending := workload{}
 			for _, m := range found {
-				pending.add(product, standing{ID: m.id, Cell: m.cell, comment: m.comment})
-				wrong[m.id] = struct{}{}
+				pending.add(product, m.standing)
+				wrong[m.ID] = struct{}{}
 			}
 			refused := refusals{}
 			further, err = r.counter.round(ctx, pending, refused, false)
@@ -228,7 +227,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 				ids = append(ids, s.ID)
 			}
 			if errors.Is(err, errHeld) { // by an interrupted rebuild
-				err = errors.Join(err, r.changeHold(ctx, product, func() hold { return hold{} }))
+				err = errors.Join(err, r.changeHold(ctx, product, 0))
 			}
 			return further, err
 		})
@@ -317,15 +316,17 @@ func (rc *recount) arrange(seen *examination) (after statistics, sure bool) {
 }
 
 // changeHold makes other processes wait before they count a product, so that its markers can be
-// added up. The zero hold releases them. If this rebuild ends, the hold expires.
-func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
+// added up. A length of 0 releases them. If this rebuild ends, the hold expires.
+func (r *recounter) changeHold(ctx context.Context, product string, length time.Duration) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)
 		if err != nil || now.changes == 0 { // missing: others may create them
 			return false, err
 		}
 		condition, values := now.unchanged()
-		now.hold = to()
+		if now.hold = (hold{}); length > 0 {
+			now.hold = hold{owner: r.owner, until: time.Now().Add(length)}
+		}
 		return false, call.Transact(ctx, r.transactor, []types.TransactWriteItem{
 			call.PutIf(r.table, statisticsItem(product, now, r.settings.shards), condition, values),
 			r.settings.guard(r.table, product),

@@ -148,12 +148,12 @@ func (m misfit) drift(product string) Drift {
 	switch {
 	case m.marker.damage != nil:
 		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.marker.damage.Error()}
-	case m.cell == nil:
-		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, but is not in the lists of the product", m.id, layout.CellText(*m.marker.cell))}
+	case m.Cell == nil:
+		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, but is not in the lists of the product", m.ID, layout.CellText(*m.marker.cell))}
 	case m.marker.cell == nil:
-		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, but is not counted", m.id, layout.CellText(*m.cell))}
+		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, but is not counted", m.ID, layout.CellText(*m.Cell))}
 	}
-	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.id, layout.CellText(*m.cell), layout.CellText(*m.marker.cell))}
+	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is %s, but is counted as %s", m.ID, layout.CellText(*m.Cell), layout.CellText(*m.marker.cell))}
 }
 
 func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
