@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
@@ -86,4 +89,40 @@ func idOfMarker(sortKey string) (comment.ID, error) {
 // unchanged returns the condition that a marker is as it was read.
 func (m marker) unchanged() (condition string, values layout.Item) {
 	return m.asRead(layout.AttrCell, attrPosition, attrSource)
+}
+
+// standing says how a comment should be counted.
+type standing struct {
+	ID comment.ID
+	// Cell is nil for a comment that does not exist.
+	Cell *comment.Cell
+	// position is that of the record with this standing; empty if the comment itself was read. In
+	// that case the transaction checks that the comment is still as it was read.
+	position stream.Position
+	// moved is whether this standing replaces an earlier record with another cell.
+	moved bool
+	// comment is the item of the comment, if that was read; empty if it does not exist.
+	comment layout.Item
+}
+
+// news reports whether a standing changes a marker. A comment whose cell stays the same can still
+// be news, in two cases. If the standing replaces an earlier record with another cell, a late
+// reader that replays that record must be rejected. The first record after a look is news, because
+// the look may have seen the state of that record or of a later one.
+func (s standing) news(m marker) bool {
+	overtaken := !s.looked() && s.position <= m.position // by the marker, which includes this record or a later one
+	return !overtaken && (s.moved || m.damage != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
+}
+
+// looked reports whether the comment itself was read.
+func (s standing) looked() bool { return s.position == "" }
+
+// stillSo returns the condition that a comment is as it was read, in all that says where it is to be
+// counted.
+func (s standing) stillSo(table string) types.TransactWriteItem {
+	condition, values := stored{item: s.comment}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(table), Key: layout.CommentKey(s.ID),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
+	}}
 }

@@ -4,45 +4,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/pageindex/runs"
-	"github.com/talkback/talkback/stream"
 )
 
 // maxItemsPerTransaction is DynamoDB's limit.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 const maxItemsPerTransaction = 100
-
-// standing says how a comment should be counted.
-type standing struct {
-	ID comment.ID
-	// Cell is nil for a comment that does not exist.
-	Cell *comment.Cell
-	// position is that of the record with this standing; empty if the comment itself was read. In
-	// that case the transaction checks that the comment is still as it was read.
-	position stream.Position
-	// moved is whether this standing replaces an earlier record with another cell.
-	moved bool
-	// comment is the item of the comment, if that was read; empty if it does not exist.
-	comment layout.Item
-}
-
-// news reports whether a standing changes a marker. A comment whose cell stays the same can still
-// be news, in two cases. If the standing replaces an earlier record with another cell, a late
-// reader that replays that record must be rejected. The first record after a look is news, because
-// the look may have seen the state of that record or of a later one.
-func (s standing) news(m marker) bool {
-	overtaken := !s.looked() && s.position <= m.position // by the marker, which includes this record or a later one
-	return !overtaken && (s.moved || m.damage != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
-}
-
-// looked reports whether the comment itself was read.
-func (s standing) looked() bool { return s.position == "" }
 
 // ledger has everything that was read from the table for counting a product.
 type ledger struct {
@@ -201,14 +173,4 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		writes = append(writes, call.PutIf(table, markerItem(t.product, change.ID, change.after, now), condition, values))
 	}
 	return appendEntry(writes, table, t.product, t.entry)
-}
-
-// stillSo returns the condition that a comment is as it was read, in all that says where it is to be
-// counted.
-func (s standing) stillSo(table string) types.TransactWriteItem {
-	condition, values := stored{item: s.comment}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: aws.String(table), Key: layout.CommentKey(s.ID),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
-	}}
 }
