@@ -136,7 +136,7 @@ func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 
 // CreatedAt returns when the comment was written, in UTC to the millisecond. The ID holds this
 // time.
-func (c Comment) CreatedAt() time.Time { return c.ID.time() }
+func (c Comment) CreatedAt() time.Time { return c.ID.Position().Time() }
 
 // Votes are the votes about a comment, as answers show them.
 type Votes struct {

@@ -2,6 +2,7 @@ package comment
 
 import (
 	"bytes"
+	"encoding/base32"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -21,26 +22,13 @@ var MaxPosition = Position{
 const (
 	positionLength = 26
 	timeBytes      = 6
-	timeDigits     = 10 // 50 bits, 2 more than timeBytes; these are always zero
-	// digits are the digits of a ULID, 5 bits each. The highest 2 bits of the first digit are always
-	// zero.
-	digits     = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	digitBits  = 5
-	firstDigit = 7 // at most
+	// Behind extraBytes zeros, the last 26 of 32 digits are the ULID. padding has those before it.
+	extraBytes = 4
+	padding    = "000000"
 )
 
-// digitValues maps each digit to its value, and other characters to noDigit.
-var digitValues = func() (values [256]byte) {
-	for c := range values {
-		values[c] = noDigit
-	}
-	for value, c := range []byte(digits) {
-		values[c] = byte(value)
-	}
-	return values
-}()
-
-const noDigit = 255
+// digits are the digits of a ULID, 5 bits each.
+var digits = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // FirstAt returns the lowest position of the millisecond of t, with the year 1970 as the earliest
 // and 10889 as the latest.
@@ -62,54 +50,28 @@ func PositionAt(t time.Time, distinct [10]byte) Position {
 
 // ParsePosition reads the 26 characters that String writes: the canonical, upper-case text of a
 // ULID.
-func ParsePosition(text string) (Position, error) {
-	if !isULID(text) {
+func ParsePosition(text string) (p Position, err error) {
+	if !p.read(text) {
 		return Position{}, Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
 	}
-	high := number(text[:positionLength/2])
-	middle := digitValues[text[positionLength/2]]
-	low := number(text[positionLength/2:])
-	var p Position
-	binary.BigEndian.PutUint64(p[:8], high<<1|uint64(middle>>(digitBits-1)))
-	binary.BigEndian.PutUint64(p[8:], low)
 	return p, nil
 }
 
-// number returns the lowest 64 bits of the number that text spells. The first 13 digits of a ULID
-// fit; of the last 13, the highest bit is dropped.
-func number(text string) (value uint64) {
-	for i := range len(text) {
-		value = value<<digitBits | uint64(digitValues[text[i]])
-	}
-	return value
-}
-
-// isULID reports whether a text is the canonical one of a ULID.
-func isULID(text string) bool {
-	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
+// read sets the position to that of a text, and reports whether the text is the canonical one of a
+// ULID.
+func (p *Position) read(text string) bool {
+	if len(text) != positionLength {
 		return false
 	}
-	all := byte(0)
-	for i := range len(text) {
-		all |= digitValues[text[i]]
-	}
-	return all < 1<<digitBits
+	var wide [extraBytes + len(p)]byte
+	n, err := digits.Decode(wide[:], []byte(padding+text))
+	copy(p[:], wide[extraBytes:])
+	return err == nil && n == len(wide) && [extraBytes]byte(wide[:]) == [extraBytes]byte{} // fewer bytes if it skips a line break
 }
 
 // String returns the 26 characters of the ULID.
 func (p Position) String() string {
-	text := p.text()
-	return string(text[:])
-}
-
-func (p Position) text() (text [positionLength]byte) {
-	high, low := binary.BigEndian.Uint64(p[:8]), binary.BigEndian.Uint64(p[8:])
-	for i := positionLength - 1; i >= 0; i-- {
-		text[i] = digits[low%(1<<digitBits)]
-		low = low>>digitBits | high<<(64-digitBits)
-		high >>= digitBits
-	}
-	return text
+	return digits.EncodeToString(append(make([]byte, extraBytes), p[:]...))[len(padding):]
 }
 
 // Time returns the millisecond of the position, in UTC.
@@ -156,10 +118,7 @@ type ID string
 const IDPrefix = "c_"
 
 // IDOf returns the ID of the comment at p.
-func IDOf(p Position) ID {
-	text := p.text()
-	return ID(IDPrefix + string(text[:]))
-}
+func IDOf(p Position) ID { return ID(IDPrefix + p.String()) }
 
 // IsID reports whether an ID is that of a comment, not of a product. The comment may not exist, and
 // the ID may be malformed.
@@ -170,7 +129,7 @@ func ParseID(text string) (ID, error) {
 	if !IsID(text) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, IDPrefix)
 	}
-	if !isULID(text[len(IDPrefix):]) {
+	if !new(Position).read(text[len(IDPrefix):]) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: after %q comes a ULID, 26 characters 0-9 A-Z without I, L, O, U", text, IDPrefix)
 	}
 	return ID(text), nil
@@ -178,20 +137,9 @@ func ParseID(text string) (ID, error) {
 
 // Position returns the place of the comment in every list. For a malformed ID, which ParseID and
 // IDOf do not return, it is the zero Position.
-func (id ID) Position() Position {
-	p, err := ParsePosition(strings.TrimPrefix(string(id), IDPrefix))
-	if err != nil {
+func (id ID) Position() (p Position) {
+	if !p.read(strings.TrimPrefix(string(id), IDPrefix)) {
 		return Position{}
 	}
 	return p
-}
-
-// time returns the time of the Position without reading the digits behind it. For a malformed ID
-// the time is arbitrary.
-func (id ID) time() time.Time {
-	text := strings.TrimPrefix(string(id), IDPrefix)
-	if len(text) != positionLength {
-		return Position{}.Time()
-	}
-	return time.UnixMilli(int64(number(text[:timeDigits]))).UTC()
 }
