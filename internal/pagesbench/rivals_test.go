@@ -23,7 +23,7 @@ const farthest = 1000
 type walker struct{ store *dynamo.Store }
 
 func newWalker(t *testing.T, comments []comment.Comment) walker {
-	table := must.Get(planbench.NewTable(t.Context(), comments))(t)
+	table := planbench.NewTable(comments)
 	stats := comment.Stats{}
 	for _, c := range comments {
 		stats.Add(c.Cell(), 1)

@@ -62,7 +62,7 @@ func TestPagesOfLargeComments(t *testing.T) {
 		comments[i].Text = commenttest.Large(r, "", 12<<10+r.IntN(12<<10)).Text
 		comments[i].Rating = 1 + r.IntN(comment.MaxRating)
 	}
-	p := must.Get(NewProduct(t.Context(), commenttest.Voted(r, comments)))(t)
+	p := must.Get(NewProduct(commenttest.Voted(r, comments)))(t)
 	dated := comment.Filter{CreatedAfter: new(comments[len(comments)/2].CreatedAt())}
 	for _, q := range []comment.Query{
 		{Order: comment.HighestRated, Slice: comment.Slice{Size: 1}},
@@ -107,7 +107,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 			comments[i].Language = manyTongues[i/250]
 		}
 	}
-	p := must.Get(NewProduct(t.Context(), comments))(t)
+	p := must.Get(NewProduct(comments))(t)
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
 	store := p.table.Store(knowing(planner.Knowledge{Stats: nothingElse(q.Filter)}))
 	attempts := func() (residual int) {
@@ -220,7 +220,7 @@ func (h hostility) product(t *rapid.T) *Product {
 			comments[i].Verified = r.IntN(2) == 0
 		}
 	}
-	return must.Get(NewProduct(t.Context(), comments))(t)
+	return must.Get(NewProduct(comments))(t)
 }
 
 // manyTongues are a hundred languages without English.

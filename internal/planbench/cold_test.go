@@ -31,7 +31,7 @@ func coldAverages(t *testing.T, products [][]comment.Comment) []Average {
 	t.Helper()
 	var summary Summary
 	for i, comments := range products {
-		p := must.Get(NewProduct(t.Context(), comments))(t)
+		p := must.Get(NewProduct(comments))(t)
 		var rows []Row
 		for n, v := range p.visits(PageSize) {
 			if (n+i)%4 > 0 {

@@ -2,7 +2,6 @@ package planbench
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,14 +26,11 @@ type Product struct {
 }
 
 // NewProduct returns a product with comments, in any order and at different positions.
-func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, error) {
+func NewProduct(comments []comment.Comment) (*Product, error) {
 	if len(comments) == 0 {
 		return nil, errors.New("a product without comments has no pages to measure")
 	}
-	table, err := NewTable(ctx, comments)
-	if err != nil {
-		return nil, err
-	}
+	table := NewTable(comments)
 	p := &Product{id: comments[0].ProductID, comments: slices.Clone(comments), stats: comment.Stats{}, table: table}
 	slices.SortFunc(p.comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
 	for _, c := range p.comments {

@@ -11,6 +11,6 @@
 // ledger.go and foresight.go the least that any way can cost. measure.go runs them all, set.go for
 // many products. summary.go takes averages, and report.go and plot.go write them down.
 //
-// Reads are answered from memory by table.go, query.go and store.go, which tests compare with real
+// Reads are answered from memory by table.go and query.go, which tests compare with real
 // engines. So a page takes microseconds. No measurement is a time.
 package planbench

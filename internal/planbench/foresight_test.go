@@ -24,7 +24,7 @@ func tiny(t *rapid.T) *Product {
 		c.Text = words(r, 1+r.IntN(6000))
 		comments = append(comments, c)
 	}
-	return must.Get(NewProduct(t.Context(), comments))(t)
+	return must.Get(NewProduct(comments))(t)
 }
 
 // Foresight equals the minimum over every assignment of cells to partitions, and no plan costs

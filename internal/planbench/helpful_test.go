@@ -27,7 +27,7 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 			c.Votes = c.ImportedVotes
 		}
 	}
-	p := must.Get(NewProduct(t.Context(), comments))(t)
+	p := must.Get(NewProduct(comments))(t)
 	indexes[p] = p.index(t)
 	return p
 }

@@ -22,7 +22,7 @@ type account struct {
 func newLedger(table *Table, product string, comments []comment.Comment, stats comment.Stats) ledger {
 	numbers := make(map[string]int, len(comments))
 	for number, c := range comments {
-		numbers[sortKeyOf(c.ID.Position())] = number
+		numbers[layout.SortKeyOf(c.ID.Position())] = number
 	}
 	l := ledger{}
 	open := func(partition layout.Partition) {

@@ -37,7 +37,7 @@ func measureLists(ctx context.Context, comments []comment.Comment) ([][]Row, err
 				comments[i].ImportedVotes = comments[i].Votes
 			}
 		}
-		p, err := NewProduct(ctx, comments)
+		p, err := NewProduct(comments)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (p *Product) along(languages []comment.Language, numbers []int) float64 {
 func (p *Product) foreseeTrait(v visit) float64 {
 	page, ids := v.needed(), 0.0
 	for _, number := range page {
-		ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)["PK"])].bytes)
+		ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)[layout.AttrPK])].bytes)
 	}
 	return min(ids, p.along(v.query.Filter.Languages, page))
 }

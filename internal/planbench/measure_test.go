@@ -28,7 +28,7 @@ const mostDearer = 1.25
 func TestPlansAreNearForesight(t *testing.T) {
 	var summary Summary
 	for _, count := range []int{800, 3000} {
-		p := must.Get(NewProduct(t.Context(), Generate(count, 1)))(t)
+		p := must.Get(NewProduct(Generate(count, 1)))(t)
 		rows := must.Get(Measure(t.Context(), p, PageSize))(t)
 		summary.Add(Set{1, count}, rows)
 	}

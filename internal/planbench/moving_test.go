@@ -30,10 +30,10 @@ func TestPagesThatMove(t *testing.T) {
 // growing returns a product at several moments. Between two moments the product gets each comments.
 func growing(t *testing.T, moments, each int) []*Product {
 	t.Helper()
-	whole := must.Get(NewProduct(t.Context(), Generate(500, 1)))(t)
+	whole := must.Get(NewProduct(Generate(500, 1)))(t)
 	var out []*Product
 	for left := (moments - 1) * each; len(out) < moments; left -= each {
-		p := must.Get(NewProduct(t.Context(), whole.comments[left:]))(t)
+		p := must.Get(NewProduct(whole.comments[left:]))(t)
 		out = append(out, p)
 	}
 	return out

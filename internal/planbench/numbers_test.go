@@ -192,7 +192,7 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	for i := range comments {
 		comments[i].Text = words(r, 100)
 	}
-	p := must.Get(NewProduct(t.Context(), comments))(t)
+	p := must.Get(NewProduct(comments))(t)
 	index := p.index(t)
 	held := func(slice comment.Slice) int {
 		pool := usage.NewPool(1 << 40)

@@ -3,7 +3,6 @@ package planbench
 import (
 	"context"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,19 +10,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
-const (
-	// unitBytes is the number of bytes that half a read unit reads, eventually consistently.
-	unitBytes = 4 << 10
-	// answerBytes ends a call early, whatever its limit.
-	answerBytes = 1 << 20
-)
+// answerBytes ends a call early, whatever its limit.
+const answerBytes = 1 << 20
 
 // parsedQuery is the input of a Query, parsed.
 type parsedQuery struct {
-	index     *index
-	partition string
+	index     layout.Index
+	partition []entry
 	low, high string // bounds of the sort key, both included; empty for none
 	after     string // the sort key to continue after, empty at the beginning
 	ascending bool
@@ -33,7 +30,7 @@ type parsedQuery struct {
 }
 
 // condition reports whether an item is kept.
-type condition func(item) bool
+type condition func(layout.Item) bool
 
 // The expressions of calls that read lists. A name of a value begins with a colon.
 var (
@@ -46,7 +43,7 @@ var (
 // Query answers as DynamoDB does. The limit counts scanned items, not returned ones. Each call pays
 // for all scanned bytes, rounded up once. If the limit or a megabyte ends the answer, it says where
 // to continue. Query refuses calls in a form that lists do not use.
-func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -66,7 +63,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 			out.Items = append(out.Items, pick(e.item, q.shown...))
 		}
 		if n+1 == q.limit || bytes >= answerBytes {
-			out.LastEvaluatedKey = pick(e.item, q.index.partitionKey, q.index.sortKey, "PK", "SK")
+			out.LastEvaluatedKey = pick(e.item, q.index.PartitionAttr(), q.index.SortAttr(), layout.AttrPK, layout.AttrSK)
 			break
 		}
 	}
@@ -76,20 +73,18 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 }
 
 func (t *Table) understand(in *dynamodb.QueryInput) (q parsedQuery, err error) {
-	q = parsedQuery{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
+	q = parsedQuery{index: layout.Index(aws.ToString(in.IndexName)), limit: int(aws.ToInt32(in.Limit))}
 	key := keyExpression.FindStringSubmatch(aws.ToString(in.KeyConditionExpression))
-	if q.index == nil || q.limit == 0 || key == nil || key[1] != q.index.partitionKey || key[3] != "" && key[3] != q.index.sortKey {
+	if t.indexes[q.index] == nil || q.limit == 0 || key == nil || key[1] != q.index.PartitionAttr() || key[3] != "" && key[3] != q.index.SortAttr() {
 		return q, fmt.Errorf("a table in memory does not know how to answer %s of index %q with limit %d",
 			aws.ToString(in.KeyConditionExpression), aws.ToString(in.IndexName), q.limit)
 	}
 	value := func(name string) string { return text(in.ExpressionAttributeValues[name]) }
-	q.partition = value(key[2])
+	q.partition = t.indexes[q.index][value(key[2])]
 	q.low, q.high = value(key[4]+key[6]), value(key[5]+key[7])
-	q.after = text(in.ExclusiveStartKey[q.index.sortKey])
+	q.after = text(in.ExclusiveStartKey[q.index.SortAttr()])
 	q.ascending = in.ScanIndexForward == nil || *in.ScanIndexForward
-	if q.shown = q.index.carried; in.ProjectionExpression != nil {
-		q.shown = strings.Split(*in.ProjectionExpression, ",")
-	}
+	q.shown = strings.Split(aws.ToString(in.ProjectionExpression), ",")
 	q.filter, err = conditions(aws.ToString(in.FilterExpression), value)
 	return q, err
 }
@@ -103,10 +98,10 @@ func conditions(expression string, value func(name string) string) ([]condition,
 	for _, part := range strings.Split(expression, " AND ") {
 		if trait := traitExpression.FindStringSubmatch(part); trait != nil {
 			wanted, has := value(trait[3]), trait[1] == ""
-			out = append(out, func(it item) bool { return strings.Contains(text(it[trait[2]]), wanted) == has })
+			out = append(out, func(it layout.Item) bool { return strings.Contains(text(it[trait[2]]), wanted) == has })
 		} else if date := dateExpression.FindStringSubmatch(part); date != nil {
 			bound := value(date[3])
-			out = append(out, func(it item) bool {
+			out = append(out, func(it layout.Item) bool {
 				at := text(it[date[1]])
 				return at == bound || (at > bound) == (date[2] == ">")
 			})
@@ -115,7 +110,7 @@ func conditions(expression string, value func(name string) string) ([]condition,
 			for name := range strings.SplitSeq(in[2], ",") {
 				values = append(values, value(name))
 			}
-			out = append(out, func(it item) bool { return slices.Contains(values, text(it[in[1]])) })
+			out = append(out, func(it layout.Item) bool { return slices.Contains(values, text(it[in[1]])) })
 		} else {
 			return nil, fmt.Errorf("a table in memory does not know the filter %s", part)
 		}
@@ -125,22 +120,17 @@ func conditions(expression string, value func(name string) string) ([]condition,
 
 // span returns the requested part of a partition, ascending.
 func (q parsedQuery) span() []entry {
-	entries := q.index.partitions[q.partition]
-	from := 0
-	if q.low != "" {
-		from = firstFrom(entries, q.low)
-	}
-	to := len(entries)
+	from, to := firstFrom(q.partition, q.low), len(q.partition)
 	if q.high != "" {
-		to = firstFrom(entries, q.high+"\x00")
+		to = firstFrom(q.partition, q.high+"\x00")
 	}
 	if q.after != "" && q.ascending {
-		from = max(from, firstFrom(entries, q.after+"\x00"))
+		from = max(from, firstFrom(q.partition, q.after+"\x00"))
 	}
 	if q.after != "" && !q.ascending {
-		to = min(to, firstFrom(entries, q.after))
+		to = min(to, firstFrom(q.partition, q.after))
 	}
-	return entries[min(from, to):to]
+	return q.partition[min(from, to):to]
 }
 
 // firstFrom returns the index of the first entry at or above a sort key.
@@ -149,13 +139,13 @@ func firstFrom(entries []entry, sort string) int {
 	return i
 }
 
-func (q parsedQuery) keeps(it item) bool {
+func (q parsedQuery) keeps(it layout.Item) bool {
 	return !slices.ContainsFunc(q.filter, func(keeps condition) bool { return !keeps(it) })
 }
 
 // pick returns an item with only some of its attributes.
-func pick(it item, names ...string) item {
-	out := make(item, len(names))
+func pick(it layout.Item, names ...string) layout.Item {
+	out := make(layout.Item, len(names))
 	for _, name := range names {
 		if value := it[name]; value != nil {
 			out[name] = value
@@ -165,11 +155,11 @@ func pick(it item, names ...string) item {
 }
 
 // BatchGetItem answers as DynamoDB does. Each item is rounded up by itself.
-func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
-	out, total := &dynamodb.BatchGetItemOutput{Responses: map[string][]item{}}, 0.0
+func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, total := &dynamodb.BatchGetItemOutput{Responses: map[string][]layout.Item{}}, 0.0
 	want := in.RequestItems[tableName]
 	for _, key := range want.Keys {
-		e := t.comments[text(key["PK"])]
+		e := t.comments[text(key[layout.AttrPK])]
 		each := units(e.bytes)
 		if aws.ToBool(want.ConsistentRead) {
 			each *= 2
@@ -184,4 +174,4 @@ func (t *Table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 
 // units returns the read units of one eventually consistent call that scans the given bytes. A call
 // that finds nothing costs as much as the smallest.
-func units(bytes int) float64 { return max(1, math.Ceil(float64(bytes)/unitBytes)) / 2 }
+func units(bytes int) float64 { return layout.EventualUnits(max(1, bytes)) }

@@ -75,7 +75,7 @@ func withRareTraits(t rapid.TB, spread string) *Product {
 			c.Language = "fi"
 		}
 	}
-	p := must.Get(NewProduct(context.Background(), comments))(t)
+	p := must.Get(NewProduct(comments))(t)
 	traited[spread], indexes[p] = p, p.index(t)
 	return p
 }

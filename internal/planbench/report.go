@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 )
 
 // WriteCSV writes averages as comma-separated values, one line each below a header. It writes any
@@ -57,37 +56,4 @@ func numberOrAny(n int) string {
 		return "any"
 	}
 	return strconv.Itoa(n)
-}
-
-// WriteTable writes averages for people.
-func WriteTable(w io.Writer, averages []Average) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	var last Group
-	for _, a := range averages {
-		heading := a.Group
-		heading.Ratings, heading.Page = 0, min(a.Page, 1)
-		if heading != last {
-			fmt.Fprintf(out, "\n%s\t\t\t\t\t\t\t\t\t\n", heading.text())
-			fmt.Fprintf(out, "ratings\tpage\tway\tpages\titems/shown\tunits/page\tqueries/page\tone wave\tmost waves\tx foresight\t\n")
-		}
-		last = heading
-		fmt.Fprintf(out, "%s\t%s\t%v\t%d\t", numberOrAny(a.Ratings), numberOrAny(a.Page), a.Way, a.Pages)
-		for _, figure := range a.figures() {
-			fmt.Fprintf(out, "%s\t", figure)
-		}
-		fmt.Fprintln(out)
-	}
-	return out.Flush()
-}
-
-// text describes what the pages of a group have in common, other than ratings and page.
-func (g Group) text() string {
-	text := fmt.Sprintf("%d comments, languages: %s", g.Comments, g.Languages)
-	if g.Products > 1 {
-		text = fmt.Sprintf("%d products, weight: %s, comments of a product: %s, %s", g.Products, g.Weight, g.sizeText(), text)
-	}
-	if g.Walk != EachPage {
-		text += ", " + g.Walk.String()
-	}
-	return text
 }

@@ -46,7 +46,7 @@ func SetOf(products [][]comment.Comment) Set {
 
 // measureAll returns the pages of one product, for each walk.
 func measureAll(ctx context.Context, comments []comment.Comment) ([][]Row, error) {
-	p, err := NewProduct(ctx, comments)
+	p, err := NewProduct(comments)
 	if err != nil {
 		return nil, err
 	}

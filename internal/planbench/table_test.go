@@ -38,7 +38,7 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 	for i := range comments {
 		comments[i].Text += fmt.Sprintf("%*d", r.IntN(2000), i)
 	}
-	memory := must.Get(NewTable(t.Context(), comments))(t)
+	memory := NewTable(comments)
 	inputs := make([]*dynamodb.QueryInput, commenttest.Times(100, 400)) // for each engine
 	for i := range inputs {
 		inputs[i] = anyCall(r, comments)
@@ -123,7 +123,7 @@ func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 // A call that the table does not support is refused, so that no measurement relies on a wrong
 // answer.
 func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
-	table := must.Get(NewTable(t.Context(), Generate(3, 1)))(t)
+	table := NewTable(Generate(3, 1))
 	for _, row := range []struct {
 		why    string
 		change func(*dynamodb.QueryInput)
@@ -154,7 +154,7 @@ func TestTableEndsAnAnswerAfterAMegabyte(t *testing.T) {
 	for i := range comments {
 		comments[i].Text = commenttest.Large(random, "", 255<<10).Text
 	}
-	table := must.Get(NewTable(t.Context(), comments))(t)
+	table := NewTable(comments)
 	in := plainInput(layout.Partition{Index: layout.All}, generatedProduct, comment.Filter{Languages: []comment.Language{"xx"}}, nil, 100)
 	for _, looked := range []int32{5, 3} {
 		out, err := table.Query(t.Context(), in)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -173,7 +171,7 @@ func (p *Product) simply(ctx context.Context, q comment.Query, sources []source)
 			cost.Items += int(out.ScannedCount)
 			cost.Units += *out.ConsumedCapacity.CapacityUnits
 			for _, it := range out.Items {
-				found = append(found, text(it[attrSort]))
+				found = append(found, text(it[layout.AttrPK]))
 			}
 			if len(found) >= enough || out.LastEvaluatedKey == nil {
 				break
@@ -188,12 +186,12 @@ func (p *Product) simply(ctx context.Context, q comment.Query, sources []source)
 func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
-	if q.Slice.After != nil && len(found) > 0 && found[0] == sortKeyOf(q.Slice.After.Position) {
+	if q.Slice.After != nil && len(found) > 0 && found[0] == layout.SortKeyOf(q.Slice.After.Position) {
 		found = found[1:]
 	}
 	var shown []comment.ID
 	for _, sort := range found[:min(q.Slice.Size, len(found))] {
-		position, err := comment.ParsePosition(strings.TrimPrefix(sort, sortPrefix))
+		position, err := layout.PositionOfKey(sort)
 		if err != nil {
 			panic("planbench: " + err.Error()) // the table consists of comments
 		}
@@ -202,56 +200,26 @@ func shownOf(q comment.Query, found []string) []comment.ID {
 	return shown
 }
 
-// Attributes of the table that the simple ways use.
-const (
-	attrSort     = "PK"
-	attrLanguage = "l"
-	attrRating   = "r"
-)
-
 // plainInput returns a call for the newest comments of a partition, from a position downwards.
 func plainInput(partition layout.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
-	values := item{":p": &types.AttributeValueMemberS{Value: partition.Key(product)}}
-	key := partitionKeys[partition.Index] + " = :p"
+	values := layout.Item{":p": layout.Text(partition.Key(product))}
+	key := partition.Index.PartitionAttr() + " = :p"
 	if from != nil {
-		key += " AND " + attrSort + " <= :from"
-		values[":from"] = &types.AttributeValueMemberS{Value: sortKeyOf(*from)}
+		key += " AND " + layout.AttrPK + " <= :from"
+		values[":from"] = layout.Text(layout.SortKeyOf(*from))
 	}
 	in := &dynamodb.QueryInput{
 		TableName:                 aws.String(tableName),
 		IndexName:                 aws.String(string(partition.Index)),
 		KeyConditionExpression:    aws.String(key),
 		ExpressionAttributeValues: values,
+		ProjectionExpression:      aws.String(layout.ListProjection(true)),
 		ScanIndexForward:          aws.Bool(false),
 		Limit:                     aws.Int32(int32(limit)),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
-	var conditions, languages, ratings []string
-	for i, language := range keep.Languages {
-		languages = append(languages, fmt.Sprint(":language", i))
-		values[languages[i]] = &types.AttributeValueMemberS{Value: string(language)}
-	}
-	if len(languages) > 0 {
-		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(languages, ",")+")")
-	}
-	for i, rating := range keep.Ratings {
-		ratings = append(ratings, fmt.Sprint(":rating", i))
-		values[ratings[i]] = &types.AttributeValueMemberN{Value: strconv.Itoa(rating)}
-	}
-	if len(ratings) > 0 {
-		conditions = append(conditions, attrRating+" IN ("+strings.Join(ratings, ",")+")")
-	}
-	if len(conditions) > 0 {
-		in.FilterExpression = aws.String(strings.Join(conditions, " AND "))
+	if filter := layout.FilterExpression(keep.Conditions(), values); filter != "" {
+		in.FilterExpression = aws.String(filter)
 	}
 	return in
 }
-
-// partitionKeys has the partition key attributes of the indexes.
-var partitionKeys = func() map[layout.Index]string {
-	keys := map[layout.Index]string{}
-	for _, gsi := range layout.Definition(tableName).GlobalSecondaryIndexes {
-		keys[layout.Index(*gsi.IndexName)] = *gsi.KeySchema[0].AttributeName
-	}
-	return keys
-}()

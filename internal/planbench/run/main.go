@@ -49,7 +49,7 @@ func parse(args []string) (settings, error) {
 	flags.IntVar(&s.products, "products", 2000, "how many products to generate as a catalogue")
 	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate on one product, one measurement each")
 	flags.Uint64Var(&s.seed, "seed", 1, "of the generated comments")
-	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg")
+	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg; none: print the table")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sets, err := s.sets(out)
+	sets, err := s.sets()
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	averages := summary.Averages()
-	if err := planbench.WriteTable(out, averages); err != nil || s.out == "" {
-		return err
+	if s.out == "" {
+		return planbench.WriteCSV(out, averages)
 	}
 	var table bytes.Buffer
 	if err := planbench.WriteCSV(&table, averages); err != nil {
@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // sets returns the products to measure, by the sets that averages are taken over.
-func (s settings) sets(out io.Writer) ([][][]comment.Comment, error) {
+func (s settings) sets() ([][][]comment.Comment, error) {
 	if s.file.File == "" {
 		var sets [][][]comment.Comment // a catalogue, and lone products
 		if s.products > 0 {
@@ -122,6 +122,5 @@ func (s settings) sets(out io.Writer) ([][][]comment.Comment, error) {
 	if len(products) == 0 {
 		return nil, fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
 	}
-	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, planbench.SetOf(products).Comments)
 	return [][][]comment.Comment{products}, nil
 }
