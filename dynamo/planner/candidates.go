@@ -35,50 +35,16 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 	return e
 }
 
-// choice is a chosen candidate with the limits of its parts. It is immutable.
-type choice struct {
-	candidate Candidate
-	limits    []int
-	estimator *estimator // prices the other candidates on demand
-}
-
-// choose returns the best candidate, and the limits of its first calls. It stops pricing another
-// one as soon as that is dearer.
-func (e *estimator) choose() choice {
-	best := Candidate{Price: math.Inf(1)}
-	for _, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
-		if e.needless(one.Name) {
-			continue
-		}
-		one.Units, one.Price = e.estimate(one.Cover, best.Price)
-		if best.Cover == nil || e.compare(one, best) <= 0 {
-			best = one
-		}
-	}
-	if e.mixes() && !e.needless("mixture") {
-		if one := e.mixture(best.Price); one.Cover != nil && e.compare(one, best) < 0 {
-			best = one
-		}
-	}
-	c := choice{candidate: best, limits: make([]int, len(best.Cover)), estimator: e}
-	for i := range best.Cover {
-		s, _ := e.share(&best.Cover[i])
-		c.limits[i] = e.first(&best.Cover[i], s).limit
-	}
-	return c
-}
-
-// candidates returns the covers for the page, the best first. It does not change the estimator.
-func (e *estimator) candidates() []Candidate {
-	own := *e
-	out := slices.Clone(e.covers)
-	for i := range out {
-		out[i].Units, out[i].Price = own.estimate(out[i].Cover, math.Inf(1))
+// choose returns the covers for the page, the best first, and the limits of its first calls.
+func (e *estimator) choose() (candidates []Candidate, limits []int) {
+	candidates = e.covers
+	for i := range candidates {
+		candidates[i].Units, candidates[i].Price = e.estimate(candidates[i].Cover)
 	}
 	if e.mixes() {
-		out = append(out, own.mixture(math.Inf(1)))
+		candidates = append(candidates, e.mixture())
 	}
-	slices.SortStableFunc(out, func(a, b Candidate) int {
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
 		switch needless := e.needless(a.Name); {
 		case needless == e.needless(b.Name):
 			return e.compare(a, b)
@@ -87,7 +53,13 @@ func (e *estimator) candidates() []Candidate {
 		}
 		return -1
 	})
-	return out
+	best := candidates[0].Cover
+	limits = make([]int, len(best))
+	for i := range best {
+		s, _ := e.share(&best[i])
+		limits[i] = e.first(&best[i], s).limit
+	}
+	return candidates, limits
 }
 
 // needless reports whether the cover with a name is not worth comparing, and so comes last. For one
@@ -122,8 +94,8 @@ func (e *estimator) afterwards(want int) float64 {
 	then := *e // it shares firsts: they are empty yet, and have spare capacity
 	then.belief, then.want, then.last, then.wave = &b, want, nil, thirdWavePrice
 	best := math.Inf(1)
-	for _, candidate := range slices.Backward(e.covers) { // those of few parts are soon estimated
-		_, price := then.estimate(candidate.Cover, best)
+	for _, candidate := range e.covers {
+		_, price := then.estimate(candidate.Cover)
 		best = min(best, price)
 	}
 	return best
@@ -132,11 +104,11 @@ func (e *estimator) afterwards(want int) float64 {
 // typicalSample is the typical number of comments in a sample.
 const typicalSample = 12
 
-// mixture returns the cheapest cover of several indexes. If its Price is above most, it has no
-// Cover. It reads at most one rating across languages. The rest of each language is read either
-// from the partition of the language or cell by cell. The filter must have languages and ratings.
-func (e *estimator) mixture(most float64) Candidate {
-	best := Candidate{Name: "mixture", Price: most}
+// mixture returns the cheapest cover of several indexes. It reads at most one rating across
+// languages. The rest of each language is read either from the partition of the language or cell by
+// cell. The filter must have languages and ratings.
+func (e *estimator) mixture() Candidate {
+	best := Candidate{Name: "mixture", Price: math.Inf(1)}
 	cover := make(Cover, 0, mostExpected) // few have more
 	filter := e.filter
 	list := newSplitting(filter)
@@ -145,9 +117,6 @@ func (e *estimator) mixture(most float64) Candidate {
 		rest := e.filter.Ratings
 		if across > 0 {
 			cover = append(cover, list.rating(rest[across-1]))
-			if _, price := e.estimate(cover, best.Price); price > best.Price {
-				continue // this part alone is too dear
-			}
 			rest = slices.Concat(rest[:across-1], rest[across:])
 		}
 		filter.Ratings = rest
@@ -155,8 +124,8 @@ func (e *estimator) mixture(most float64) Candidate {
 		for i := range e.filter.Languages {
 			cover = e.addCheaper(cover, &others, e.filter.Languages[i:i+1], rest)
 		}
-		units, price := e.estimate(cover, best.Price)
-		if len(cover) <= maxReads && (price < best.Price || price == best.Price && best.Cover == nil) {
+		units, price := e.estimate(cover)
+		if len(cover) <= maxReads && price < best.Price {
 			best.Cover, best.Units, best.Price = append(best.Cover[:0], cover...), units, price
 		}
 	}
@@ -172,8 +141,8 @@ func (e *estimator) addCheaper(cover Cover, list *splitting, language []comment.
 	before := len(cover)
 	cover = list.addCells(append(cover, list.language(language[0])), language, ratings)
 	whole, cells := cover[before:before+1], cover[before+1:]
-	_, price := e.estimate(whole, math.Inf(1))
-	if _, priceOfCells := e.estimate(cells, price); price < priceOfCells {
+	_, price := e.estimate(whole)
+	if _, priceOfCells := e.estimate(cells); price < priceOfCells {
 		return cover[:before+1]
 	}
 	return append(cover[:before], cells...)

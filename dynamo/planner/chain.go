@@ -283,8 +283,8 @@ func (p *Planner) price(comments int) float64 {
 		return p.Known.LikelySizes().Any.expected(comments)
 	}
 	e := newEstimator(p.Known, p.Filter, Request{Want: comments})
-	best := e.choose().candidate
-	ranks := p.ranks()
+	candidates, _ := e.choose()
+	best, ranks := candidates[0], p.ranks()
 	if ranks == nil || e.belief != nil || !p.RanksHelp() {
 		return best.Price
 	}

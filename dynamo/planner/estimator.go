@@ -79,13 +79,12 @@ func (e *estimator) reads(cover Cover) int {
 	return reads
 }
 
-// estimate returns the expected Units and Price of a cover. It stops early once the Price exceeds
-// most, and then returns any Price above that.
-func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
+// estimate returns the expected Units and Price of a cover.
+func (e *estimator) estimate(cover Cover) (units, price float64) {
 	if len(cover) > 1 {
 		price = float64(max(e.reads(cover)-1, 0)) * callPrice
 	}
-	for i := 0; i < len(cover) && price <= most; i++ {
+	for i := 0; i < len(cover); i++ {
 		s, none := e.share(&cover[i])
 		if none && e.Trusted {
 			continue
@@ -126,29 +125,39 @@ func (e *estimator) further(s share, limit int) float64 {
 // optimal: those that are enough with some probability, and those that fill a read unit that is
 // paid for anyway.
 func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
-	search := search{estimator: e, most: MaxLimit}
-	search.shortage, search.holding = e.shortage(part, s), e.holding(s, size)
-	search.best.price = math.Inf(1)
+	best, most := firstCall{price: math.Inf(1)}, MaxLimit
 	if !s.residual {
-		search.most = min(e.want, MaxLimit)
+		most = min(e.want, MaxLimit)
+	}
+	shortage, holding := e.shortage(part, s), e.holding(s, size)
+	try := func(limit int) {
+		limit = min(max(limit, 1), most)
+		units, goesOn := holding.call(limit)
+		price := units
+		if price < best.price && (limit < e.want || s.residual) {
+			price += goesOn * shortage.likely(limit) * e.further(s, limit)
+		}
+		if price < best.price {
+			best = firstCall{limit: limit, units: units, price: price}
+		}
 	}
 	last := 0
 	for _, deviations := range e.margins() {
-		needed := s.scanFor(search.mean + deviations*search.deviation)
+		needed := s.scanFor(shortage.mean + deviations*shortage.deviation)
 		if needed == last {
 			continue
 		}
 		last = needed
-		search.try(needed)
-		search.try(size.fitting(needed))
+		try(needed)
+		try(size.fitting(needed))
 	}
 	if e.belief != nil {
-		search.try(search.most)
+		try(most)
 		for half := 1; half <= mostSampled; half++ {
-			search.try(size.within(float64(half * layout.UnitBytes)))
+			try(size.within(float64(half * layout.UnitBytes)))
 		}
 	}
-	return search.best
+	return best
 }
 
 // margins returns how many standard deviations the tried limits are above the mean.
@@ -163,59 +172,6 @@ var margins = [...]float64{0.5, 1, 1.5, 2, 2.5, 3, 4, 5}
 
 // mostSampled is how many half units the limits tried for a sample may fill.
 const mostSampled = 6
-
-// search finds the best limit of one call.
-type search struct {
-	*estimator
-	shortage
-	holding holding
-	most    int
-	best    firstCall
-	tried   [MaxLimit/64 + 1]uint64 // a bit for each limit
-	// dear is a limit whose units alone cost more than best; 0 if none is known.
-	dear int
-	// least is the lowest limit whose probability of being too low was computed, and likelyShort is
-	// that probability.
-	least       int
-	likelyShort float64
-}
-
-// rounding is how much lower the expected units of a higher limit may be, because they are
-// approximations.
-const rounding = 0.02
-
-// try prices a limit, and keeps the best. It skips limits that cannot be better: a higher one costs
-// more units, and a lower one is more likely too low.
-func (s *search) try(limit int) {
-	limit = min(max(limit, 1), s.most)
-	word, bit := uint(limit)/64, uint64(1)<<(uint(limit)%64)
-	if s.tried[word]&bit != 0 || s.dear > 0 && limit > s.dear {
-		return
-	}
-	s.tried[word] |= bit
-	units, goesOn := s.holding.call(limit)
-	if units >= s.best.price {
-		if units >= s.best.price+rounding {
-			s.dear = limit
-		}
-		return
-	}
-	price := units
-	if limit < s.estimator.want || s.shortage.share.residual {
-		further := goesOn * s.further(s.shortage.share, limit)
-		if limit < s.least && units+s.likelyShort*further >= s.best.price {
-			return
-		}
-		likely := s.likely(limit)
-		if s.least == 0 || limit < s.least {
-			s.least, s.likelyShort = limit, likely
-		}
-		price += likely * further
-	}
-	if price < s.best.price {
-		s.best = firstCall{limit: limit, units: units, price: price}
-	}
-}
 
 // share returns the share of a part, and whether its counts of all ratings are zero. Totals below
 // zero, from damaged statistics, are taken as zero.

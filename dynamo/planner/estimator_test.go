@@ -47,46 +47,11 @@ func TestWhatIsChosen(t *testing.T) {
 			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
 	} {
 		filter := must.Get(row.filter.Normalize())(t)
-		candidates := newEstimator(row.known, filter, Request{Want: row.want}).candidates()
+		candidates, _ := newEstimator(row.known, filter, Request{Want: row.want}).choose()
 		if candidates[0].Name != row.chosen {
 			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
 		}
 	}
-}
-
-// cheapest leaves out no better limit: every limit that matters costs at least as much.
-func TestCheapestLeavesOutNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		known := Knowledge{}
-		if rapid.Bool().Draw(t, "known") {
-			known.Stats = commenttest.AnyStats(t)
-		}
-		mean := rapid.Float64Range(50, 3000).Draw(t, "bytes")
-		known.Sizes.Any = ItemSize{Mean: mean, Deviation: mean * rapid.Float64Range(0, 2).Draw(t, "deviation")}
-		filter := anyFilter(t)
-		e := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")})
-		for _, candidate := range e.covers {
-			part := &candidate.Cover[0]
-			s, _ := e.share(part)
-			size := e.Sizes.Of(part.Partition)
-			best := e.cheapest(part, s, size)
-			most := MaxLimit
-			if !s.residual {
-				most = min(e.want, MaxLimit)
-			}
-			for _, deviations := range e.margins() {
-				holding, shortage := e.holding(s, size), e.shortage(part, s)
-				limit := min(max(s.scanFor(shortage.mean+deviations*shortage.deviation), 1), most)
-				price, goesOn := holding.call(limit)
-				if limit < e.want || s.residual {
-					price += goesOn * shortage.likely(limit) * e.further(s, limit)
-				}
-				if price < best.price-1e-6 {
-					t.Fatalf("%s: limit %d has a price of %v, and %d was chosen at %v", candidate.Name, limit, price, best.limit, best.price)
-				}
-			}
-		}
-	})
 }
 
 // Probabilities from the table equal those of the function that it was made from.
@@ -198,8 +163,9 @@ func TestCoversAreEstimatedApart(t *testing.T) {
 		if rapid.Bool().Draw(t, "read before") {
 			r.Last = pageOf(filter)
 		}
-		for _, candidate := range newEstimator(known, filter, r).candidates() {
-			units, price := newEstimator(known, filter, r).estimate(candidate.Cover, math.Inf(1))
+		candidates, _ := newEstimator(known, filter, r).choose()
+		for _, candidate := range candidates {
+			units, price := newEstimator(known, filter, r).estimate(candidate.Cover)
 			if units != candidate.Units || price != candidate.Price {
 				t.Errorf("%s %v: %v units at a price of %v, alone %v at %v", candidate.Name, candidate.Cover, candidate.Units, candidate.Price, units, price)
 			}
@@ -222,7 +188,7 @@ func TestUnitsAndPrice(t *testing.T) {
 	} {
 		known := Knowledge{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
 		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}
-		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover, math.Inf(1))
+		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover)
 		if math.Abs(units-row.units) > 0.01 || math.Abs(price-row.price) > 0.02 {
 			t.Errorf("%s: %.2f units at a price of %.2f, want %.2f at %.2f", row.why, units, price, row.units, row.price)
 		}

@@ -33,10 +33,10 @@ type Plan struct {
 	Reads []Read
 	// Chosen is the cover that is read, with estimates if Estimated; zero if nothing is read.
 	Chosen Candidate
-	// estimator made the choice. If it is nil, the candidates are those in unpriced, and have no
-	// prices.
-	estimator *estimator
-	unpriced  []Candidate
+	// candidates are the covers that could be read, the chosen one first. estimator priced them; it
+	// is nil if there was no choice.
+	candidates []Candidate
+	estimator  *estimator
 	// Likely is whether the product's statistics are unknown, so the plan is based on assumptions.
 	// After the first call of a read with a residual filter, another plan reads the rest: see Rest.
 	Likely bool
@@ -74,16 +74,11 @@ type Read struct {
 }
 
 // Candidates returns the covers that could be read, the chosen one first; none if nothing is read.
-// It prices all of them, which takes longer than the choice did.
 func (p Plan) Candidates() []Candidate {
-	covers := p.unpriced
-	if p.Estimated() {
-		covers = p.estimator.candidates()
-	}
 	if p.ByRank {
-		return append([]Candidate{p.Chosen}, covers...)
+		return append([]Candidate{p.Chosen}, p.candidates...)
 	}
-	return covers
+	return p.candidates
 }
 
 // Estimated reports whether the candidates have estimates. They have none if there was no choice.

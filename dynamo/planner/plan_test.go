@@ -46,7 +46,7 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
 		known := Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
-		candidates := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")}).candidates()
+		candidates, _ := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")}).choose()
 		if len(candidates[0].Cover) > maxReads {
 			t.Fatalf("%d reads at once", len(candidates[0].Cover))
 		}

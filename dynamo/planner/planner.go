@@ -51,15 +51,16 @@ func (p *Planner) Take(r Request) Plan {
 	}
 	if alone(p.Filter) && p.Known.counts(p.Filter) == nil {
 		// One partition holds the list and nothing else. No plan is cheaper, whatever the counts.
-		plan.unpriced = covers(p.Filter)
-		plan.Chosen = plan.unpriced[0]
+		plan.candidates = covers(p.Filter)
+		plan.Chosen = plan.candidates[0]
 		p.read(&plan, []int{min(plan.Want, MaxLimit)})
 		return plan
 	}
-	chosen := newEstimator(p.Known, p.Filter, r).choose()
-	plan.Chosen, plan.estimator = chosen.candidate, chosen.estimator
-	plan.Likely, plan.Remembered = chosen.estimator.belief != nil && !plan.ByVotes, r.Last.current(r.Want)
-	p.read(&plan, chosen.limits)
+	e := newEstimator(p.Known, p.Filter, r)
+	candidates, limits := e.choose()
+	plan.candidates, plan.estimator, plan.Chosen = candidates, e, candidates[0]
+	plan.Likely, plan.Remembered = e.belief != nil && !plan.ByVotes, r.Last.current(r.Want)
+	p.read(&plan, limits)
 	return plan
 }
 
@@ -126,7 +127,7 @@ func (p *Planner) sparse(sample *Sample) bool {
 func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
 	plan := p.taking(r)
 	plan.ByRank, plan.Narrowed = true, gaveUp
-	plan.estimator, plan.unpriced, plan.Likely = instead.estimator, instead.unpriced, false
+	plan.estimator, plan.candidates, plan.Likely = instead.estimator, instead.candidates, false
 	if plan.Estimated() {
 		plan.Chosen = p.Ranks.candidate(r, instead.estimator)
 	} else {
@@ -155,8 +156,8 @@ func (p *Planner) ranksAreCheaper(plan *Plan, r Request, units float64) bool {
 func (p *Planner) Narrow(r Request) Plan {
 	plan := p.taking(r)
 	plan.Narrowed = true
-	plan.unpriced = covers(p.Filter)[:1]
-	plan.Chosen = plan.unpriced[0]
+	plan.candidates = covers(p.Filter)[:1]
+	plan.Chosen = plan.candidates[0]
 	parts := len(plan.Chosen.Cover)
 	limit := min(r.Want, MaxLimit)
 	if plan.InSteps = inSteps(parts, r.Want); plan.InSteps {
