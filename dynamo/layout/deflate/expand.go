@@ -85,43 +85,20 @@ const (
 	tooFar // a repetition reaches back beyond the beginning of the text
 )
 
-// longestStep is how many bytes expand writes at most before it checks for room again: the literals
-// of an entry, and a repetition.
-const longestStep = 3 + len(repetition{})
-
-// expand writes to out, from size on, and returns the new size. Texts are mostly literals, so it
-// takes those of up to four entries before it reads more bits. The bits suffice for one entry of
-// literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size avoid most
-// bounds checks; where the compiler cannot prove the bounds, they still panic.
+// expand writes to out, from size on, and returns the new size. It reads bits once for each entry of
+// literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid most bounds
+// checks; where the compiler cannot prove the bounds, they still panic.
 func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
-	for r.at <= len(in)-8 && size <= len(out)-longestStep {
+	for r.at <= len(in)-8 && size <= len(out)-len(repetition{}) {
 		r = r.fill(in)
-		room := (*[longestStep]byte)(out[size:])
+		room := (*repetition)(out[size:])
 		e := t.literals[r.next%(1<<maxBits)]
 		r = r.skip(uint(e))
-		n := e.count()
-		if n > 0 {
+		if n := e.count(); n > 0 {
 			binary.LittleEndian.PutUint32(room[:], e.letters())
-			e = t.literals[r.next%(1<<maxBits)]
-			r = r.skip(uint(e))
-		}
-		if more := e.count(); more > 0 {
-			binary.LittleEndian.PutUint32(room[n:], e.letters())
-			n += more
-			if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
-				r = r.skip(uint(e))
-				binary.LittleEndian.PutUint32(room[n:], e.letters())
-				n += e.count()
-				if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
-					r = r.skip(uint(e))
-					binary.LittleEndian.PutUint32(room[n:], e.letters())
-					n += e.count()
-				}
-			}
 			size += n
 			continue
 		}
-		size += n
 		if e.least() == 0 {
 			return size, r, atEnd
 		}
@@ -132,7 +109,7 @@ func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitR
 		if distance > size {
 			return size, r, tooFar
 		}
-		repeat((*repetition)(room[n:]), (*repetition)(out[size-distance:]), distance, length)
+		repeat(room, (*repetition)(out[size-distance:]), distance, length)
 		size += length
 	}
 	return size, r, noRoom
