@@ -92,42 +92,31 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	if ofHelpful(filter) {
 		return []Candidate{{Name: "helpful", Cover: Cover{helpfulPart(filter)}}}
 	}
-	languages, ratings := filter.Languages, filter.Ratings
-	room := 1
-	if len(filter.Conditions()) > 0 {
-		room = 6 // with one mixture
-	}
-	out, cells := make([]Candidate, 0, room), len(languages)*len(ratings)
-	if cells > most {
-		cells = 0
-	}
-	parts := make(Cover, 0, cells+len(languages)+len(ratings)+2) // of all covers: one allocation
-	add := func(name string, from int) {
-		out = append(out, Candidate{Name: name, Cover: parts[from:len(parts):len(parts)]})
-	}
-	list := newSplitting(filter)
-	if cells > 0 {
-		parts = list.addCells(parts, languages, ratings)
-		add("cells", 0)
-	}
-	if from := len(parts); len(ratings) > 0 {
-		for _, rating := range ratings {
-			parts = append(parts, list.rating(rating))
+	languages, ratings, list := filter.Languages, filter.Ratings, newSplitting(filter)
+	var out []Candidate
+	add := func(name string, cover Cover) {
+		if len(cover) > 0 {
+			out = append(out, Candidate{Name: name, Cover: cover})
 		}
-		add("ratings", from)
 	}
-	if from := len(parts); len(languages) > 0 && len(languages) <= most {
-		for _, language := range languages {
-			parts = append(parts, list.language(language))
-		}
-		add("languages", from)
+	if len(languages)*len(ratings) <= most {
+		add("cells", list.addCells(nil, languages, ratings))
+	}
+	var byRating, byLanguage Cover
+	for _, rating := range ratings {
+		byRating = append(byRating, list.rating(rating))
+	}
+	for _, language := range languages {
+		byLanguage = append(byLanguage, list.language(language))
+	}
+	add("ratings", byRating)
+	if len(languages) <= most {
+		add("languages", byLanguage)
 	}
 	if filter.WithMedia != nil && *filter.WithMedia {
-		parts = append(parts, Part{Partition: layout.Partition{Index: layout.ByMedia}, Conditions: without(comment.OfMedia, filter.Conditions())})
-		add("media", len(parts)-1)
+		add("media", Cover{{Partition: layout.Partition{Index: layout.ByMedia}, Conditions: without(comment.OfMedia, filter.Conditions())}})
 	}
-	parts = append(parts, wholeProduct(filter))
-	add("whole product", len(parts)-1)
+	add("whole product", Cover{wholeProduct(filter)})
 	return out
 }
 
