@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -84,10 +85,13 @@ func (w *Workload) lists() (out []list) {
 // resolve reads all comments of a product to decide what became of each write whose outcome is
 // unknown. It checks the answers as any reader does.
 func (w *Workload) resolve(ctx context.Context, product string) error {
-	there := map[string]bool{}
-	err := w.each(ctx, list{product: product}, 100, func(got shown) { there[got.Text] = true })
+	got, err := w.walk(ctx, list{product: product}, 100, math.MaxInt)
 	if err != nil {
 		return err
+	}
+	there := map[string]bool{}
+	for _, s := range got {
+		there[s.Text] = true
 	}
 	w.locked(func() {
 		for _, s := range w.model.stories {
@@ -98,28 +102,6 @@ func (w *Workload) resolve(ctx context.Context, product string) error {
 		}
 	})
 	return nil
-}
-
-// each reads a whole list by cursor.
-func (w *Workload) each(ctx context.Context, l list, size int, do func(shown)) error {
-	variables, after := l.variables(size), ""
-	for {
-		var data struct{ Product struct{ Comments page } }
-		at, err := w.ask(ctx, byCursor, variables, &data)
-		if err != nil {
-			return err
-		}
-		p := data.Product.Comments
-		w.locked(func() { w.checkPage(view{list: l, page: p, at: at, after: after, first: after == ""}) })
-		for _, e := range p.Edges {
-			do(e.Node)
-			after = e.Node.ID
-		}
-		if !p.PageInfo.HasNextPage {
-			return nil
-		}
-		variables["after"] = p.PageInfo.EndCursor
-	}
 }
 
 // expected returns the comments that a list consists of now, in its order.
@@ -146,34 +128,33 @@ func (w *Workload) expected(l list) []*content {
 }
 
 func (w *Workload) auditWalk(ctx context.Context, l list, want []*content) (wrong string, err error) {
-	var got []string
-	err = w.each(ctx, l, pageOf(want), func(s shown) { got = append(got, fmt.Sprint(*s.content())) })
+	got, err := w.walk(ctx, l, pageOf(want), math.MaxInt)
 	return differ(l, "by cursor", got, want), err
 }
 
 // auditNumbers reads all pages of a list by their numbers, and one beyond the last.
 func (w *Workload) auditNumbers(ctx context.Context, l list, want []*content) (wrong string, err error) {
-	var got []string
+	var got []shown
 	variables := l.variables(pageOf(want))
 	for number := 1; number <= len(want)/pageOf(want)+2; number++ {
 		variables["page"] = number
-		var data struct{ Product struct{ Comments page } }
-		if _, err := w.ask(ctx, byPage, variables, &data); err != nil {
+		p, _, err := w.page(ctx, byPage, variables)
+		if err != nil {
 			return "", err
 		}
-		for _, e := range data.Product.Comments.Edges {
-			got = append(got, fmt.Sprint(*e.Node.content()))
+		for _, e := range p.Edges {
+			got = append(got, e.Node)
 		}
 	}
 	return differ(l, "by number", got, want), nil
 }
 
 // differ returns the first difference between a list and the expected one.
-func differ(l list, how string, got []string, want []*content) string {
+func differ(l list, how string, got []shown, want []*content) string {
 	for i := range max(len(got), len(want)) {
 		is, should := "nothing", "nothing"
 		if i < len(got) {
-			is = got[i]
+			is = fmt.Sprint(*got[i].content())
 		}
 		if i < len(want) {
 			should = fmt.Sprint(*want[i])
@@ -186,11 +167,10 @@ func differ(l list, how string, got []string, want []*content) string {
 }
 
 func (w *Workload) auditCounts(ctx context.Context, l list, want []*content) (wrong string, err error) {
-	var data struct{ Product struct{ Comments page } }
-	if _, err = w.ask(ctx, countList, l.variables(0), &data); err != nil {
+	got, _, err := w.page(ctx, countList, l.variables(0))
+	if err != nil {
 		return "", err
 	}
-	got := data.Product.Comments
 	if got.TotalCount != len(want) || got.Stats.Total != len(want) {
 		return fmt.Sprintf("%s has %d comments, and %d are counted", l, len(want), got.TotalCount), nil
 	}

@@ -40,6 +40,13 @@ func (w *Workload) ask(ctx context.Context, operation string, variables map[stri
 	return at, err
 }
 
+// page asks for a page of a list.
+func (w *Workload) page(ctx context.Context, operation string, variables map[string]any) (page, answered, error) {
+	var data struct{ Product struct{ Comments page } }
+	at, err := w.ask(ctx, operation, variables, &data)
+	return data.Product.Comments, at, err
+}
+
 func (w *Workload) post(ctx context.Context, operation string, variables map[string]any, data any) error {
 	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
 	if err != nil {

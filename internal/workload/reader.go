@@ -16,7 +16,7 @@ type reader struct {
 func (r *reader) read(ctx context.Context) {
 	switch r.random.IntN(6) {
 	case 0, 1:
-		r.walk(ctx)
+		_, _ = r.walk(ctx, r.list(), 1+r.random.IntN(12), 3) // an error is in the tally
 	case 2:
 		r.byNumber(ctx)
 	case 3:
@@ -44,23 +44,25 @@ func (r *reader) list() list {
 	return l
 }
 
-// walk reads some pages by cursor.
-func (r *reader) walk(ctx context.Context) {
-	l, after := r.list(), ""
-	variables := l.variables(1 + r.random.IntN(12))
-	for range 3 {
-		var data struct{ Product struct{ Comments page } }
-		at, err := r.ask(ctx, byCursor, variables, &data)
+// walk reads some pages of a list by cursor, checks them, and returns their comments.
+func (w *Workload) walk(ctx context.Context, l list, size, pages int) (got []shown, err error) {
+	variables, after := l.variables(size), ""
+	for range pages {
+		p, at, err := w.page(ctx, byCursor, variables)
 		if err != nil {
-			return
+			return nil, err
 		}
-		p := data.Product.Comments
-		r.locked(func() { r.checkPage(view{list: l, page: p, at: at, after: after, first: after == ""}) })
-		if !p.PageInfo.HasNextPage || len(p.Edges) == 0 {
-			return
+		w.locked(func() { w.checkPage(view{list: l, page: p, at: at, after: after, first: after == ""}) })
+		for _, e := range p.Edges {
+			got = append(got, e.Node)
+			after = e.Node.ID
 		}
-		after, variables["after"] = p.Edges[len(p.Edges)-1].Node.ID, p.PageInfo.EndCursor
+		if !p.PageInfo.HasNextPage {
+			break
+		}
+		variables["after"] = p.PageInfo.EndCursor
 	}
+	return got, nil
 }
 
 // byNumber reads a page by its number.
@@ -68,13 +70,12 @@ func (r *reader) byNumber(ctx context.Context) {
 	l, size, number := r.list(), 1+r.random.IntN(12), 1+r.random.IntN(40)
 	variables := l.variables(size)
 	variables["page"] = number
-	var data struct{ Product struct{ Comments page } }
-	at, err := r.ask(ctx, byPage, variables, &data)
+	p, at, err := r.page(ctx, byPage, variables)
 	if err != nil {
 		return
 	}
 	r.locked(func() {
-		v := view{list: l, page: data.Product.Comments, at: at, first: number == 1}
+		v := view{list: l, page: p, at: at, first: number == 1}
 		r.checkPage(v)
 		r.checkRank(v, (number-1)*size)
 	})
@@ -83,10 +84,9 @@ func (r *reader) byNumber(ctx context.Context) {
 // counts reads how many comments a list has.
 func (r *reader) counts(ctx context.Context) {
 	l := r.list()
-	var data struct{ Product struct{ Comments page } }
-	at, err := r.ask(ctx, countList, l.variables(0), &data)
+	p, at, err := r.page(ctx, countList, l.variables(0))
 	if err == nil {
-		r.locked(func() { r.checkCounts(l, data.Product.Comments, at) })
+		r.locked(func() { r.checkCounts(l, p, at) })
 	}
 }
 
