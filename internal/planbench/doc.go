@@ -7,7 +7,7 @@
 //	make bench-plans DATA=reviews.tsv LANGUAGE=en     # reviews of your own, read as import reads them
 //
 // Where to find what: data.go has the comments, made by generate.go and catalogue.go or read from a
-// file. questions.go and walks.go choose their pages. ways.go has the ways to read a page,
+// file. questions.go and lists.go choose their pages. ways.go has the ways to read a page,
 // ledger.go and foresight.go the least that any way can cost. measure.go runs them all, set.go for
 // many products. summary.go takes averages, and report.go and plot.go write them down.
 //

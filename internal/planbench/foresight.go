@@ -19,6 +19,14 @@ type cellPrice struct {
 
 // foresee returns the least read units with which the page can be read in any way.
 func (p *Product) foresee(v visit) float64 {
+	switch v.walk {
+	case HighestRated, LowestRated:
+		return p.foreseeOrder(v)
+	case MostHelpful:
+		return p.foreseeVotes(v)
+	case CommonTrait, RareTrait:
+		return p.foreseeTrait(v)
+	}
 	from, to := v.window()
 	return p.least(v.query.Filter.Languages, ratingsOf(v.query.Filter), from, to)
 }

@@ -1,8 +1,6 @@
 package planbench
 
 import (
-	"context"
-	"fmt"
 	"hash/fnv"
 	"slices"
 
@@ -10,9 +8,17 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// orderOf has the orders of walks through lists that are not newest first.
-var orderOf = map[Walk]comment.Order{
-	HighestRated: comment.HighestRated, LowestRated: comment.LowestRated, MostHelpful: comment.MostHelpful,
+// order returns the order of the lists that a walk goes through.
+func (w Walk) order() comment.Order {
+	switch w {
+	case HighestRated:
+		return comment.HighestRated
+	case LowestRated:
+		return comment.LowestRated
+	case MostHelpful:
+		return comment.MostHelpful
+	}
+	return comment.NewestFirst
 }
 
 // votedOf is the number of comments in a thousand with votes, for the walk MostHelpful.
@@ -21,74 +27,33 @@ const votedOf = 30
 // verifiedOf has the number of verified comments in a thousand, for walks through lists of these.
 var verifiedOf = map[Walk]int{CommonTrait: 800, RareTrait: 5}
 
-// measureLists returns pages of lists in other orders, and of lists restricted to a trait, each of
-// all comments and of some languages.
-func measureLists(ctx context.Context, comments []comment.Comment) ([][]Row, error) {
-	var out [][]Row
-	for walk := HighestRated; walk <= RareTrait; walk++ {
-		comments := slices.Clone(comments)
-		for i := range comments {
-			hash := fnv.New32a()
-			_, _ = hash.Write([]byte(comments[i].ID)) // Write of a hash never fails
-			chance := hash.Sum32()
-			comments[i].Verified = int(chance%1000) < verifiedOf[walk]
-			if walk == MostHelpful && chance%1000 < votedOf {
-				comments[i].Votes = comment.VoteCounts{Helpful: 1 + int(chance/1000%50), NotHelpful: int(chance / 50_000 % 10)}
-				comments[i].ImportedVotes = comments[i].Votes
-			}
+// forWalk returns the product of comments for a walk through lists in another order, or through
+// lists restricted to a trait.
+func forWalk(walk Walk, comments []comment.Comment) (*Product, error) {
+	comments = slices.Clone(comments)
+	for i := range comments {
+		hash := fnv.New32a()
+		_, _ = hash.Write([]byte(comments[i].ID)) // Write of a hash never fails
+		chance := hash.Sum32()
+		comments[i].Verified = int(chance%1000) < verifiedOf[walk]
+		if walk == MostHelpful && chance%1000 < votedOf {
+			comments[i].Votes = comment.VoteCounts{Helpful: 1 + int(chance/1000%50), NotHelpful: int(chance / 50_000 % 10)}
+			comments[i].ImportedVotes = comments[i].Votes
 		}
-		p, err := NewProduct(comments)
-		if err != nil {
-			return nil, err
-		}
-		var rows []Row
-		for _, languages := range p.languageSets() {
-			of, err := p.measureList(ctx, walk, languages)
-			if err != nil {
-				return nil, fmt.Errorf("product %q, %v of %v: %w", p.id, walk, languages, err)
-			}
-			rows = append(rows, of...)
-		}
-		out = append(out, rows)
 	}
-	return out, nil
+	return NewProduct(comments)
 }
 
-// measureList returns the pages of one list.
-func (p *Product) measureList(ctx context.Context, walk Walk, languages []comment.Language) ([]Row, error) {
-	filter, order := comment.Filter{Languages: languages}, comment.NewestFirst
-	if keyed, is := orderOf[walk]; is {
-		order = keyed
-	} else {
-		filter.Verified = new(true)
+// visitsBy returns the pages of a walk through such lists, of all comments and of some languages.
+func (p *Product) visitsBy(walk Walk, size int) (out []visit) {
+	for _, languages := range p.languageSets() {
+		filter := comment.Filter{Languages: languages}
+		if verifiedOf[walk] > 0 {
+			filter.Verified = new(true)
+		}
+		out = append(out, p.visitsOf(walk, filter, size)...)
 	}
-	list := p.listOf(filter)
-	slices.SortStableFunc(list, func(a, b int) int {
-		return order.Compare(order.PlaceOf(p.comments[a]), order.PlaceOf(p.comments[b]))
-	})
-	var rows []Row
-	for _, v := range p.visitsOf(filter, list, PageSize) {
-		v.query.Order = order
-		if v.query.Slice.After != nil {
-			v.query.Slice.After = new(order.PlaceOf(p.comments[list[v.first-1]]))
-		}
-		least := 0.0
-		switch {
-		case filter.Verified != nil:
-			least = p.foreseeTrait(v)
-		case order == comment.MostHelpful:
-			least = p.foreseeVotes(v)
-		default:
-			least = p.foreseeOrder(v)
-		}
-		row, err := p.measureOver(ctx, v, least, Cold, Planned)
-		if err != nil {
-			return nil, err
-		}
-		row.Walk = walk
-		rows = append(rows, row)
-	}
-	return rows, nil
+	return out
 }
 
 // foreseeOrder returns the least read units for a page in an order by rating: each of its ratings
@@ -112,7 +77,7 @@ func (p *Product) whole(languages []comment.Language) float64 {
 // foreseeVotes returns the least read units for a page in the order of votes: the page's stretch of
 // the index of votes, plus its stretch of the comments without votes, or the whole list.
 func (p *Product) foreseeVotes(v visit) float64 {
-	voted, page := p.voted(), v.needed()
+	voted, page := p.listOf(comment.MostHelpful, comment.Filter{Helpful: new(true)}), v.needed()
 	split := slices.IndexFunc(page, func(number int) bool { return p.comments[number].Votes.Net() <= 0 })
 	if split < 0 {
 		split = len(page)
@@ -129,15 +94,6 @@ func (p *Product) foreseeVotes(v visit) float64 {
 		links += p.along(v.query.Filter.Languages, page[split:])
 	}
 	return min(links, p.whole(v.query.Filter.Languages))
-}
-
-// voted returns the comments of the index of votes, in its order.
-func (p *Product) voted() []int {
-	list := p.listOf(comment.Filter{Helpful: new(true)})
-	slices.SortStableFunc(list, func(a, b int) int {
-		return comment.MostHelpful.Compare(comment.MostHelpful.PlaceOf(p.comments[a]), comment.MostHelpful.PlaceOf(p.comments[b]))
-	})
-	return list
 }
 
 // along returns the least read units for comments, newest first, read along the product or along

@@ -24,29 +24,24 @@ type Row struct {
 	Costs [ways]Cost
 }
 
-// Measure reads pages of every list of a product in every way, with size comments each. It returns
-// an error if a way shows wrong comments, or costs less than foresight.
-func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
-	var rows []Row
-	for _, v := range p.visits(size) {
-		row, err := p.measure(ctx, v, FullPages, OneIndex, Narrowest, Cold, Planned, Again)
-		if err != nil {
+// measureAll reads pages in some ways. It returns an error if a way shows wrong comments, or costs
+// less than foresight.
+func (p *Product) measureAll(ctx context.Context, visits []visit, ways ...Way) ([]Row, error) {
+	rows := make([]Row, len(visits))
+	for i, v := range visits {
+		var err error
+		if rows[i], err = p.measure(ctx, v, ways...); err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
 // measure reads a page in some ways.
 func (p *Product) measure(ctx context.Context, v visit, ways ...Way) (Row, error) {
-	return p.measureOver(ctx, v, p.foresee(v), ways...)
-}
-
-// measureOver reads a page in some ways. least is the fewest read units that any way can take.
-func (p *Product) measureOver(ctx context.Context, v visit, least float64, ways ...Way) (Row, error) {
+	least := p.foresee(v)
 	ids := v.ids(p)
-	row := Row{Comments: len(p.comments), Filter: v.query.Filter, Page: v.page, Reach: (len(v.list)-1)/v.query.Slice.Size + 1, Shown: len(ids)}
+	row := Row{Comments: len(p.comments), Walk: v.walk, Filter: v.query.Filter, Page: v.page, Reach: (len(v.list)-1)/v.query.Slice.Size + 1, Shown: len(ids)}
 	row.Costs[Foresight] = Cost{Units: least, Waves: 1}
 	for _, way := range ways {
 		shown, cost, err := p.read(ctx, way, v.query)
@@ -58,7 +53,7 @@ func (p *Product) measureOver(ctx context.Context, v visit, least float64, ways 
 			err = fmt.Errorf("it costs %.1f read units, and foresight %.1f: one of them is wrong", cost.Units, least)
 		}
 		if err != nil {
-			return row, fmt.Errorf("page %d of ratings %v, languages %v, %v: %w", v.page, v.query.Filter.Ratings, v.query.Filter.Languages, way, err)
+			return row, fmt.Errorf("product %q, %v, page %d of ratings %v, languages %v, %v: %w", p.id, v.walk, v.page, v.query.Filter.Ratings, v.query.Filter.Languages, way, err)
 		}
 		row.Costs[way] = cost
 	}

@@ -23,13 +23,13 @@ var bounds = map[Way]struct {
 const mostDearer = 1.25
 
 // Plans cost little more than if every comment were known beforehand, and pages cost no more deep
-// in the list, nor with more comments. Measure itself checks that all ways show the same comments
+// in the list, nor with more comments. measureAll itself checks that all ways show the same comments
 // and that none costs less than foresight.
 func TestPlansAreNearForesight(t *testing.T) {
 	var summary Summary
 	for _, count := range []int{800, 3000} {
 		p := must.Get(NewProduct(Generate(count, 1)))(t)
-		rows := must.Get(Measure(t.Context(), p, PageSize))(t)
+		rows := must.Get(p.measureAll(t.Context(), p.visits(PageSize), everyWay...))(t)
 		summary.Add(Set{1, count}, rows)
 	}
 	averages := summary.Averages()

@@ -38,11 +38,12 @@ func (w Walk) String() string {
 
 // visit is a page to read.
 type visit struct {
+	walk  Walk
 	query comment.Query
 	// page is the page's number, from 1.
 	page int
 	// first is the number of the page's first comment in the list. list is the whole list as
-	// numbers of the product's comments, newest first.
+	// numbers of the product's comments, in its order.
 	first int
 	list  []int
 }
@@ -60,7 +61,23 @@ func (v visit) ids(p *Product) []comment.ID {
 func (p *Product) visits(size int) []visit {
 	var out []visit
 	for _, filter := range p.filters() {
-		out = append(out, p.visitsOf(filter, p.listOf(filter), size)...)
+		out = append(out, p.visitsOf(EachPage, filter, size)...)
+	}
+	return out
+}
+
+// walkedPages is the number of pages of a list that a walk reads.
+const walkedPages = 3
+
+// walks returns the first pages of every list of a product that has more than one.
+func (p *Product) walks(size int) []visit {
+	var out []visit
+	for _, filter := range p.filters() {
+		list := p.listOf(comment.NewestFirst, filter)
+		pages := min((len(list)-1)/size+1, walkedPages)
+		for page := 1; page <= pages && pages > 1; page++ {
+			out = append(out, p.visit(PageAfterPage, filter, list, page, size))
+		}
 	}
 	return out
 }
@@ -109,19 +126,23 @@ func (p *Product) languageSets() [][]comment.Language {
 	return sets
 }
 
-// listOf returns a list as numbers of the product's comments, newest first.
-func (p *Product) listOf(filter comment.Filter) []int {
+// listOf returns a list as numbers of the product's comments.
+func (p *Product) listOf(order comment.Order, filter comment.Filter) []int {
 	var list []int
-	for number, c := range p.comments {
+	for number, c := range p.comments { // newest first
 		if filter.Allows(c) {
 			list = append(list, number)
 		}
+	}
+	if order != comment.NewestFirst {
+		slices.SortFunc(list, func(a, b int) int { return order.Compare(order.PlaceOf(p.comments[a]), order.PlaceOf(p.comments[b])) })
 	}
 	return list
 }
 
 // visitsOf returns the pages of a list with a filter, none if it is empty.
-func (p *Product) visitsOf(filter comment.Filter, list []int, size int) []visit {
+func (p *Product) visitsOf(walk Walk, filter comment.Filter, size int) []visit {
+	list := p.listOf(walk.order(), filter)
 	if len(list) == 0 {
 		return nil
 	}
@@ -131,16 +152,16 @@ func (p *Product) visitsOf(filter comment.Filter, list []int, size int) []visit 
 		if page > last || len(out) > 0 && out[len(out)-1].page >= page {
 			continue
 		}
-		out = append(out, p.visit(filter, list, page, size))
+		out = append(out, p.visit(walk, filter, list, page, size))
 	}
 	return out
 }
 
-func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit {
-	v := visit{page: page, first: (page - 1) * size, list: list}
-	v.query = comment.Query{Product: p.id, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: size}}
+func (p *Product) visit(walk Walk, filter comment.Filter, list []int, page, size int) visit {
+	v := visit{walk: walk, page: page, first: (page - 1) * size, list: list}
+	v.query = comment.Query{Product: p.id, Filter: filter, Order: walk.order(), Slice: comment.Slice{Size: size}}
 	if page > 1 {
-		v.query.Slice.After = comment.At(p.comments[list[v.first-1]].ID.Position())
+		v.query.Slice.After = new(v.query.Order.PlaceOf(p.comments[list[v.first-1]]))
 	}
 	return v
 }

@@ -2,7 +2,6 @@ package planbench
 
 import (
 	"context"
-	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
@@ -14,10 +13,7 @@ type rankedIndex struct{ *Product }
 
 // Find implements pageindex.Index.
 func (x rankedIndex) Find(_ context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
-	numbers := x.listOf(list.Filter)
-	if !list.Order.Descends() {
-		slices.Reverse(numbers)
-	}
+	numbers := x.listOf(list.Order, list.Filter)
 	for _, number := range numbers {
 		found.Counts.Add(x.comments[number].Cell(), 1)
 	}

@@ -16,7 +16,7 @@ func tinyAverages(t *testing.T, counts ...int) []Average {
 	var summary Summary
 	for _, count := range counts {
 		p := must.Get(NewProduct(Generate(count, 3)))(t)
-		rows := must.Get(Measure(t.Context(), p, 5))(t)
+		rows := must.Get(p.measureAll(t.Context(), p.visits(5), everyWay...))(t)
 		summary.Add(Set{1, count}, rows)
 	}
 	return summary.Averages()

@@ -2,7 +2,6 @@ package planbench
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 
@@ -50,14 +49,17 @@ func measureAll(ctx context.Context, comments []comment.Comment) ([][]Row, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := Measure(ctx, p, PageSize)
+	rows, err := p.measureAll(ctx, p.visits(PageSize), everyWay...)
 	if err != nil {
-		return nil, fmt.Errorf("product %q: %w", p.id, err)
+		return nil, err
 	}
-	walk, err := MeasureWalk(ctx, p, PageSize)
-	if err != nil {
-		return nil, fmt.Errorf("product %q, walk: %w", p.id, err)
+	walk, err := p.measureAll(ctx, p.walks(PageSize), Narrowest, Cold, Planned)
+	out := [][]Row{rows, walk}
+	for walk := HighestRated; walk <= RareTrait && err == nil; walk++ {
+		if p, err = forWalk(walk, comments); err == nil {
+			rows, err = p.measureAll(ctx, p.visitsBy(walk, PageSize), Cold, Planned)
+			out = append(out, rows)
+		}
 	}
-	lists, err := measureLists(ctx, comments)
-	return append([][]Row{rows, walk}, lists...), err
+	return out, err
 }

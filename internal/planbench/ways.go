@@ -43,6 +43,9 @@ const (
 	ways = int(Foresight) + 1
 )
 
+// everyWay has all ways but foresight.
+var everyWay = []Way{FullPages, OneIndex, Narrowest, Cold, Planned, Again}
+
 // String returns the name of the way in tables.
 func (w Way) String() string {
 	return [ways]string{"full pages", "one index", "narrowest", "cold", "planned", "read before", "foresight"}[w]
