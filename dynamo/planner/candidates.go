@@ -15,7 +15,6 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 		e.wave = thirdWavePrice
 	}
 	e.covers = coversWithin(filter, maxReads)
-	e.firsts = make([]partCall, 0, mostExpected)
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter)
@@ -91,7 +90,7 @@ func (e *estimator) afterwards(want int) float64 {
 	b := *e.belief
 	b.sizes = likelySizes{{comments: 1e9, probability: 1}}
 	b.scanned, b.ratings, b.languages = b.scanned+typicalSample, b.ratings+typicalSample, b.languages+typicalSample
-	then := *e // it shares firsts: they are empty yet, and have spare capacity
+	then := *e // its firsts are empty yet
 	then.belief, then.want, then.last, then.wave = &b, want, nil, thirdWavePrice
 	best := math.Inf(1)
 	for _, candidate := range e.covers {
@@ -109,7 +108,7 @@ const typicalSample = 12
 // cell. The filter must have languages and ratings.
 func (e *estimator) mixture() Candidate {
 	best := Candidate{Name: "mixture", Price: math.Inf(1)}
-	cover := make(Cover, 0, mostExpected) // few have more
+	var cover Cover
 	filter := e.filter
 	list := newSplitting(filter)
 	for across := range len(e.filter.Ratings) + 1 {

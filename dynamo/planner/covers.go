@@ -143,10 +143,6 @@ func alone(filter comment.Filter) bool {
 	return narrowParts(filter) == 1 && !filter.OfTraits()
 }
 
-// mostExpected is the number of different parts for which memory is preallocated. Few plans have
-// more.
-const mostExpected = 8
-
 // narrowParts returns how many parts the first of the covers has.
 func narrowParts(filter comment.Filter) int {
 	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))

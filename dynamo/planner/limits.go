@@ -14,17 +14,6 @@ const (
 	maxMixed = 8
 )
 
-// nextLimit returns the Limit of a read's next call; missing is how many comments the read still
-// has to bring. It extrapolates the share of scanned items that were returned so far. If none were,
-// it doubles the limit.
-func nextLimit(last, scanned, returned, missing int) int {
-	limit := 2 * last
-	if returned > 0 {
-		limit = (missing*scanned + returned - 1) / returned
-	}
-	return max(1, min(limit, MaxLimit))
-}
-
 // inSteps reports whether partitions that hold only the list are read in steps: a few comments of
 // each, then twice as many of those that had enough. With many partitions, steps take more waves
 // but cost less, since most comments are in a few of the partitions.

@@ -86,9 +86,15 @@ func (p Plan) Estimated() bool { return p.estimator != nil }
 
 // NextLimit returns the Limit of a read's next call. scanned and returned count the items of the
 // calls so far, and last is the Limit of the latest. missing is how many comments the read still
-// has to bring. A read with a residual filter uses up the read units that it pays for anyway.
+// has to bring. It extrapolates the share of scanned items that were returned so far. If none were,
+// it doubles the limit. A read with a residual filter uses up the read units that it pays for
+// anyway.
 func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
-	limit := nextLimit(last, scanned, returned, missing)
+	limit := 2 * last
+	if returned > 0 {
+		limit = (missing*scanned + returned - 1) / returned
+	}
+	limit = max(1, min(limit, MaxLimit))
 	if size := p.Known.Sizes.Of(read.Partition); read.Residual() && size.Mean > 0 {
 		limit = min(max(limit, size.fitting(limit)), MaxLimit)
 	}

@@ -127,7 +127,7 @@ func TestNextLimit(t *testing.T) {
 		{"never more than a call should look at", 900, 900, 0, 5, MaxLimit},
 		{"never none, which would be no limit", 22, 22, 22, 0, 1},
 	} {
-		if got := nextLimit(row.last, row.looked, row.kept, row.missing); got != row.out {
+		if got := (Plan{}).NextLimit(Read{}, row.last, row.looked, row.kept, row.missing); got != row.out {
 			t.Errorf("%s: %d, want %d", row.why, got, row.out)
 		}
 	}
