@@ -190,25 +190,16 @@ func (w *Workload) auditCounts(ctx context.Context, l list, want []*content) (wr
 
 func (w *Workload) auditLeaders(ctx context.Context) (wrong string, err error) {
 	for _, language := range append([]string{""}, languages...) {
-		variables := map[string]any{}
-		if language != "" {
-			variables["language"] = language
-		}
-		var data struct{ Leaderboard []leader }
-		at, err := w.ask(ctx, leaderboard, variables, &data)
+		leaders, at, err := w.leaderboard(ctx, language)
 		if err != nil {
 			return "", err
 		}
 		counts := map[string]int{}
-		for _, entry := range data.Leaderboard {
+		for _, entry := range leaders {
 			counts[entry.Product.ID] = entry.Count
 		}
 		for _, product := range w.products {
-			l := list{product: product, ratings: []int{5}}
-			if language != "" {
-				l.languages = []string{language}
-			}
-			if want := len(w.expected(l)); counts[product] != want && len(data.Leaderboard) < 100 {
+			if want := len(w.expected(best(product, language))); counts[product] != want && len(leaders) < 100 {
 				return fmt.Sprintf("the leaderboard of %q has %s with %d at %s, want %d", language, product, counts[product], clock(at.came), want), nil
 			}
 		}

@@ -215,11 +215,7 @@ func (w *Workload) checkLeaders(language string, got []leader, asOf time.Time, a
 }
 
 func (w *Workload) checkLeader(language, product string, count int, asOf time.Time, at answered) {
-	l := list{product: product, ratings: []int{5}}
-	if language != "" {
-		l.languages = []string{language}
-	}
-	least, most := w.model.bounds(l, asOf, at.came, func(*story) bool { return true })
+	least, most := w.model.bounds(best(product, language), asOf, at.came, func(*story) bool { return true })
 	if count < least || count > most {
 		w.violate("the leaderboard of %q has %s with %d, and as of %s it is %d to %d", language, product, count, clock(asOf), least, most)
 	}

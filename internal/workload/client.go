@@ -47,6 +47,17 @@ func (w *Workload) page(ctx context.Context, operation string, variables map[str
 	return data.Product.Comments, at, err
 }
 
+// leaderboard asks for the leaderboard of a language; "" is any.
+func (w *Workload) leaderboard(ctx context.Context, language string) ([]leader, answered, error) {
+	variables := map[string]any{}
+	if language != "" {
+		variables["language"] = language
+	}
+	var data struct{ Leaderboard []leader }
+	at, err := w.ask(ctx, leaderboard, variables, &data)
+	return data.Leaderboard, at, err
+}
+
 func (w *Workload) post(ctx context.Context, operation string, variables map[string]any, data any) error {
 	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
 	if err != nil {

@@ -115,6 +115,15 @@ func (l list) allows(c *content) bool {
 		(len(l.ratings) == 0 || slices.Contains(l.ratings, c.rating))
 }
 
+// best returns the list of what a leaderboard counts of a product; language "" is any.
+func best(product, language string) list {
+	l := list{product: product, ratings: []int{5}}
+	if language != "" {
+		l.languages = []string{language}
+	}
+	return l
+}
+
 // before reports whether one id comes before another in the list.
 func (l list) before(a, b string) bool {
 	if l.oldest {

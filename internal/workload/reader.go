@@ -92,17 +92,15 @@ func (r *reader) counts(ctx context.Context) {
 
 // leaders reads a leaderboard.
 func (r *reader) leaders(ctx context.Context) {
-	variables, language := map[string]any{}, ""
+	language := ""
 	if r.random.IntN(2) == 0 {
 		language = languages[r.random.IntN(len(languages))]
-		variables["language"] = language
 	}
 	asOf := time.Time{}
 	r.locked(func() { asOf = r.asOf }) // before the request: the answer is at least as new
-	var data struct{ Leaderboard []leader }
-	at, err := r.ask(ctx, leaderboard, variables, &data)
+	leaders, at, err := r.leaderboard(ctx, language)
 	if err == nil {
-		r.locked(func() { r.checkLeaders(language, data.Leaderboard, asOf, at) })
+		r.locked(func() { r.checkLeaders(language, leaders, asOf, at) })
 	}
 }
 
