@@ -60,36 +60,17 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
 
-// expandBlock expands a block that was written with a preset code.
+// expandBlock expands a block that was written with a preset code. It reads bits once for each entry
+// of literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid most bounds
+// checks; where the compiler cannot prove the bounds, they still panic.
 func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
-	for r := (bitReader{}); ; x.out = append(x.out, make([]byte, len(x.out))...) {
-		var why stop
-		size, r, why = t.expand(x.out, size, x.padded, r)
-		rest := r.rest(8 * len(short))
-		switch {
-		case rest < 0, why == tooFar, why == atEnd && rest >= 8:
-			return 0, ErrDamaged
-		case why == atEnd, size > limit:
-			return size, nil
+	in, out, r := x.padded, x.out, bitReader{}
+	for r.at <= len(in)-8 && size <= limit {
+		if size > len(out)-len(repetition{}) {
+			out = append(out, make([]byte, len(out))...)
+			x.out = out
 		}
-	}
-}
-
-// stop is why tables.expand returned.
-type stop int
-
-const (
-	noRoom stop = iota // no room to write more, or the input has ended
-	atEnd
-	tooFar // a repetition reaches back beyond the beginning of the text
-)
-
-// expand writes to out, from size on, and returns the new size. It reads bits once for each entry of
-// literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid most bounds
-// checks; where the compiler cannot prove the bounds, they still panic.
-func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
-	for r.at <= len(in)-8 && size <= len(out)-len(repetition{}) {
 		r = r.fill(in)
 		room := (*repetition)(out[size:])
 		e := t.literals[r.next%(1<<maxBits)]
@@ -99,20 +80,26 @@ func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitR
 			size += n
 			continue
 		}
-		if e.least() == 0 {
-			return size, r, atEnd
+		if e.least() == 0 { // the end of the text
+			if rest := r.rest(8 * len(short)); rest < 0 || rest >= 8 {
+				return 0, ErrDamaged
+			}
+			return size, nil
 		}
 		var length, distance int
 		length, r = e.number(r)
 		e = t.distances[r.next%(1<<maxBits)]
 		distance, r = e.number(r.skip(uint(e)))
-		if distance > size {
-			return size, r, tooFar
+		if distance > size { // before the beginning of the text
+			return 0, ErrDamaged
 		}
 		repeat(room, (*repetition)(out[size-distance:]), distance, length)
 		size += length
 	}
-	return size, r, noRoom
+	if r.rest(8*len(short)) < 0 {
+		return 0, ErrDamaged
+	}
+	return size, nil
 }
 
 // chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
