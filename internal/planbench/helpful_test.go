@@ -27,15 +27,13 @@ func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
 			c.Votes = c.ImportedVotes
 		}
 	}
-	p := must.Get(NewProduct(comments))(t)
-	indexes[p] = p.index(t)
-	return p
+	return must.Get(NewProduct(comments))(t)
 }
 
 // numbered returns a Store with some knowledge of a product and an index of page numbers.
 func numbered(p *Product, known planner.Knowledge) *dynamo.Store {
 	options := knowing(known)
-	options.PageNumbers = priced{Model: indexes[p]}
+	options.PageNumbers = priced{rankedIndex: rankedIndex{p}}
 	return p.table.Store(options)
 }
 

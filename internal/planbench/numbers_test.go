@@ -15,13 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/conformance"
 )
 
 // indexed is an index of a product's comments that finds no more than required: unless an exact
 // rank is wanted, its places leave comments to skip.
 type indexed struct {
-	model *conformance.Model
+	rankedIndex
 	least int // number of comments that it leaves
 	// side is where it puts places instead of before a page.
 	side side
@@ -43,24 +42,10 @@ func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pagein
 			}
 		}
 	}
-	found, err := x.model.Find(ctx, list, targets)
+	found, err := x.rankedIndex.Find(ctx, list, targets)
 	found.Cost = pageindex.Cost{Calls: 3, Waves: 2, ReadUnits: 2}
 	return found, err
 }
-
-// index returns an index of all comments of the product.
-func (p *Product) index(t rapid.TB) *conformance.Model {
-	model := conformance.NewModel()
-	var entries []pageindex.Entry
-	for _, c := range p.comments {
-		entries = append(entries, pageindex.Entry{Product: generatedProduct, Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"})
-	}
-	must.Do(t, model.Apply(context.Background(), entries))
-	return model
-}
-
-// indexes are the indexes of products, each made once.
-var indexes = map[*Product]*conformance.Model{}
 
 // A page by number is the page that a walk by cursor shows, whatever statistics the planner has,
 // and however many comments the index leaves to skip. It costs at most layout.BoundFactor times the
@@ -68,9 +53,6 @@ var indexes = map[*Product]*conformance.Model{}
 func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := hostile(t, false)
-		if indexes[p] == nil {
-			indexes[p] = p.index(t)
-		}
 		q := anyPage(t, p)
 		q.Slice = comment.Slice{Size: max(1, q.Slice.Size)}
 		if rapid.IntRange(0, 3).Draw(t, "hostile") > 0 { // otherwise hardly any comment matches
@@ -91,7 +73,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 
 		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
 		options := knowing(known)
-		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least"), rapid.SampledFrom([]side{"before", "behind", "in the middle"}).Draw(t, "side")}
+		options.PageNumbers = indexed{rankedIndex{p}, rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least"), rapid.SampledFrom([]side{"before", "behind", "in the middle"}).Draw(t, "side")}
 		store := p.table.Store(options)
 
 		page := numberedPage(t, store, q)
@@ -193,11 +175,10 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 		comments[i].Text = words(r, 100)
 	}
 	p := must.Get(NewProduct(comments))(t)
-	index := p.index(t)
 	held := func(slice comment.Slice) int {
 		pool := usage.NewPool(1 << 40)
 		options := knowing(planner.Knowledge{})
-		options.PageNumbers = indexed{model: index}
+		options.PageNumbers = indexed{rankedIndex: rankedIndex{p}}
 		store := p.table.Store(options)
 		q := comment.Query{Product: generatedProduct, Order: comment.NewestFirst, Slice: slice}
 		page, err := store.Comments(usage.With(t.Context(), pool.Open(1<<40)), q)

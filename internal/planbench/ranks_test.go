@@ -14,13 +14,12 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/conformance"
 )
 
 // priced is an index with the cost of the table's index: each place of a rare comment is in another
 // run, whose markers are read. It may fail.
 type priced struct {
-	*conformance.Model
+	rankedIndex
 	away *int // number of lookups before it fails; nil for no limit
 }
 
@@ -30,7 +29,7 @@ func (x priced) Find(ctx context.Context, list pageindex.List, targets []pageind
 			return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the index is away")
 		}
 	}
-	found, err := x.Model.Find(ctx, list, targets)
+	found, err := x.rankedIndex.Find(ctx, list, targets)
 	found.Cost = pageindex.Cost{Calls: 2 + len(targets), Waves: 2, ReadUnits: 2}
 	for i, target := range targets {
 		if target.At != nil {
@@ -76,7 +75,7 @@ func withRareTraits(t rapid.TB, spread string) *Product {
 		}
 	}
 	p := must.Get(NewProduct(comments))(t)
-	traited[spread], indexes[p] = p, p.index(t)
+	traited[spread] = p
 	return p
 }
 
@@ -103,7 +102,7 @@ func TestPagesOfTraits(t *testing.T) {
 		}
 		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), p.known(), {Stats: p.stats}, {Stats: nothingElse(q.Filter)}}).Draw(t, "known")
 		options := knowing(known)
-		index := priced{Model: indexes[p]}
+		index := priced{rankedIndex: rankedIndex{p}}
 		complete := rapid.IntRange(0, 4).Draw(t, "complete") > 0
 		if !complete {
 			index.away = new(rapid.IntRange(0, 3).Draw(t, "lookups"))
