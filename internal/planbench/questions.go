@@ -36,6 +36,19 @@ func (w Walk) String() string {
 	return [...]string{"each page", "walk without hints", "highest rated", "lowest rated", "most helpful", "verified: common", "verified: rare"}[w] // the name from when processes could start with hints
 }
 
+// order returns the order of the lists that a walk goes through.
+func (w Walk) order() comment.Order {
+	switch w {
+	case HighestRated:
+		return comment.HighestRated
+	case LowestRated:
+		return comment.LowestRated
+	case MostHelpful:
+		return comment.MostHelpful
+	}
+	return comment.NewestFirst
+}
+
 // visit is a page to read.
 type visit struct {
 	walk  Walk
