@@ -64,7 +64,7 @@ func (a *api) consumeBy(client *dynamodb.Client, options counts.CounterOptions) 
 	leases := leases.NewLeases(client, a.session.Table)
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
-		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, options), Logger: slog.New(slog.DiscardHandler),
+		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, options).Handle, Logger: slog.New(slog.DiscardHandler),
 		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -106,7 +106,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 // The follower receives the changes; nil for none.
 func newCounting(session *Session, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
-	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower)), session.tracer, session.writes, func(r stream.Record) string {
+	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower).Handle), session.tracer, session.writes, func(r stream.Record) string {
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
 	})
 	consumer := &stream.Consumer{

@@ -24,7 +24,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	must.Do(t, CreateTable(ctx, client, table))
 	leases := leases.NewLeases(client, table)
 	must.Do(t, stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)))
-	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
+	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}).Handle)
 	store := NewStore(client, table, Options{Watermark: leases, StatisticsAge: 5 * time.Second})
 	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
 	written := commenttest.Random(commenttest.Rand(t), "vase")

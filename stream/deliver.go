@@ -30,7 +30,7 @@ type Failure struct {
 }
 
 // RecordErrors is the error of a Handler that knows which records were not processed. It maps their
-// indices in the call of Handle to the reasons. All other records were processed. A record with a
+// indices in the call to the reasons. All other records were processed. A record with a
 // temporary reason waits, without holding up the others: it is passed again later, before records
 // that follow it.
 type RecordErrors map[int]error
@@ -97,7 +97,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		at[i] = i
 	}
 	for tries := 1; ; tries++ {
-		err := task.Try(func() error { return handler.Handle(ctx, records) })
+		err := task.Try(func() error { return handler(ctx, records) })
 		var named RecordErrors
 		switch {
 		case err == nil:
@@ -163,27 +163,17 @@ func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes, keyOf f
 	if tracer == nil {
 		return handler
 	}
-	return traced{handler, tracer, writes, keyOf}
-}
-
-type traced struct {
-	Handler
-	tracer *spans.Tracer
-	writes *spans.Writes
-	keyOf  func(Record) string
-}
-
-// Handle implements Handler.
-func (h traced) Handle(ctx context.Context, records []Record) error {
-	keys := make([]string, len(records))
-	for i, r := range records {
-		keys[i] = h.keyOf(r)
+	return func(ctx context.Context, records []Record) error {
+		keys := make([]string, len(records))
+		for i, r := range records {
+			keys[i] = keyOf(r)
+		}
+		ctx, span := tracer.Batch(ctx, keys, writes)
+		defer span.End()
+		err := handler(ctx, records)
+		if err != nil {
+			span.Fail(reasonOf(err))
+		}
+		return err
 	}
-	ctx, span := h.tracer.Batch(ctx, keys, h.writes)
-	defer span.End()
-	err := h.Handler.Handle(ctx, records)
-	if err != nil {
-		span.Fail(reasonOf(err))
-	}
-	return err
 }

@@ -23,7 +23,7 @@ type picky struct {
 	fine   []string
 }
 
-func (p *picky) Handle(_ context.Context, records []stream.Record) error {
+func (p *picky) handle(_ context.Context, records []stream.Record) error {
 	var names []string
 	for _, r := range records {
 		names = append(names, r.Sequence)
@@ -74,7 +74,7 @@ func TestDeliver(t *testing.T) {
 				for _, name := range strings.Split("abcdefgh", "") {
 					records = append(records, stream.Record{Sequence: name})
 				}
-				failures, done, err := stream.Deliver(t.Context(), &row.handler, records)
+				failures, done, err := stream.Deliver(t.Context(), row.handler.handle, records)
 				failed := ""
 				for _, f := range failures {
 					if failed += f.Record.Sequence; strings.Contains(f.Reason, "customer") {
@@ -95,7 +95,7 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	handler := &picky{errors: map[string]error{"a": errors.New("closed")}}
-	failures, done, err := stream.Deliver(ctx, handler, []stream.Record{{Sequence: "a"}})
+	failures, done, err := stream.Deliver(ctx, handler.handle, []stream.Record{{Sequence: "a"}})
 	if len(failures) > 0 || done != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %d, %v", failures, done, err)
 	}
@@ -114,7 +114,7 @@ func TestDeliverNamed(t *testing.T) {
 			}
 		}
 		calls, fine := 0, 0
-		handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+		handler := func(_ context.Context, records []stream.Record) error {
 			calls++
 			failed := stream.RecordErrors{}
 			for i, r := range records {
@@ -126,7 +126,7 @@ func TestDeliverNamed(t *testing.T) {
 				return nil
 			}
 			return failed
-		})
+		}
 		began := time.Now()
 		failures, done, err := stream.Deliver(t.Context(), handler, records)
 		if len(failures) != 100 || done != 1000 || err != nil || fine != 900 || calls != 3 || time.Since(began) > time.Second {
@@ -142,7 +142,7 @@ func TestDeliverNamed(t *testing.T) {
 // handed over at once.
 func TestNothingPassesARecordThatWaits(t *testing.T) {
 	busy := comment.Errorf(comment.Throttled, "busy")
-	handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+	handler := func(_ context.Context, records []stream.Record) error {
 		if len(records) > 4 {
 			return errors.New("too much at once")
 		}
@@ -150,7 +150,7 @@ func TestNothingPassesARecordThatWaits(t *testing.T) {
 			return stream.RecordErrors{0: busy}
 		}
 		return nil
-	})
+	}
 	var records []stream.Record
 	for _, name := range "abcdefgh" {
 		records = append(records, stream.Record{Sequence: string(name)})

@@ -32,7 +32,7 @@ type recorder struct {
 	poison string
 }
 
-func (s *recorder) Handle(_ context.Context, records []stream.Record) error {
+func (s *recorder) handle(_ context.Context, records []stream.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.values == nil {
@@ -69,12 +69,12 @@ func newBench(t *testing.T, endpoint string) *bench {
 	return b
 }
 
-func (b *bench) consumer(h stream.Handler) *stream.Consumer {
+func (b *bench) consumer(h *recorder) *stream.Consumer {
 	return &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(b.client), b.client, b.table),
 		Leases:  b.leases,
 		Journal: b.leases,
-		Handler: h,
+		Handler: h.handle,
 		Logger:  slog.New(slog.DiscardHandler),
 		Poll:    20 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Expiry: time.Second, Discover: 200 * time.Millisecond,
 	}

@@ -36,13 +36,6 @@ func recorded(t *testing.T, name string) events.DynamoDBEvent {
 	return event
 }
 
-// handlerFunc makes a handler of a function.
-type handlerFunc func(context.Context, []stream.Record) error
-
-func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error {
-	return f(ctx, records)
-}
-
 // fakeJournal keeps dead letters and the state in memory. If it is broken, it takes only some dead
 // letters.
 type fakeJournal struct {
@@ -71,14 +64,14 @@ func (s *fakeJournal) PutDeadLetter(_ context.Context, label string, letter stre
 }
 
 // function returns a function of a table, and its log.
-func function(table string, handler handlerFunc, journal stream.Journal) (*stream.Function, *bytes.Buffer) {
+func function(table string, handler stream.Handler, journal stream.Journal) (*stream.Function, *bytes.Buffer) {
 	var log bytes.Buffer
 	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil))), &log
 }
 
 // invoke invokes a function with an event. It returns the identifiers that the function reports,
 // its dead letters and its log. broken is the error of writing a dead letter.
-func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, deadLettered []stream.DeadLetter, log string) {
+func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler stream.Handler, broken error) (failed []string, deadLettered []stream.DeadLetter, log string) {
 	t.Helper()
 	kept := &fakeJournal{broken: broken}
 	f, said := function("comments", handler, kept)
@@ -274,7 +267,7 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 		{"an earlier record waits", func(i int) bool { return i%2 == 1 }, 2, 2, 2},
 	} {
 		event := recorded(t, "comments.json")
-		handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+		handler := func(_ context.Context, records []stream.Record) error {
 			failed := stream.RecordErrors{}
 			for i, r := range records {
 				at := slices.IndexFunc(event.Records, func(e events.DynamoDBEventRecord) bool { return e.Change.SequenceNumber == r.Sequence })
@@ -286,7 +279,7 @@ func TestDeadLettersWithoutTimeForAll(t *testing.T) {
 				}
 			}
 			return failed
-		})
+		}
 		journal := &fakeJournal{broken: context.DeadlineExceeded, takes: row.takes}
 		f, _ := function("comments", handler, journal)
 		response, err := f.Invoke(t.Context(), event)

@@ -21,7 +21,15 @@ type Observer interface {
 func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }
 
 // ObservedHandler returns a handler that calls another one and reports its records to an observer.
-func ObservedHandler(under Handler, o Observer) Handler { return observedHandler{under, o} }
+func ObservedHandler(under Handler, o Observer) Handler {
+	return func(ctx context.Context, records []Record) error {
+		err := under(ctx, records)
+		if err == nil {
+			o.Processed(len(records))
+		}
+		return err
+	}
+}
 
 type observedLeases struct {
 	Leases
@@ -65,20 +73,6 @@ func (j observedJournal) SwapState(ctx context.Context, old, next State) error {
 	err := j.Journal.SwapState(ctx, old, next)
 	if err == nil && next.Gap != nil && !next.Gap.Same(old.Gap) {
 		j.to.GapFound()
-	}
-	return err
-}
-
-type observedHandler struct {
-	Handler
-	to Observer
-}
-
-// Handle implements Handler.
-func (h observedHandler) Handle(ctx context.Context, records []Record) error {
-	err := h.Handler.Handle(ctx, records)
-	if err == nil {
-		h.to.Processed(len(records))
 	}
 	return err
 }

@@ -70,14 +70,11 @@ func (r Record) Key() string {
 	return strings.Join(parts, " ")
 }
 
-// Handler processes records.
-type Handler interface {
-	// Handle processes records in their order: all of them, unless it returns an error. It may get
-	// a record again, even after later ones or while another process has it. Some errors are
-	// temporary: those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a
-	// call that AWS did not refuse as invalid. Any other error is the fault of a record.
-	Handle(ctx context.Context, records []Record) error
-}
+// Handler processes records in their order: all of them, unless it returns an error. It may get a
+// record again, even after later ones or while another process has it. Some errors are temporary:
+// those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a call that AWS did
+// not refuse as invalid. Any other error is the fault of a record.
+type Handler func(ctx context.Context, records []Record) error
 
 // Source is a stream that can be read.
 type Source interface {

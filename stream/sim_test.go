@@ -260,7 +260,7 @@ func (w *world) process(name string) *process {
 
 // consumer returns the consumer of a process, whose random waits depend on the seed.
 func (p *process) consumer() *Consumer {
-	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: p.name}
+	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p.handle, Logger: slog.New(slog.DiscardHandler), owner: p.name}
 	c.random = func(below time.Duration) time.Duration {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -497,9 +497,9 @@ var errPoison = errors.New("poison")
 
 var errContended = &comment.Error{Kind: comment.Throttled, Message: "others write it"}
 
-// Handle processes records up to the first that cannot be processed. Records of the first item wait
+// handle processes records up to the first that cannot be processed. Records of the first item wait
 // now and then.
-func (p *process) Handle(ctx context.Context, records []Record) error {
+func (p *process) handle(ctx context.Context, records []Record) error {
 	return p.call(ctx, "handle", func() error {
 		waiting, contended := RecordErrors{}, p.faulty && p.draw("contended", 3) > 0
 		for i, record := range records {

@@ -152,12 +152,6 @@ func TestOwnWriteIsNoConflict(t *testing.T) {
 	}
 }
 
-// failing returns its error, which may be nil.
-type failing struct{ err error }
-
-// Handle implements Handler.
-func (f failing) Handle(context.Context, []Record) error { return f.err }
-
 // While all records wait because their items are throttled, further records are read. While the
 // table is away, none are: they would only take memory.
 func TestWaitingRecordsAreReadOn(t *testing.T) {
@@ -169,7 +163,7 @@ func TestWaitingRecordsAreReadOn(t *testing.T) {
 		{nil, false}, {throttled, true}, {away, true},
 		{RecordErrors{0: throttled, 1: throttled}, false}, {RecordErrors{0: away, 1: away}, true}, {RecordErrors{1: away}, false},
 	} {
-		r := &reader{shared: &shared{handler: failing{row.err}, leases: &ownLease{}}, pending: make([]pendingRecord, 2)}
+		r := &reader{shared: &shared{handler: func(context.Context, []Record) error { return row.err }, leases: &ownLease{}}, pending: make([]pendingRecord, 2)}
 		if _ = r.handOver(t.Context()); r.stuck != row.stuck {
 			t.Errorf("after %v, no more is read: %v", row.err, r.stuck)
 		}
@@ -182,8 +176,7 @@ type holding struct {
 	released atomic.Bool
 }
 
-// Handle implements Handler.
-func (h *holding) Handle(ctx context.Context, records []Record) error {
+func (h *holding) handle(ctx context.Context, records []Record) error {
 	waiting, others := RecordErrors{}, []Record(nil)
 	for i, record := range records {
 		if h.Own(record) || h.released.Load() {
@@ -193,7 +186,7 @@ func (h *holding) Handle(ctx context.Context, records []Record) error {
 		waiting[i] = errContended
 		h.do(func() { history, at := h.place(record); history[at].waited = true })
 	}
-	if err := h.process.Handle(ctx, others); err != nil || len(waiting) == 0 {
+	if err := h.process.handle(ctx, others); err != nil || len(waiting) == 0 {
 		return err
 	}
 	return waiting
@@ -215,7 +208,7 @@ func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
 	h, observed := &holding{}, &received{}
 	aloneWith(t, func(p *process, c *Consumer) {
 		h.process = p
-		c.Handler, c.Observer = h, observed
+		c.Handler, c.Observer = h.handle, observed
 	}, func(t *testing.T, w *world, c *Consumer) {
 		w.do(func() { w.change(0, false) })
 		time.Sleep(time.Hour)

@@ -92,7 +92,11 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
 	var journal stream.Journal = leases.NewLeases(call.For(client, call.ForLeases), table)
-	batches := outbox.New(call.For(client, call.ForOutbox), table).After(handler{counter})
+	batches := outbox.New(call.For(client, call.ForOutbox), table).After(func(ctx context.Context, records []stream.Record) error {
+		err := counter.Handle(ctx, records)
+		counter.AwaitMerges(ctx) // between two invocations, the process is frozen
+		return err
+	})
 	if tell.metrics != nil {
 		batches, journal = stream.ObservedHandler(batches, tell.metrics.Stream), stream.ObservedJournal(journal, tell.metrics.Stream)
 	}
@@ -101,16 +105,6 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
 	})
 	return tell.after(stream.NewFunction(table, batches, journal, logger).Invoke), nil
-}
-
-// handler counts. It finishes all work in Handle: between two invocations, the process is frozen.
-type handler struct{ counter *counts.Counter }
-
-// Handle implements stream.Handler.
-func (h handler) Handle(ctx context.Context, records []stream.Record) error {
-	err := h.counter.Handle(ctx, records)
-	h.counter.AwaitMerges(ctx)
-	return err
 }
 
 // tableName returns the table that the variable names, or the default one if the variable is not

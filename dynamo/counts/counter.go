@@ -68,8 +68,6 @@ type Counter struct {
 	votes    *votes.Recounter
 }
 
-var _ stream.Handler = (*Counter)(nil)
-
 // Follower is called for each change that a Counter counts, by many goroutines.
 type Follower interface {
 	// Changing is called before the change is counted, and Changed after, even if that failed.

@@ -41,7 +41,7 @@ func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 			client, table := newTableAt(t, dynamotest.Dynoxide(t))
 			must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), commenttest.Many(commenttest.Rand(t), "vase", 1)))(t)
 			leases := leases.NewLeases(client, table)
-			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
+			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}).Handle)
 			if row.counts {
 				defer streamtest.Run(t, consumer)()
 				for streamtest.Renewals(t, leases) < 2 {

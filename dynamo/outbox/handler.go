@@ -16,30 +16,24 @@ import (
 //
 // While nobody wants events, nothing is appended. Checking that takes half a read unit every few
 // seconds in which comments change.
-func (o *Outbox) After(count stream.Handler) stream.Handler { return handler{o, count} }
-
-type handler struct {
-	out   *Outbox
-	count stream.Handler
-}
-
-// Handle implements stream.Handler.
-func (h handler) Handle(ctx context.Context, records []stream.Record) error {
-	var failed stream.RecordErrors
-	err := h.count.Handle(ctx, records)
-	if err != nil && !errors.As(err, &failed) {
-		return err
-	}
-	lanes, failed := sorted(records, failed)
-	if len(lanes) > 0 {
-		if err := h.out.append(ctx, lanes); err != nil {
+func (o *Outbox) After(count stream.Handler) stream.Handler {
+	return func(ctx context.Context, records []stream.Record) error {
+		var failed stream.RecordErrors
+		err := count(ctx, records)
+		if err != nil && !errors.As(err, &failed) {
 			return err
 		}
+		lanes, failed := sorted(records, failed)
+		if len(lanes) > 0 {
+			if err := o.append(ctx, lanes); err != nil {
+				return err
+			}
+		}
+		if len(failed) > 0 {
+			return failed
+		}
+		return nil
 	}
-	if len(failed) > 0 {
-		return failed
-	}
-	return nil
 }
 
 // sorted returns the entries of records, by lane. A record that failed and has to wait makes later

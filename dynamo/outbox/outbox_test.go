@@ -151,7 +151,7 @@ type counter struct {
 	counted map[stream.Position]bool
 }
 
-func (c counter) Handle(_ context.Context, records []stream.Record) error {
+func (c counter) handle(_ context.Context, records []stream.Record) error {
 	failed := stream.RecordErrors{}
 	if c.Rand != nil {
 		switch c.IntN(6) {
@@ -176,24 +176,19 @@ func (c counter) Handle(_ context.Context, records []stream.Record) error {
 // an earlier checkpoint, like another process that takes the shard over.
 func process(t *testing.T, r *rand.Rand, open func() *outbox.Outbox, shard []stream.Record) {
 	count := counter{r, map[stream.Position]bool{}}
-	handler := open().After(count)
+	handler := open().After(count.handle)
 	for next := 0; next < len(shard) && t.Context().Err() == nil; {
 		batch := shard[next:min(next+1+r.IntN(30), len(shard))]
 		_, done, _ := stream.Deliver(t.Context(), handler, batch)
 		next += done // waiting records come again, and so do those done after them
 		if r.IntN(5) == 0 {
-			handler, next = open().After(count), max(0, next-r.IntN(40))
+			handler, next = open().After(count.handle), max(0, next-r.IntN(40))
 		}
 	}
 	if len(count.counted) != len(shard) {
 		t.Errorf("%d of %d records are counted", len(count.counted), len(shard))
 	}
 }
-
-// failing is a handler that fails for some records.
-type failing stream.RecordErrors
-
-func (f failing) Handle(context.Context, []stream.Record) error { return stream.RecordErrors(f) }
 
 // A record that can never be counted has no events, and later ones of its comment have theirs. A
 // record that has to wait makes those wait too.
@@ -206,7 +201,9 @@ func TestFailedRecords(t *testing.T) {
 		failed, events int
 	}{{comment.Throttled, 3, 0}, {comment.BadInput, 1, 2}} {
 		var failed stream.RecordErrors
-		err := out.After(failing{0: comment.Errorf(row.kind, "no")}).Handle(t.Context(), h.shards[0])
+		err := out.After(func(context.Context, []stream.Record) error {
+			return stream.RecordErrors{0: comment.Errorf(row.kind, "no")}
+		})(t.Context(), h.shards[0])
 		if !errors.As(err, &failed) || len(failed) != row.failed {
 			t.Errorf("%v: %v", row.kind, err)
 		}
@@ -254,7 +251,7 @@ func TestPositions(t *testing.T) {
 	must.Do(t, out.Want(t.Context(), "test", 0))
 	began := must.Get(out.Ends(t.Context()))(t)
 	h := newHistory(r, 1, 1, 35)
-	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0]))
+	must.Do(t, out.After(counter{}.handle)(t.Context(), h.shards[0]))
 	var all []outbox.Event
 	lane := h.lane()
 	batch, err := out.Read(t.Context(), lane, began[lane], 100)
@@ -356,13 +353,13 @@ func TestCost(t *testing.T) {
 	last := h.shards[0][101:]
 	h.shards[0] = h.shards[0][:101]
 	must.Do(t, out.Want(t.Context(), "test", 0))
-	handler, begun := out.After(counter{}), counted.lanes
+	handler, begun := out.After(counter{}.handle), counted.lanes
 	for _, row := range []struct {
 		records []stream.Record
 		want    float64
 	}{{h.shards[0][:1], 1}, {h.shards[0][1:], 10}, {h.shards[0], 0}} {
 		counted.units = 0
-		if err := handler.Handle(t.Context(), row.records); err != nil || counted.units != row.want {
+		if err := handler(t.Context(), row.records); err != nil || counted.units != row.want {
 			t.Errorf("%d records: %v write units, want %v; %v", len(row.records), counted.units, row.want, err)
 		}
 	}
@@ -370,7 +367,7 @@ func TestCost(t *testing.T) {
 		t.Errorf("a process that knows the ends of lanes read %d times", counted.lanes-begun)
 	}
 	counted.units = 0 // of a process that continues where another ended
-	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
+	if err := outbox.New(counted, table).After(counter{}.handle)(t.Context(), last); err != nil || counted.units != 1 {
 		t.Errorf("%v write units of a process that begins, want 1; %v", counted.units, err)
 	}
 	c := commenttest.Random(commenttest.Rand(t), strings.Repeat("p", comment.MaxIDBytes)) // of a product with a long name
@@ -384,11 +381,11 @@ func TestCost(t *testing.T) {
 		}
 	}
 	counted.units, counted.writes = 0, 0
-	if err := handler.Handle(t.Context(), records); err != nil || counted.units == 0 || counted.units != float64(counted.writes) {
+	if err := handler(t.Context(), records); err != nil || counted.units == 0 || counted.units != float64(counted.writes) {
 		t.Errorf("%d items take %v write units; %v", counted.writes, counted.units, err)
 	}
 	counted.units = 0
-	if err := handler.Handle(t.Context(), records[len(records)-4500:]); err != nil || counted.units > 0 {
+	if err := handler(t.Context(), records[len(records)-4500:]); err != nil || counted.units > 0 {
 		t.Errorf("%v write units of records that come again; %v", counted.units, err)
 	}
 	account := usage.NewPool(1).Open(1)
@@ -422,9 +419,9 @@ func TestOff(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
 	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 5, 50)
-	handler := out.After(counter{})
+	handler := out.After(counter{}.handle)
 	for _, record := range h.shards[0] {
-		must.Do(t, handler.Handle(t.Context(), []stream.Record{record, {Keys: layout.VoteSumsKey("c_1")}}))
+		must.Do(t, handler(t.Context(), []stream.Record{record, {Keys: layout.VoteSumsKey("c_1")}}))
 	}
 	must.Do(t, out.Lost(t.Context()))
 	if counted.writes > 0 || counted.reads >= len(h.shards[0]) {
@@ -437,7 +434,7 @@ func TestOff(t *testing.T) {
 	for range 2 { // they may find it on
 		must.Do(t, out.Want(t.Context(), "a", time.Hour))
 	}
-	must.Do(t, handler.Handle(t.Context(), h.shards[0]))
+	must.Do(t, handler(t.Context(), h.shards[0]))
 	missing := 0
 	for lane := range outbox.Lanes {
 		batch := must.Get(out.Read(t.Context(), lane, 0, 100))(t)
@@ -572,7 +569,7 @@ func TestImports(t *testing.T) {
 		}
 		want[product] = []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}
 	}
-	must.Do(t, out.After(counter{}).Handle(t.Context(), records))
+	must.Do(t, out.After(counter{}.handle)(t.Context(), records))
 	got := map[string][]outbox.Kind{}
 	for _, e := range eventsOf(t, out) {
 		got[e.Product] = append(got[e.Product], e.Kind)
@@ -595,7 +592,7 @@ func TestDamagedItems(t *testing.T) {
 	began := must.Get(out.Ends(t.Context()))(t)
 	h := newHistory(commenttest.Rand(t), 1, 1, 60)
 	lane := h.lane()
-	must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][:40]))
+	must.Do(t, out.After(counter{}.handle)(t.Context(), h.shards[0][:40]))
 	batch := must.Get(out.Read(t.Context(), lane, began[lane], 100))(t)
 	damages := []layout.Item{{}, {"e": layout.Text("ada@shop.example")}, {"l": layout.Number(1)}, {"e": &types.AttributeValueMemberL{Value: []types.AttributeValue{layout.Text("ada@shop.example")}}}}
 	first, items := batch.Events[0].Number>>7, batch.Last>>7-batch.Events[0].Number>>7+1
@@ -610,7 +607,7 @@ func TestDamagedItems(t *testing.T) {
 		maps.Copy(it, damage)
 		must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 	}
-	must.Do(t, outbox.New(client, table).After(counter{}).Handle(t.Context(), h.shards[0][40:]))
+	must.Do(t, outbox.New(client, table).After(counter{}.handle)(t.Context(), h.shards[0][40:]))
 	rest := must.Get(out.Read(t.Context(), lane, began[lane], 100))(t)
 	if !rest.Missing || len(rest.Improper) != len(damages)-1 || strings.Contains(fmt.Sprint(rest.Improper), "ada@") {
 		t.Errorf("missing is %v: %v", rest.Missing, rest.Improper)
@@ -649,7 +646,7 @@ func TestAppendAfterAllHasExpired(t *testing.T) {
 	must.Do(t, old.Want(t.Context(), "test", 0))
 	appends := func(out *outbox.Outbox, change int) {
 		t.Helper()
-		must.Do(t, out.After(counter{}).Handle(t.Context(), h.shards[0][change:change+1]))
+		must.Do(t, out.After(counter{}.handle)(t.Context(), h.shards[0][change:change+1]))
 	}
 	appends(old, 0)
 	lane := h.lane()

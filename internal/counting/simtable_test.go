@@ -343,7 +343,7 @@ func (s *simTable) start(t *testing.T) *simProcess {
 	p := &simProcess{simTable: s}
 	c := &stream.Consumer{
 		Source: p, Leases: p, Journal: p, Logger: slog.New(slog.DiscardHandler),
-		Handler: counts.NewCounter(s, "comments", counts.CounterOptions{Patience: counts.Patience, VotesAtOnce: counts.VotesAtOnce}),
+		Handler: counts.NewCounter(s, "comments", counts.CounterOptions{Patience: counts.Patience, VotesAtOnce: counts.VotesAtOnce}).Handle,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

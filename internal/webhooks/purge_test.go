@@ -101,7 +101,7 @@ func TestPurges(t *testing.T) {
 		}
 		records = append(records, stream.Record{Position: stream.PositionOf("l", fmt.Sprint(i)), Created: time.Now(), Keys: layout.CommentKey(c.ID), New: layout.Encode(c)})
 	}
-	must.Do(t, tab.out.After(nothing{}).Handle(t.Context(), records))
+	tab.append(records)
 	tab.deliver(tab.client, func(o *webhooks.Options) {
 		o.Send, o.Ready = webhooks.NewSender(token).Send, webhooks.NewSender(token).Ready
 	})

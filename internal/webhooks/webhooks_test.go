@@ -138,9 +138,12 @@ func (t table) put(item layout.Item, attribute string, value types.AttributeValu
 	must.Get(t.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &t.name, Item: item}))(t)
 }
 
-type nothing struct{}
-
-func (nothing) Handle(context.Context, []stream.Record) error { return nil }
+// append appends the events of records.
+func (t table) append(records []stream.Record) {
+	t.Helper()
+	counted := func(context.Context, []stream.Record) error { return nil }
+	must.Do(t, t.out.After(counted)(t.Context(), records))
+}
 
 // edit appends edits of comments, and returns the IDs of their events by comment.
 func (t table) edit(comments, edits int, at time.Time) map[string][]string {
@@ -159,7 +162,7 @@ func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 			old, records = record.New, append(records, record)
 		}
 	}
-	must.Do(t, t.out.After(nothing{}).Handle(t.Context(), records))
+	t.append(records)
 	return want
 }
 
