@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,32 +13,49 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// alone runs one process without faults in a simulated world. It calls during after 10 s of
-// simulated time.
+// starter starts a process, with a consumer that is changed before it runs.
+type starter func(name string, change func(*process, *Consumer)) (*process, *Consumer)
+
+func unchanged(*process, *Consumer) {}
+
+// inWorld calls do with a simulated world without faults, and then ends the processes that it
+// started.
+func inWorld(t *testing.T, seed uint64, do func(t *testing.T, w *world, start starter)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(seed)
+		w.faulty = false
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		do(t, w, func(name string, change func(*process, *Consumer)) (*process, *Consumer) {
+			p := w.process(name)
+			c := p.consumer()
+			change(p, c)
+			running.Go(func() {
+				if err := c.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+			return p, c
+		})
+		end()
+		running.Wait()
+		for _, violation := range w.broken {
+			t.Error(violation)
+		}
+	})
+}
+
+// alone runs one process. It calls during after 10 s of simulated time.
 func alone(t *testing.T, during func(t *testing.T, w *world, c *Consumer)) {
-	aloneWith(t, func(*process, *Consumer) {}, during)
+	aloneWith(t, unchanged, during)
 }
 
 // aloneWith is alone with a consumer that is changed before it runs.
 func aloneWith(t *testing.T, change func(*process, *Consumer), during func(t *testing.T, w *world, c *Consumer)) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(0)
-		w.faulty = false
-		p := w.process("alone")
-		c := p.consumer()
-		change(p, c)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- c.Run(ctx) }()
+	inWorld(t, 0, func(t *testing.T, w *world, start starter) {
+		_, c := start("alone", change)
 		time.Sleep(10 * time.Second)
 		during(t, w, c)
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		for _, violation := range w.broken {
-			t.Error(violation)
-		}
 	})
 }
 

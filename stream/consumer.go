@@ -9,7 +9,6 @@ import (
 	"math"
 	mathrand "math/rand/v2"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -139,41 +138,3 @@ func (c *Consumer) shared() *shared {
 }
 
 func (c *Consumer) heartbeat() time.Duration { return cmp.Or(c.Heartbeat, DefaultHeartbeat) }
-
-// Status returns the leases that this process holds, in the order of their shards. Each includes
-// the progress since it was last written.
-func (c *Consumer) Status() []Lease {
-	rs := &c.readers
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	status := make([]Lease, 0, len(rs.byShard))
-	for _, r := range rs.byShard {
-		status = append(status, r.status())
-	}
-	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-	return status
-}
-
-// ProcessedUpTo returns the watermark without a call: a time before which every change was
-// processed. It combines the shards that this process reads with the leases of other processes,
-// read up to a few times Heartbeat ago. known is false while the state is not complete, a shard has
-// no lease yet, or the clock of another process is too far ahead. current is false unless the
-// process runs and has recently read the leases.
-func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
-	return c.readers.processedUpTo(3 * c.heartbeat())
-}
-
-// Follows reports whether this process alone reads all shards. If so, its Handler has received
-// every change committed between since and upTo. It makes no call, like ProcessedUpTo. When a shard
-// splits, since begins anew.
-func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
-	return c.readers.follows(3 * c.heartbeat())
-}
-
-// SawGap reports whether the state was not complete, a few times Heartbeat ago at most.
-func (c *Consumer) SawGap() bool {
-	c.readers.mu.Lock()
-	defer c.readers.mu.Unlock()
-	seen := c.readers.seen
-	return !seen.complete && !seen.at.IsZero() && time.Since(seen.at) <= 3*c.heartbeat()
-}

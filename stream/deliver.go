@@ -21,14 +21,6 @@ const (
 	recordFirstWait = 50 * time.Millisecond
 )
 
-// Failure is a record that failed in every try.
-type Failure struct {
-	// Record is the record. It contains texts of customers.
-	Record Record
-	// Reason is the type of its error. The error's text is left out, since it may contain anything.
-	Reason string
-}
-
 // RecordErrors is the error of a Handler that knows which records were not processed. It maps their
 // indices in the call to the reasons. All other records were processed. A record with a
 // temporary reason waits, without holding up the others: it is passed again later, before records
@@ -45,86 +37,103 @@ func (e RecordErrors) Unwrap() error { return e[e.first()] }
 
 func (e RecordErrors) first() int { return slices.Min(slices.Collect(maps.Keys(e))) }
 
-// Deliver passes records to a handler in order. On return, records[:done] are processed, except for
-// the failures among them. An error is temporary: delivery should continue later at records[done].
-// If it is a RecordErrors, it has the records that wait, and all others are processed.
+// Deliver passes records to a handler in order. It calls deadLetter with the index of each record
+// that failed in every try, and with the type of its error. The error's text is left out, since it
+// may contain anything. On return, records[:done] are processed or dead-lettered. An error is
+// temporary: delivery should continue later at records[done]. If it is a RecordErrors, it has the
+// records that wait, and all others are processed or dead-lettered.
 //
-// Records with permanent reasons in a RecordErrors are passed again together, and become failures
+// Records with permanent reasons in a RecordErrors are passed again together, and are dead-lettered
 // after the last try. After any other error or a panic of the handler, Deliver passes ever fewer
-// records until the culprit is alone, so that only the culprit becomes a failure.
-func Deliver(ctx context.Context, handler Handler, records []Record) (failures []Failure, done int, err error) {
-	waiting := RecordErrors{}
-	defer func() {
-		if len(waiting) > 0 {
-			done = waiting.first()
-		}
-	}()
-	for size := len(records); done < len(records); {
-		chunk := records[done:min(done+size, len(records))]
-		failed, wait, err := deliverChunk(ctx, handler, chunk)
-		switch {
-		case err == nil:
-			failures = append(failures, failed...)
-			for i, reason := range wait {
-				waiting[done+i] = reason
-			}
-			if done += len(chunk); len(failed) < len(chunk) {
-				size *= 2
-			}
-			if len(wait) > 0 { // later records may be of the same items
-				for i := done; i < len(records); i++ {
-					waiting[i] = waiting[waiting.first()]
-				}
-				return failures, done, waiting
-			}
-		case ctx.Err() != nil:
-			return failures, done, ctx.Err()
-		case Passes(err):
-			return failures, done, err
-		default:
-			size = len(chunk) / 2
+// records until the culprit is alone, so that only the culprit is dead-lettered.
+func Deliver(ctx context.Context, handler Handler, records []Record, deadLetter func(i int, reason string) error) (done int, err error) {
+	failed, done, err := deliverAll(ctx, handler, records)
+	for _, i := range slices.Sorted(maps.Keys(failed)) {
+		if err := deadLetter(i, reasonOf(failed[i])); err != nil {
+			return min(done, i), err
 		}
 	}
-	return failures, done, nil
+	return done, err
+}
+
+// deliverAll is Deliver, but returns the records to dead-letter, with their errors.
+func deliverAll(ctx context.Context, handler Handler, records []Record) (failed RecordErrors, done int, err error) {
+	failed = RecordErrors{}
+	for size := len(records); done < len(records); {
+		chunk := records[done:min(done+size, len(records))]
+		unprocessed, err := deliverChunk(ctx, handler, chunk)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return failed, done, ctx.Err()
+		case Passes(err):
+			return failed, done, err
+		default:
+			size = len(chunk) / 2
+			continue
+		}
+		waiting, before := RecordErrors{}, len(failed)
+		for i, reason := range unprocessed {
+			if Passes(reason) {
+				waiting[done+i] = reason
+			} else {
+				failed[done+i] = reason
+			}
+		}
+		if done += len(chunk); len(failed)-before < len(chunk) {
+			size *= 2
+		}
+		if len(waiting) > 0 {
+			first := waiting.first()
+			for i := done; i < len(records); i++ { // they may be of the same items
+				waiting[i] = waiting[first]
+			}
+			return failed, first, waiting
+		}
+	}
+	return failed, done, nil
 }
 
 // deliverChunk passes records to the handler. It retries those with permanent reasons, or a single
-// record, and returns those that wait. An error concerns all the records.
-func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, waiting RecordErrors, err error) {
-	waiting = RecordErrors{}
-	at := make([]int, len(records)) // the original indexes of records
-	for i := range at {
-		at[i] = i
+// record, and returns those that wait or fail after the last try. An error concerns all the records.
+func deliverChunk(ctx context.Context, handler Handler, records []Record) (RecordErrors, error) {
+	unprocessed := RecordErrors{}
+	left := make([]int, len(records)) // the indexes of the records to pass
+	for i := range left {
+		left[i] = i
 	}
 	for tries := 1; ; tries++ {
-		err := task.Try(func() error { return handler(ctx, records) })
+		passed := make([]Record, len(left))
+		for i, at := range left {
+			passed[i] = records[at]
+			delete(unprocessed, at)
+		}
+		err := task.Try(func() error { return handler(ctx, passed) })
 		var named RecordErrors
 		switch {
 		case err == nil:
-			return nil, waiting, nil
+			return unprocessed, nil
 		case ctx.Err() != nil:
-			return nil, nil, err
+			return nil, err
 		case errors.As(err, &named):
-		case Passes(err) || len(records) > 1:
-			return nil, nil, err
+		case Passes(err) || len(passed) > 1:
+			return nil, err
 		default:
 			named = RecordErrors{0: err}
 		}
-		all, were := records, at
-		failures, records, at = nil, nil, nil
+		were := left
+		left = nil
 		for _, i := range slices.Sorted(maps.Keys(named)) {
-			if Passes(named[i]) {
-				waiting[were[i]] = named[i]
-				continue
+			unprocessed[were[i]] = named[i]
+			if !Passes(named[i]) {
+				left = append(left, were[i])
 			}
-			failures = append(failures, Failure{Record: all[i], Reason: reasonOf(named[i])})
-			records, at = append(records, all[i]), append(at, were[i])
 		}
-		if tries == recordTries || len(records) == 0 {
-			return failures, waiting, nil
+		if tries == recordTries || len(left) == 0 {
+			return unprocessed, nil
 		}
 		if err := task.Wait(ctx, recordFirstWait<<(tries-1)); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }

@@ -109,9 +109,8 @@ func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 
 // writeDeadLetter dead-letters a record: it stores the dead letter, logs a line, and records and
 // returns the gap that this leaves in the counts. shard is empty if unknown.
-func writeDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
-	record := failure.Record
-	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
+func writeDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, record Record, reason string) (Gap, error) {
+	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: reason, Found: time.Now()}
 	if err := journal.PutDeadLetter(ctx, record.Position.Label(), letter); err != nil {
 		return Gap{}, err
 	}

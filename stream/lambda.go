@@ -100,17 +100,11 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 	for next := 0; next < len(records); next += atOnce {
 		all := records[next:min(next+atOnce, len(records))]
 		chunk := slices.DeleteFunc(slices.Clone(all), func(r Record) bool { return waits[r.Key()] })
-		failures, n, err := Deliver(ctx, f.handler, chunk)
-		for _, failure := range failures {
-			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
-				if waiting == nil { // else the chunk may follow records that wait
-					at := slices.IndexFunc(chunk, func(r Record) bool { return r.Position == failure.Record.Position })
-					done += min(n, at)
-				}
-				return done, err // records processed since come again, which is harmless
-			}
-		}
-		if waiting == nil {
+		n, err := Deliver(ctx, f.handler, chunk, func(i int, reason string) error {
+			_, err := writeDeadLetter(ctx, f.journal, f.log, "", chunk[i], reason)
+			return err
+		})
+		if waiting == nil { // else the chunk may follow records that wait
 			done += n
 			waiting = err
 		}

@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 		{why: "an ended lease is left alone", leases: leasesOf("a ended"), want: ""},
 	} {
 		v := view{me: "me", now: testNow, expiry: time.Minute, engine: row.engine, leases: row.leases, listing: row.listing, state: row.state,
-			held: map[string]bool{}, sightings: map[string]sighting{}, absent: map[string]int{}}
+			held: map[string]*reader{}, sightings: map[string]sighting{}, absent: map[string]int{}}
 		for _, lease := range row.leases {
 			v.sightings[lease.Shard] = sighting{since: testNow}
 		}
@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 			v.absent[row.absent] = absences
 		}
 		if row.held != "" {
-			v.held[row.held] = true
+			v.held[row.held] = &reader{}
 		}
 		if got := describe(decide(v)); got != row.want {
 			t.Errorf("%s: %q, want %q", row.why, got, row.want)
@@ -188,7 +188,7 @@ func TestProcessedUpTo(t *testing.T) {
 // The progress after records and heartbeats.
 func TestProgress(t *testing.T) {
 	record := func(sequence string, at time.Time) Record { return Record{Sequence: sequence, Created: at} }
-	before := progress{checkpoint: "1", caughtUp: testNow}
+	before := progress{Lease: Lease{Checkpoint: "1", CaughtUp: testNow}}
 	ask := func(seconds int) time.Time { return testNow.Add(time.Duration(seconds) * time.Second) }
 	for _, row := range []struct {
 		why  string
@@ -206,9 +206,9 @@ func TestProgress(t *testing.T) {
 		{"but not by a clock that is far ahead", resume(Lease{}, State{Complete: true, Since: ask(3)}, testNow), " unknown"},
 		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}, ask(3)), " unknown"},
 	} {
-		got := row.got.checkpoint + " unknown"
-		if !row.got.caughtUp.IsZero() {
-			got = fmt.Sprintf("%s +%v", row.got.checkpoint, row.got.caughtUp.Sub(testNow))
+		got := row.got.Checkpoint + " unknown"
+		if !row.got.CaughtUp.IsZero() {
+			got = fmt.Sprintf("%s +%v", row.got.Checkpoint, row.got.CaughtUp.Sub(testNow))
 		}
 		if got != row.want {
 			t.Errorf("%s: %q, want %q", row.why, got, row.want)
@@ -259,11 +259,11 @@ func TestKeysOfManyShards(t *testing.T) {
 	for ; left > 0 && heartbeats < 300; heartbeats++ {
 		for i, p := range readers {
 			readers[i] = p.sent()
-			if p.key != "" {
+			if p.Heartbeat != "" {
 				continue
 			}
 			for _, key := range p.nextKeys(rand.Int64N) {
-				if leads := rand.IntN(shards); readers[leads].key == "" {
+				if leads := rand.IntN(shards); readers[leads].Heartbeat == "" {
 					readers[leads] = readers[leads].heard(Heartbeat{Key: key}, leads == i)
 					left--
 				}
@@ -273,7 +273,7 @@ func TestKeysOfManyShards(t *testing.T) {
 	if t.Logf("%d shards have keys after %d heartbeats", shards-left, heartbeats); left > 0 {
 		t.Errorf("%d shards have none", left)
 	}
-	p := progress{key: "77", behind: true}
+	p := progress{Lease: Lease{Heartbeat: "77"}, behind: true}
 	for range 10 {
 		if keys := p.nextKeys(rand.Int64N); len(keys) > 1 {
 			t.Fatalf("behind, a reader tries %v", keys)
@@ -309,19 +309,19 @@ func TestFence(t *testing.T) {
 // was far ahead, nothing is known, and no gap is found.
 func TestClocksAhead(t *testing.T) {
 	p, lost := resume(Lease{CaughtUp: testNow.Add(time.Second)}, State{}, testNow).outOfReach(testNow)
-	if lost || !p.caughtUp.Equal(testNow) {
-		t.Errorf("another process's time in the future becomes %v", p.caughtUp)
+	if lost || !p.CaughtUp.Equal(testNow) {
+		t.Errorf("another process's time in the future becomes %v", p.CaughtUp)
 	}
 	far, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}, testNow).outOfReach(testNow)
-	if lost || !far.caughtUp.IsZero() {
-		t.Errorf("one from far in the future becomes %v, lost %v", far.caughtUp, lost)
+	if lost || !far.CaughtUp.IsZero() {
+		t.Errorf("one from far in the future becomes %v, lost %v", far.CaughtUp, lost)
 	}
 	late := p.heard(Heartbeat{Sent: testNow.Add(5 * time.Minute)}, true).intoReach(testNow.Add(time.Second))
-	if !late.caughtUp.Equal(testNow.Add(time.Second)) {
-		t.Errorf("a heartbeat sent in the future makes it %v", late.caughtUp)
+	if !late.CaughtUp.Equal(testNow.Add(time.Second)) {
+		t.Errorf("a heartbeat sent in the future makes it %v", late.CaughtUp)
 	}
-	if later, _ := late.outOfReach(testNow.Add(time.Hour)); !later.caughtUp.Equal(late.caughtUp) {
-		t.Errorf("time alone makes it %v", later.caughtUp)
+	if later, _ := late.outOfReach(testNow.Add(time.Hour)); !later.CaughtUp.Equal(late.CaughtUp) {
+		t.Errorf("time alone makes it %v", later.CaughtUp)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestFollows(t *testing.T) {
 		c.readers.see(row.seen)
 		for i, lease := range row.reads {
 			// The clock was an hour ahead when it took up the lease.
-			c.readers.add(lease.Shard, &reader{lease: lease, progress: resume(lease, State{}, now.Add(time.Hour)), since: now.Add(time.Duration(i) * time.Second)})
+			c.readers.set(lease.Shard, &reader{progress: resume(lease, State{}, now.Add(time.Hour)), since: now.Add(time.Duration(i) * time.Second)})
 		}
 		since, upTo, ok := c.Follows()
 		if ok != row.ok || ok && (!since.Equal(now.Add(time.Second)) || !upTo.Equal(now.Add(-3*time.Second))) {
@@ -404,7 +404,7 @@ func TestOutOfReach(t *testing.T) {
 		if _, again := p.outOfReach(testNow.Add(row.after)); again {
 			t.Errorf("%s: reported twice", row.why)
 		}
-		if lost && !p.onto(row.lease).CaughtUp.IsZero() {
+		if lost && !p.shown().CaughtUp.IsZero() {
 			t.Errorf("%s: the next owner of the lease would report it again", row.why)
 		}
 	}
@@ -416,19 +416,19 @@ func TestWatermarkOfAShardThatEnded(t *testing.T) {
 	now := time.Now()
 	early, late := now.Add(-20*time.Second), now.Add(-time.Second)
 	ended, read := Lease{Shard: "ended", CaughtUp: early}, Lease{Shard: "read", CaughtUp: late}
-	var rs readers
-	rs.see(sighted{at: now, leases: []Lease{ended, read}, complete: true})
+	var c Consumer
+	c.readers.see(sighted{at: now, leases: []Lease{ended, read}, complete: true})
 	ended.Ended = true
-	rs.add("ended", &reader{lease: ended, progress: resume(ended, State{}, now)})
-	rs.add("read", &reader{lease: read, progress: resume(read, State{}, now)})
-	if before, known, current := rs.processedUpTo(time.Minute); !known || !current || !before.Equal(early) {
+	c.readers.set("ended", &reader{progress: resume(ended, State{}, now)})
+	c.readers.set("read", &reader{progress: resume(read, State{}, now)})
+	if before, known, current := c.ProcessedUpTo(); !known || !current || !before.Equal(early) {
 		t.Errorf("processed until %v before now (%v, %v), want 20s", now.Sub(before), known, current)
 	}
 	child := Lease{Shard: "child", Parent: "ended", CaughtUp: early}
-	rs.see(sighted{at: now, leases: []Lease{ended, read, child}, complete: true})
+	c.readers.see(sighted{at: now, leases: []Lease{ended, read, child}, complete: true})
 	child.CaughtUp = now.Add(-10 * time.Second)
-	rs.add("child", &reader{lease: child, progress: resume(child, State{}, now)})
-	if before, _, _ := rs.processedUpTo(time.Minute); !before.Equal(child.CaughtUp) {
+	c.readers.set("child", &reader{progress: resume(child, State{}, now)})
+	if before, _, _ := c.ProcessedUpTo(); !before.Equal(child.CaughtUp) {
 		t.Errorf("with the child: processed until %v before now, want 10s", now.Sub(before))
 	}
 }

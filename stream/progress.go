@@ -20,14 +20,9 @@ const (
 
 // progress is the progress of a shard, as known to its reader.
 type progress struct {
-	checkpoint  string
-	caughtUp    time.Time
-	deadLetters int
-	// proven is the counter of the lease when the latest received heartbeat was sent.
-	proven int64
-	// key is the key of heartbeats that come through the shard, or its parent; empty if unknown.
-	key string
-	// overdue is how many heartbeats were sent since one of that key came through.
+	// Lease has the owner and the counter as last written, and the progress since.
+	Lease
+	// overdue is how many heartbeats of the lease's key were sent since one came through.
 	overdue int
 	// awaited is whether a heartbeat was sent since then, also one that is not overdue.
 	awaited bool
@@ -35,7 +30,7 @@ type progress struct {
 	behind bool
 	// timely is the counter from which heartbeats have times of the clock as it is set now.
 	timely int64
-	// inReach is whether caughtUp was within the retention last time: leaving it is reported once.
+	// inReach is whether CaughtUp was within the retention last time: leaving it is reported once.
 	inReach bool
 }
 
@@ -43,34 +38,32 @@ type progress struct {
 // are processed. From its time on, the reader can notice whether records may have been dropped. A
 // watermark by a clock that was ahead is unknown.
 func resume(lease Lease, state State, now time.Time) progress {
-	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, deadLetters: lease.DeadLetters, proven: lease.Proven, key: lease.Heartbeat}
+	p := progress{Lease: lease}
 	if state.Complete {
 		p = p.caughtUpAt(state.Since)
 	}
-	if p.caughtUp.Sub(now) > clockMargin {
-		p.caughtUp = time.Time{}
+	if p.CaughtUp.Sub(now) > clockMargin {
+		p.CaughtUp = time.Time{}
 	}
-	p.inReach = !p.caughtUp.IsZero()
+	p.inReach = !p.CaughtUp.IsZero()
 	return p
 }
 
-// onto returns the lease with this progress. It leaves out a watermark that is out of reach, or the
+// shown returns the lease for others to see. It leaves out a watermark that is out of reach, or the
 // next owner would report missing records a second time.
-func (p progress) onto(lease Lease) Lease {
-	lease.Checkpoint, lease.CaughtUp, lease.DeadLetters = p.checkpoint, p.caughtUp, p.deadLetters
-	lease.Proven, lease.Heartbeat = p.proven, p.key
+func (p progress) shown() Lease {
 	if !p.inReach {
-		lease.CaughtUp = time.Time{}
+		p.CaughtUp = time.Time{}
 	}
-	return lease
+	return p.Lease
 }
 
 // through returns the progress after a record was processed or dead-lettered. The record's time is
 // a rough watermark, good enough for long lags and for the retention; heartbeats are exact. A time
 // in the future, by the table's clock, counts as now.
 func (p progress) through(last Record, deadLetters int, now time.Time) progress {
-	p.checkpoint = last.Sequence
-	p.deadLetters += deadLetters
+	p.Checkpoint = last.Sequence
+	p.DeadLetters += deadLetters
 	at := last.Created
 	if at.After(now) {
 		at = now
@@ -79,8 +72,8 @@ func (p progress) through(last Record, deadLetters int, now time.Time) progress 
 }
 
 func (p progress) caughtUpAt(t time.Time) progress {
-	if t.After(p.caughtUp) {
-		p.caughtUp = t
+	if t.After(p.CaughtUp) {
+		p.CaughtUp = t
 	}
 	return p
 }
@@ -89,10 +82,10 @@ func (p progress) caughtUpAt(t time.Time) progress {
 // that once, until the watermark is within reach again. A watermark in the future, from a clock
 // that was ahead, becomes now; otherwise it would look current while nothing is processed.
 func (p progress) outOfReach(now time.Time) (progress, bool) {
-	if p.caughtUp.After(now) {
-		p.caughtUp = now
+	if p.CaughtUp.After(now) {
+		p.CaughtUp = now
 	}
-	within := !p.caughtUp.IsZero() && now.Sub(p.caughtUp) < retention-retentionMargin
+	within := !p.CaughtUp.IsZero() && now.Sub(p.CaughtUp) < retention-retentionMargin
 	lost := p.inReach && !within
 	p.inReach = within
 	return p, lost
@@ -108,7 +101,8 @@ func (p progress) intoReach(now time.Time) progress {
 
 // fromHorizon returns the progress of a shard that is read again from its oldest record.
 func (p progress) fromHorizon() progress {
-	return progress{deadLetters: p.deadLetters, key: p.key}
+	p.Checkpoint, p.CaughtUp, p.Proven = "", time.Time{}, 0
+	return progress{Lease: p.Lease}
 }
 
 const (
@@ -126,11 +120,11 @@ const (
 // nextKeys returns the keys for the next heartbeats. draw draws a number below its argument.
 func (p progress) nextKeys(draw func(below int64) int64) []string {
 	var keys []string
-	if p.key != "" {
-		keys = append(keys, p.key)
+	if p.Heartbeat != "" {
+		keys = append(keys, p.Heartbeat)
 	}
 	missed := p.overdue
-	if p.key != "" {
+	if p.Heartbeat != "" {
 		missed -= heartbeatsLost
 	}
 	if missed < 0 {
@@ -164,16 +158,16 @@ func (p progress) unsent() progress {
 // processed. Any heartbeat shows a key of the shard. Only the shard's own heartbeats move the
 // watermark, since others have the clock and the lease of another sender.
 func (p progress) heard(heartbeat Heartbeat, own bool) progress {
-	if p.key == "" || p.overdue >= heartbeatsLost {
-		p.key = heartbeat.Key
+	if p.Heartbeat == "" || p.overdue >= heartbeatsLost {
+		p.Heartbeat = heartbeat.Key
 	}
-	if p.key == heartbeat.Key {
+	if p.Heartbeat == heartbeat.Key {
 		p.overdue, p.awaited = 0, false
 	}
 	if !own {
 		return p
 	}
-	p.proven = max(p.proven, heartbeat.Counter)
+	p.Proven = max(p.Proven, heartbeat.Counter)
 	if heartbeat.Counter < p.timely {
 		return p
 	}
@@ -206,14 +200,14 @@ func (s *steps) back(wall time.Time, elapsed time.Duration) time.Duration {
 
 // setBack returns the progress after the clock was set back: the watermark is shifted to the new
 // clock. Heartbeats under way, sent with a lease of this counter at most, have times of the old
-// clock. They still count for proven, but not for the watermark.
-func (p progress) setBack(by time.Duration, counter int64) progress {
+// clock. They still count for Proven, but not for the watermark.
+func (p progress) setBack(by time.Duration) progress {
 	if by == 0 {
 		return p
 	}
-	if !p.caughtUp.IsZero() {
-		p.caughtUp = p.caughtUp.Add(-by)
+	if !p.CaughtUp.IsZero() {
+		p.CaughtUp = p.CaughtUp.Add(-by)
 	}
-	p.timely = counter + 1
+	p.timely = p.Counter + 1
 	return p
 }

@@ -18,7 +18,6 @@ type reader struct {
 	*shared
 	label string
 	leave context.CancelFunc
-	done  chan struct{}
 	since time.Time // when the reader began to read
 	// sent receives a value when a heartbeat of this reader was sent, heard when one came through.
 	sent, heard chan struct{}
@@ -34,7 +33,6 @@ type reader struct {
 	changed  time.Time
 
 	mu       sync.Mutex
-	lease    Lease
 	progress progress
 	clock    steps
 }
@@ -64,7 +62,7 @@ var began = time.Now()
 // current returns the progress by the current setting of the clock. The caller holds the lock.
 func (r *reader) current() progress {
 	now := time.Now()
-	r.progress = r.progress.setBack(r.clock.back(now.Round(0), now.Sub(began)), r.lease.Counter)
+	r.progress = r.progress.setBack(r.clock.back(now.Round(0), now.Sub(began)))
 	return r.progress
 }
 
@@ -123,10 +121,8 @@ func (r *reader) note(ctx context.Context, failures *int, err error, what string
 // earlier write, whose answer was lost.
 func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
-		r.mu.Lock()
-		old := r.lease
-		next := r.current().onto(old)
-		r.mu.Unlock()
+		old := r.status()
+		next := old
 		next.Counter++
 		next = change(next)
 		err := r.leases.Swap(ctx, r.label, old, next)
@@ -139,16 +135,15 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 				return lease.Shard == old.Shard && lease.Owner == r.me && lease.Counter == old.Counter+1
 			})
 			if own >= 0 {
-				r.mu.Lock()
-				r.lease = leases[own]
-				r.mu.Unlock()
+				r.advance(func(p progress) progress { p.Counter = leases[own].Counter; return p })
 				continue
 			}
 		}
 		if err == nil {
-			r.mu.Lock()
-			r.lease = next
-			r.mu.Unlock()
+			r.advance(func(p progress) progress {
+				p.Owner, p.Ended, p.Counter = next.Owner, next.Ended, next.Counter
+				return p
+			})
 		}
 		return err
 	}
@@ -300,20 +295,25 @@ func (r *reader) handOver(ctx context.Context) error {
 		records[i] = r.pending[at[i]].Record
 	}
 	r.stuck = true
-	failures, done, err := Deliver(ctx, r.handler, records)
-	for _, failure := range failures { // the counts will lack them
-		gap, err := writeDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
-		if err != nil {
-			return err
+	deadLettered := map[int]bool{} // the counts will lack them
+	done, err := Deliver(ctx, r.handler, records, func(i int, reason string) error {
+		gap, err := writeDeadLetter(ctx, r.journal, r.logger, r.status().Shard, records[i], reason)
+		if err == nil {
+			deadLettered[i] = true
+			r.tell(gap)
 		}
-		r.tell(gap)
-	}
+		return err
+	})
 	var waiting RecordErrors
 	errors.As(err, &waiting)
+	deadLetters := 0
 	for i := range records {
-		r.pending[at[i]].processed = i < done || waiting != nil && waiting[i] == nil
+		processed := i < done || waiting != nil && waiting[i] == nil
+		if r.pending[at[i]].processed = processed; processed && deadLettered[i] {
+			deadLetters++
+		}
 	}
-	r.pass(len(failures))
+	r.pass(deadLetters)
 	switch {
 	case err == nil, waiting != nil && len(waiting) < len(records):
 		r.stuck = false
@@ -333,7 +333,7 @@ func (r *reader) pass(deadLetters int) {
 	}
 	r.advance(func(p progress) progress {
 		if passed == 0 {
-			p.deadLetters += deadLetters
+			p.DeadLetters += deadLetters
 			return p
 		}
 		return p.through(r.pending[passed-1].Record, deadLetters, time.Now())
@@ -410,7 +410,7 @@ func (r *reader) advance(step func(progress) progress) {
 func (r *reader) status() Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.current().onto(r.lease)
+	return r.current().shown()
 }
 
 // sendHeartbeat sends a heartbeat for each key that is used or tried. It waits briefly for one to
@@ -428,7 +428,7 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 	r.progress = r.progress.sent()
 	heartbeats := make([]Heartbeat, len(keys))
 	for i, key := range keys {
-		heartbeats[i] = Heartbeat{Key: key, Label: r.label, Shard: r.lease.Shard, Counter: r.lease.Counter, Sent: time.Now()}
+		heartbeats[i] = Heartbeat{Key: key, Label: r.label, Shard: r.progress.Shard, Counter: r.progress.Counter, Sent: time.Now()}
 	}
 	r.mu.Unlock()
 	for _, heartbeat := range heartbeats {

@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,60 +31,62 @@ func (rs *readers) see(now sighted) {
 	rs.seen = now
 }
 
-func (rs *readers) add(shard string, r *reader) {
+// set sets the reader of a shard; nil for none.
+func (rs *readers) set(shard string, r *reader) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.byShard == nil {
 		rs.byShard = map[string]*reader{}
 	}
-	rs.byShard[shard] = r
-}
-
-// reap removes readers that are done.
-func (rs *readers) reap() {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	for shard, r := range rs.byShard {
-		select {
-		case <-r.done:
-			delete(rs.byShard, shard)
-		default:
-		}
+	if rs.byShard[shard] = r; r == nil {
+		delete(rs.byShard, shard)
 	}
 }
 
-func (rs *readers) leave() {
+// held returns the readers by their shards.
+func (rs *readers) held() map[string]*reader {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	for _, r := range rs.byShard {
-		r.leave()
+	return maps.Clone(rs.byShard)
+}
+
+// Status returns the leases that this process holds, in the order of their shards. Each includes
+// the progress since it was last written.
+func (c *Consumer) Status() []Lease {
+	status := []Lease{}
+	for _, r := range c.readers.held() {
+		status = append(status, r.status())
 	}
+	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+	return status
 }
 
-// of returns the reader of a shard; nil if there is none.
-func (rs *readers) of(shard string) *reader {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	return rs.byShard[shard]
+// recent reports whether the leases were read at most a few times Heartbeat ago. The caller holds
+// the lock of the readers.
+func (c *Consumer) recent() bool {
+	return time.Since(c.readers.seen.at) <= 3*c.heartbeat()
 }
 
-func (rs *readers) held() map[string]bool {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	held := make(map[string]bool, len(rs.byShard))
-	for shard := range rs.byShard {
-		held[shard] = true
-	}
-	return held
+// SawGap reports whether the state was not complete, a few times Heartbeat ago at most.
+func (c *Consumer) SawGap() bool {
+	c.readers.mu.Lock()
+	defer c.readers.mu.Unlock()
+	return c.recent() && !c.readers.seen.complete
 }
 
-// processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago. A
-// shard that ended since then still counts with its watermark, because the leases of its children,
-// which begin with it, were not read yet.
-func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known, current bool) {
+// ProcessedUpTo returns the watermark without a call: a time before which every change was
+// processed. It combines the shards that this process reads with the leases of other processes,
+// read up to a few times Heartbeat ago. known is false while the state is not complete, a shard has
+// no lease yet, or the clock of another process is too far ahead. current is false unless the
+// process runs and has recently read the leases.
+//
+// A shard that ended since then still counts with its watermark, because the leases of its
+// children, which begin with it, were not read yet.
+func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
+	rs := &c.readers
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if rs.seen.at.IsZero() || time.Since(rs.seen.at) > maxAge {
+	if !c.recent() {
 		return time.Time{}, false, false
 	}
 	leases := slices.Clone(rs.seen.leases)
@@ -103,12 +107,15 @@ func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known,
 	return before, true, true
 }
 
-// follows implements Consumer.Follows, with leases that were read at most maxAge ago.
-func (rs *readers) follows(maxAge time.Duration) (since, upTo time.Time, ok bool) {
+// Follows reports whether this process alone reads all shards. If so, its Handler has received
+// every change committed between since and upTo. It makes no call, like ProcessedUpTo. When a shard
+// splits, since begins anew.
+func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
+	rs := &c.readers
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	now := time.Now()
-	if rs.seen.at.IsZero() || now.Sub(rs.seen.at) > maxAge || !rs.seen.complete {
+	if !c.recent() || !rs.seen.complete {
 		return since, upTo, false
 	}
 	for _, lease := range rs.seen.leases {

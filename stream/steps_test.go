@@ -18,7 +18,6 @@ type machine struct {
 	ahead    time.Duration // of its clock
 	steps    steps
 	progress progress
-	counter  int64
 	sent     []sentAt // heartbeats that have not come through yet
 	through  time.Duration
 }
@@ -32,7 +31,7 @@ func (m *machine) now() time.Time { return testNow.Add(m.real + m.ahead) }
 
 // current does what a reader does whenever it reads its progress.
 func (m *machine) current() {
-	m.progress = m.progress.setBack(m.steps.back(m.now(), m.real), m.counter)
+	m.progress = m.progress.setBack(m.steps.back(m.now(), m.real))
 	m.progress, _ = m.progress.outOfReach(m.now())
 }
 
@@ -48,8 +47,8 @@ func TestClocksThatJump(t *testing.T) {
 			case 0:
 				m.ahead += time.Duration(rapid.IntRange(-4000, 4000).Draw(t, "the clock is set by")) * time.Second
 			case 1:
-				m.sent = append(m.sent, sentAt{m.real, Heartbeat{Key: "k", Counter: m.counter, Sent: m.now()}})
-				m.counter++ // a write of the lease follows
+				m.sent = append(m.sent, sentAt{m.real, Heartbeat{Key: "k", Counter: m.progress.Counter, Sent: m.now()}})
+				m.progress.Counter++ // a write of the lease follows
 			case 2, 3:
 				m.real += time.Duration(rapid.IntRange(1, 100_000).Draw(t, "milliseconds pass")) * time.Millisecond
 			default:
@@ -64,13 +63,13 @@ func TestClocksThatJump(t *testing.T) {
 				continue
 			}
 			truth := testNow.Add(m.through + m.ahead)
-			if late := m.progress.caughtUp.Sub(truth); late > leastStep {
+			if late := m.progress.CaughtUp.Sub(truth); late > leastStep {
 				t.Fatalf("the watermark is %s later than the last processed record", late)
 			}
 		}
-		heartbeat := Heartbeat{Key: "k", Counter: m.counter + 1, Sent: m.now()} // after a write of the lease
-		if p := m.progress.heard(heartbeat, true).intoReach(m.now()); !p.caughtUp.Equal(m.now()) {
-			t.Fatalf("after a heartbeat of now, the watermark is %s, and it is %s", p.caughtUp, m.now())
+		heartbeat := Heartbeat{Key: "k", Counter: m.progress.Counter + 1, Sent: m.now()} // after a write of the lease
+		if p := m.progress.heard(heartbeat, true).intoReach(m.now()); !p.CaughtUp.Equal(m.now()) {
+			t.Fatalf("after a heartbeat of now, the watermark is %s, and it is %s", p.CaughtUp, m.now())
 		}
 	})
 }
@@ -142,7 +141,7 @@ func (l *ownLease) HeartbeatOf(Record) (heartbeat Heartbeat, ok bool) { return h
 func TestOwnWriteIsNoConflict(t *testing.T) {
 	mine := Lease{Shard: "s", Owner: "me", Counter: 1}
 	l := &ownLease{kept: mine}
-	r := &reader{shared: &shared{me: "me", leases: l}, lease: mine}
+	r := &reader{shared: &shared{me: "me", leases: l}, progress: progress{Lease: mine}}
 	same := func(lease Lease) Lease { return lease }
 	if err := r.write(t.Context(), same); comment.KindOf(err) != comment.Timeout {
 		t.Error(err)
@@ -214,7 +213,7 @@ func TestHeartbeatsBehindAWaitingRecord(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		var n int
-		w.do(func() { n = len(c.readers.of("s0").pending) }) // the reader that changes it takes the lock first
+		w.do(func() { n = len(c.readers.held()["s0"].pending) }) // the reader that changes it takes the lock first
 		if n > 10 {
 			t.Errorf("%d records are in memory, and one waits", n)
 		}

@@ -2,9 +2,7 @@ package stream
 
 import (
 	"context"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -27,19 +25,8 @@ func (a ahead) List(ctx context.Context, label string) ([]Lease, error) {
 
 // If a process is killed whose clock was ahead, nothing counts as processed that it did not process.
 func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(0)
-		w.faulty = false
-		ctx, end := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		start := func(name string, by time.Duration) (*process, *Consumer) {
-			p := w.process(name)
-			c := p.consumer()
-			c.Leases = ahead{p, by}
-			running.Go(func() { _ = c.Run(ctx) })
-			return p, c
-		}
-		first, _ := start("first", 0)
+	inWorld(t, 0, func(t *testing.T, w *world, start starter) {
+		first, _ := start("first", unchanged)
 		time.Sleep(10 * time.Second)
 		w.mu.Lock()
 		w.state.Complete = true
@@ -48,7 +35,7 @@ func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
 			w.change(1, false)
 		}
 		w.mu.Unlock()
-		_, second := start("second", 10*time.Minute)
+		_, second := start("second", func(p *process, c *Consumer) { c.Leases = ahead{p, 10 * time.Minute} })
 		known := false
 		for range 3000 {
 			time.Sleep(10 * time.Millisecond)
@@ -59,11 +46,6 @@ func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
 		if !known {
 			t.Error("the watermark is still unknown")
 		}
-		end()
-		running.Wait()
-		for _, violation := range w.broken {
-			t.Error(violation)
-		}
 	})
 }
 
@@ -72,19 +54,10 @@ func TestKilledReaderIsTakenOver(t *testing.T) {
 	const most = 10 * time.Second
 	var worst time.Duration
 	for seed := range uint64(150) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(3 * seed) // 3*seed gives a world that publishes at once
-			w.faulty = false
-			ctx, end := context.WithCancel(t.Context())
-			var running sync.WaitGroup
-			start := func(name string) *process {
-				p := w.process(name)
-				running.Go(func() { _ = p.consumer().Run(ctx) })
-				return p
-			}
-			first := start("first")
+		inWorld(t, 3*seed, func(t *testing.T, w *world, start starter) { // a world that publishes at once
+			first, _ := start("first", unchanged)
 			time.Sleep(10 * time.Second)
-			start("second")
+			start("second", unchanged)
 			time.Sleep(time.Minute + time.Duration(seed)*130*time.Millisecond)
 			w.mu.Lock()
 			if owner := w.leases["s0"].Owner; owner != "first" {
@@ -106,11 +79,6 @@ func TestKilledReaderIsTakenOver(t *testing.T) {
 					t.Errorf("seed %d: not read %s after the kill", seed, took)
 					break
 				}
-			}
-			end()
-			running.Wait()
-			for _, violation := range w.broken {
-				t.Error(violation)
 			}
 		})
 	}

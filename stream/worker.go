@@ -26,7 +26,6 @@ type worker struct {
 
 // turn reads the leases and, from time to time, lists the shards. Then it does what decide says.
 func (w *worker) turn(ctx context.Context) error {
-	w.reap()
 	if w.label == "" {
 		listing, err := w.source.Shards(ctx)
 		if err != nil {
@@ -72,7 +71,7 @@ func (w *worker) turn(ctx context.Context) error {
 // act carries out actions, gaps before leases: nothing after a gap is read before it is recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	for _, shard := range a.leave {
-		w.of(shard).leave()
+		v.held[shard].leave()
 	}
 	for _, gap := range a.gaps {
 		if err := w.gap(ctx, gap); err != nil {
@@ -110,10 +109,10 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 // context ends, and then still releases its lease.
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
-		progress := resume(lease, state, time.Now())
-		mine := progress.onto(lease)
+		mine := lease
 		mine.Owner, mine.Engine, mine.Counter = w.me, w.engine, lease.Counter+1
-		taken, err := w.swap(ctx, lease, mine)
+		progress := resume(mine, state, time.Now())
+		taken, err := w.swap(ctx, lease, progress.shown())
 		if err != nil {
 			return err
 		}
@@ -122,14 +121,14 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		r := &reader{
-			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: progress, since: time.Now(), changed: time.Now(),
-			done: make(chan struct{}), sent: make(chan struct{}, 1), heard: make(chan struct{}, 1),
+			shared: w.shared, label: w.label, leave: cancel, progress: progress, since: time.Now(), changed: time.Now(),
+			sent: make(chan struct{}, 1), heard: make(chan struct{}, 1),
 		}
-		w.add(lease.Shard, r)
+		w.set(lease.Shard, r)
 		w.running.Go(func() {
 			defer cancel()
 			r.run(ctx)
-			close(r.done)
+			w.set(lease.Shard, nil)
 			w.rouse()
 		})
 	}
@@ -147,9 +146,10 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 
 // stop ends all readers and waits for them.
 func (w *worker) stop() {
-	w.readers.leave()
+	for _, r := range w.held() {
+		r.leave()
+	}
 	w.running.Wait()
-	w.reap()
 }
 
 // rouse starts the next turn at once.

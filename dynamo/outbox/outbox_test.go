@@ -179,7 +179,7 @@ func process(t *testing.T, r *rand.Rand, open func() *outbox.Outbox, shard []str
 	handler := open().After(count.handle)
 	for next := 0; next < len(shard) && t.Context().Err() == nil; {
 		batch := shard[next:min(next+1+r.IntN(30), len(shard))]
-		_, done, _ := stream.Deliver(t.Context(), handler, batch)
+		done, _ := stream.Deliver(t.Context(), handler, batch, nil)
 		next += done // waiting records come again, and so do those done after them
 		if r.IntN(5) == 0 {
 			handler, next = open().After(count.handle), max(0, next-r.IntN(40))
