@@ -10,14 +10,14 @@ import (
 
 // CommentEvents subscribes to changes of the comments of a product that pass a filter.
 func (h *Hub) CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error) {
-	s := h.newSubscription(product)
+	s := h.newSubscription(topic{product: product})
 	s.filter, s.events = filter, make(chan *comment.Event, 1)
 	return s.events, h.subscribe(ctx, s, func(ctx context.Context, until outbox.Position) error { return h.resume(ctx, s, until) })
 }
 
 // Stats subscribes to the statistics of a product. The first delivery has the current ones.
 func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error) {
-	s := h.newSubscription(product)
+	s := h.newSubscription(topic{product, true})
 	s.counts = make(chan *comment.Statistics, 1)
 	return s.counts, h.subscribe(ctx, s, func(ctx context.Context, _ outbox.Position) error {
 		counts, failed, err := h.readStats(ctx, []string{product})
@@ -35,7 +35,7 @@ func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx con
 	if !ok {
 		return comment.Errorf(comment.BadInput, "this request cannot be answered as a stream")
 	}
-	if s.events != nil && inlet.From != "" {
+	if !s.topic.stats && inlet.From != "" {
 		var err error
 		if s.from, err = outbox.ParsePosition(inlet.From); err != nil {
 			return err
@@ -53,6 +53,6 @@ func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx con
 	return nil
 }
 
-func (h *Hub) newSubscription(product string) *Subscription {
-	return &Subscription{product: product, wake: make(chan struct{}, 1), leave: h.leave, upTo: h.upTo, drop: func() { h.dropped.Add(1) }}
+func (h *Hub) newSubscription(to topic) *Subscription {
+	return &Subscription{hub: h, topic: to, wake: make(chan struct{}, 1)}
 }

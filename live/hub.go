@@ -34,17 +34,16 @@ type Hub struct {
 
 	dropped atomic.Int64
 
-	mu        sync.Mutex // guards what follows
-	following *following // nil while nobody subscribes
-	users     map[*Subscription]*following
+	mu        sync.Mutex      // guards what follows
+	following *following      // nil while nobody subscribes
 	at        outbox.Position // up to here, all events were handed out
-	products  map[string]map[*Subscription]struct{}
+	topics    map[topic]map[*Subscription]struct{}
 	newest    time.Time // time of the newest event that was read
 }
 
 // New returns a hub. countedUpTo returns a time up to which statistics include all changes, false if that is unknown.
 func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, bool), logger *slog.Logger) *Hub {
-	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, users: map[*Subscription]*following{}, products: map[string]map[*Subscription]struct{}{}}
+	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, topics: map[topic]map[*Subscription]struct{}{}}
 }
 
 // Dropped returns how many subscribers were dropped because they were too slow.
@@ -84,7 +83,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 		f.idle.Stop()
 		f.idle = nil
 	}
-	h.users[s] = f
+	s.following = f
 	h.mu.Unlock()
 	select {
 	case <-f.ready:
@@ -99,10 +98,10 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	if h.following != f { // it failed meanwhile
 		return until, comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
 	}
-	if h.products[s.product] == nil {
-		h.products[s.product] = map[*Subscription]struct{}{}
+	if h.topics[s.topic] == nil {
+		h.topics[s.topic] = map[*Subscription]struct{}{}
 	}
-	h.products[s.product][s] = struct{}{}
+	h.topics[s.topic][s] = struct{}{}
 	return h.at, nil
 }
 
@@ -110,15 +109,15 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 func (h *Hub) leave(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.products[s.product], s)
-	if len(h.products[s.product]) == 0 {
-		delete(h.products, s.product)
+	delete(h.topics[s.topic], s)
+	if len(h.topics[s.topic]) == 0 {
+		delete(h.topics, s.topic)
 	}
-	f := h.users[s]
+	f := s.following
 	if f == nil {
 		return
 	}
-	delete(h.users, s)
+	s.following = nil
 	if f.users--; f.users == 0 {
 		f.idle = time.AfterFunc(linger, func() {
 			h.mu.Lock()
@@ -135,7 +134,7 @@ func (h *Hub) leave(s *Subscription) {
 func (h *Hub) upTo(s *Subscription) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f := h.following; f == nil || h.users[s] != f || s.waits() {
+	if f := h.following; f == nil || s.following != f || s.waits() {
 		return ""
 	}
 	return later(h.at, s.from).String()
@@ -195,7 +194,7 @@ func (h *Hub) broke(f *following) {
 		return
 	}
 	h.following = nil
-	for _, all := range h.products {
+	for _, all := range h.topics {
 		for s := range all {
 			s.mu.Lock()
 			s.end(ErrBroken)
@@ -243,7 +242,7 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 		if done {
 			return nil
 		}
-		for err := h.read(ctx, ids, products, found); err != nil; err = h.read(ctx, ids, products, found) {
+		if err := h.read(ctx, ids, products, found); err != nil {
 			if ctx.Err() == nil {
 				h.warn(err)
 			}
@@ -262,12 +261,12 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 		return nil, nil, true
 	}
 	for _, c := range changes {
-		if _, known := found.comments[c.id]; !known && h.follows(c.product, func(s *Subscription) bool { return s.events != nil }) {
+		if _, known := found.comments[c.id]; !known && len(h.topics[topic{product: c.product}]) > 0 {
 			ids = append(ids, c.id)
 		}
 	}
 	for _, product := range counted {
-		if _, known := found.counts[product]; !known && h.follows(product, func(s *Subscription) bool { return s.counts != nil }) {
+		if _, known := found.counts[product]; !known && len(h.topics[topic{product, true}]) > 0 {
 			products = append(products, product)
 		}
 	}
@@ -282,31 +281,19 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 	for _, product := range counted {
 		if counts := found.counts[product]; counts != nil {
 			d := Delivery{value: counts, cache: &cache{}}
-			for s := range h.products[product] {
-				if s.counts != nil {
-					s.push(d)
-				}
+			for s := range h.topics[topic{product, true}] {
+				s.push(d)
 			}
 		}
 	}
 	return nil, nil, true
 }
 
-// follows reports whether a product has such a subscription.
-func (h *Hub) follows(product string, such func(*Subscription) bool) bool {
-	for s := range h.products[product] {
-		if such(s) {
-			return true
-		}
-	}
-	return false
-}
-
 // deliverChange sends a change to the subscribers of a product. Their deliveries share one cache.
 func (h *Hub) deliverChange(lane int, c change, now *comment.Comment) {
 	shared, here := &cache{}, h.at.String()
-	for s := range h.products[c.product] {
-		if s.events == nil || c.number <= s.from[lane] {
+	for s := range h.topics[topic{product: c.product}] {
+		if c.number <= s.from[lane] {
 			continue
 		}
 		event := c.eventFor(s.filter, now)

@@ -21,8 +21,8 @@ import (
 func TestBrokenOnlyByItself(t *testing.T) {
 	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
 	first, next := new(following), new(following)
-	s := h.newSubscription("p")
-	h.following, h.products["p"] = next, map[*Subscription]struct{}{s: {}}
+	s := h.newSubscription(topic{product: "p"})
+	h.following, h.topics[s.topic] = next, map[*Subscription]struct{}{s: {}}
 	if h.deliver(first, 0, 9, nil, nil, findings{}); h.at != (outbox.Position{}) {
 		t.Errorf("it moved others to %s", h.at)
 	}
@@ -41,18 +41,18 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	close(h.following.ready)
 	var there []*Subscription
 	for _, product := range []string{"p", "p", "q"} {
-		s := h.newSubscription(product)
+		s := h.newSubscription(topic{product: product})
 		must.Get(h.join(t.Context(), s))(t)
 		there = append(there, s)
 	}
-	if h.leave(there[0]); len(h.products["p"]) != 1 || len(h.users) != 2 {
-		t.Errorf("of two subscribers of a product and one of another, one left: %d and %d are there", len(h.products["p"]), len(h.users))
+	if h.leave(there[0]); len(h.topics[topic{product: "p"}]) != 1 || h.following.users != 2 {
+		t.Errorf("of two subscribers of a product and one of another, one left: %d and %d are there", len(h.topics[topic{product: "p"}]), h.following.users)
 	}
 	for _, s := range there { // one for the second time
 		h.leave(s)
 	}
-	if len(h.products) != 0 || len(h.users) != 0 || h.following.idle == nil {
-		t.Errorf("all have left, and there are %d products and %d subscribers", len(h.products), len(h.users))
+	if len(h.topics) != 0 || h.following.users != 0 || h.following.idle == nil {
+		t.Errorf("all have left, and there are %d products and %d subscribers", len(h.topics), h.following.users)
 	}
 	h.Close()
 }
@@ -87,7 +87,7 @@ func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 		h := New(log, nil, nil, slog.New(slog.DiscardHandler))
 		defer h.Close()
 		comes := func() *Subscription {
-			s := h.newSubscription("p")
+			s := h.newSubscription(topic{product: "p"})
 			must.Get(h.join(t.Context(), s))(t)
 			return s
 		}
@@ -112,8 +112,10 @@ func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 }
 
 func leaveAll(h *Hub) {
-	for s := range maps.Clone(h.users) {
-		h.leave(s)
+	for _, all := range maps.Clone(h.topics) {
+		for s := range maps.Clone(all) {
+			h.leave(s)
+		}
 	}
 }
 
@@ -122,9 +124,9 @@ func leaveAll(h *Hub) {
 func TestResumedAheadOfTheHub(t *testing.T) {
 	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
 	f := new(following)
-	s := h.newSubscription("p")
+	s := h.newSubscription(topic{product: "p"})
 	s.events, s.from = make(chan *comment.Event, 1), outbox.Position{7, 9}
-	h.following, h.users[s], h.products["p"] = f, f, map[*Subscription]struct{}{s: {}}
+	h.following, s.following, h.topics[s.topic] = f, f, map[*Subscription]struct{}{s: {}}
 	if at := s.Position(); at != s.from.String() {
 		t.Errorf("it starts at %s", at)
 	}
@@ -144,15 +146,14 @@ func TestResumedAheadOfTheHub(t *testing.T) {
 // A subscriber is dropped at the first delivery beyond its queue, and keeps the reason.
 func TestFullQueues(t *testing.T) {
 	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
-	s := h.newSubscription("p")
+	s := h.newSubscription(topic{product: "p"})
 	for range queueSize {
 		s.push(Delivery{})
 	}
 	if s.err != nil {
 		t.Error("it was dropped too early")
 	}
-	counts := h.newSubscription("p")
-	counts.counts = make(chan *comment.Statistics, 1)
+	counts := h.newSubscription(topic{"p", true})
 	for range queueSize + 1 {
 		counts.push(Delivery{})
 	}
@@ -175,13 +176,13 @@ func TestRefusedSubscribersLeave(t *testing.T) {
 		if _, err := h.CommentEvents(With(t.Context(), &Inlet{From: "1.0.0.0"}), "p", comment.Filter{}); err == nil {
 			t.Error("it is ahead of all events, and was let in")
 		}
-		if len(h.users) != 0 || len(h.products) != 0 {
-			t.Errorf("%d subscribers of %d products are left", len(h.users), len(h.products))
+		if h.following.users != 0 || len(h.topics) != 0 {
+			t.Errorf("%d subscribers of %d products are left", h.following.users, len(h.topics))
 		}
 		f := h.following
 		h.broke(f)
 		f.stop()
-		s := h.newSubscription("p")
+		s := h.newSubscription(topic{product: "p"})
 		must.Get(h.join(t.Context(), s))(t)
 		time.Sleep(2 * linger)
 		if s.Position() == "" {

@@ -39,7 +39,7 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	}
 	at := s.from
 	for _, c := range missed {
-		at[c.lane] = c.number
+		at[outbox.LaneOf(c.id)] = c.number
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
 			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, cache: &cache{}})
 		}
@@ -47,14 +47,8 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	return nil
 }
 
-// laneChange is a change with its lane.
-type laneChange struct {
-	change
-	lane int
-}
-
 // missed returns the changes of the product that a subscription has missed, up to a position, lane by lane.
-func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position) (out []laneChange, err error) {
+func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position) (out []change, err error) {
 	reads := 0
 	for lane := range until {
 		var events []outbox.Event
@@ -70,16 +64,13 @@ func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position
 				return nil, errMissing
 			}
 			for _, e := range batch.Events {
-				if e.Product == s.product && e.Number <= until[lane] {
+				if e.Product == s.topic.product && e.Number <= until[lane] {
 					events = append(events, e)
 				}
 			}
 			after = batch.Last
 		}
-		for _, c := range changesIn(events) {
-			out = append(out, laneChange{c, lane})
-		}
-		if len(out) > mostMissed {
+		if out = append(out, changesIn(events)...); len(out) > mostMissed {
 			return nil, errMissedMuch
 		}
 	}

@@ -54,17 +54,22 @@ func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
 	return built
 }
 
+// topic is what subscriptions are to: the comments of a product, or its statistics.
+type topic struct {
+	product string
+	stats   bool
+}
+
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
-	leave   func(*Subscription)
-	upTo    func(*Subscription) string
-	drop    func()
-	product string
-	filter  comment.Filter
-	from    outbox.Position // events up to here were delivered before
-	backlog []Delivery      // missed events, delivered first
+	hub       *Hub
+	topic     topic
+	following *following // guarded by the hub; nil before it joins and after it leaves
+	filter    comment.Filter
+	from      outbox.Position // events up to here were delivered before
+	backlog   []Delivery      // missed events, delivered first
 
-	events chan *comment.Event // one of the two is not nil
+	events chan *comment.Event // one of the two is not nil, by the topic
 	counts chan *comment.Statistics
 
 	mu    sync.Mutex // guards what follows
@@ -121,10 +126,10 @@ func (s *Subscription) Offer(d Delivery) {
 // Position returns the position up to which the subscriber has received all events; empty if deliveries wait, or for
 // statistics. It is for the goroutine that calls Next.
 func (s *Subscription) Position() string {
-	if s.counts != nil || len(s.backlog) > 0 {
+	if s.topic.stats || len(s.backlog) > 0 {
 		return ""
 	}
-	return s.upTo(s)
+	return s.hub.upTo(s)
 }
 
 // waits reports whether a delivery, or the error that ends the subscription, is still waiting.
@@ -135,7 +140,7 @@ func (s *Subscription) waits() bool {
 }
 
 // Close ends the subscription.
-func (s *Subscription) Close() { s.leave(s) }
+func (s *Subscription) Close() { s.hub.leave(s) }
 
 // push adds a delivery. Of statistics, only the latest wait.
 func (s *Subscription) push(d Delivery) {
@@ -144,11 +149,11 @@ func (s *Subscription) push(d Delivery) {
 	switch {
 	case s.err != nil:
 		return
-	case s.counts != nil && len(s.queue) > 0:
+	case s.topic.stats && len(s.queue) > 0:
 		s.queue[0] = d
 	case len(s.queue) == queueSize:
 		s.end(ErrSlow)
-		s.drop()
+		s.hub.dropped.Add(1)
 	default:
 		s.queue = append(s.queue, d)
 	}
