@@ -9,10 +9,9 @@ import (
 
 // Requests measures requests. It is safe for concurrent use.
 type Requests struct {
-	active                level
-	took, operationTook   histogram
-	operations, refusals  counter
-	estimatedUnits, units sum
+	took, operationTook          histogram
+	active, operations, refusals counter
+	estimatedUnits, units        sum
 }
 
 func newRequests(m meters) *Requests {
@@ -188,7 +187,7 @@ func (m *Stream) HeartbeatSent() { m.heartbeats.add(background, 1, values{"sent"
 func (m *Stream) HeartbeatReceived() { m.heartbeats.add(background, 1, values{"received"}) }
 
 // Processed counts records that were processed.
-func (m *Stream) Processed(records int) { m.records.add(background, records, values{}) }
+func (m *Stream) Processed(records int) { m.records.add(background, int64(records), values{}) }
 
 // DeadLettered counts a record that was dead-lettered.
 func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }

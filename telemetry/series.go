@@ -75,31 +75,20 @@ func (s *series) set(v values) attribute.Set {
 	return attribute.NewSet(pairs...)
 }
 
-// counter counts whole things.
-type counter struct {
+// total adds up: a counter whole things, which may also rise and fall, and a sum amounts.
+type total[N int64 | float64] struct {
 	*series
-	to metric.Int64Counter
+	to interface {
+		Add(ctx context.Context, n N, options ...metric.AddOption)
+	}
 }
 
-func (c counter) add(ctx context.Context, n int, v values) { c.to.Add(ctx, int64(n), c.of(v).add...) }
+type (
+	counter = total[int64]
+	sum     = total[float64]
+)
 
-// sum adds up amounts.
-type sum struct {
-	*series
-	to metric.Float64Counter
-}
-
-func (s sum) add(ctx context.Context, amount float64, v values) {
-	s.to.Add(ctx, amount, s.of(v).add...)
-}
-
-// level rises and falls.
-type level struct {
-	*series
-	to metric.Int64UpDownCounter
-}
-
-func (l level) add(ctx context.Context, n int, v values) { l.to.Add(ctx, int64(n), l.of(v).add...) }
+func (t total[N]) add(ctx context.Context, n N, v values) { t.to.Add(ctx, n, t.of(v).add...) }
 
 // histogram counts values by their size.
 type histogram struct {
@@ -140,9 +129,9 @@ func (m meters) sum(name string) sum {
 	return sum{newSeries(row.Attributes), must(m.Float64Counter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
 }
 
-func (m meters) level(name string) level {
+func (m meters) level(name string) counter {
 	row := m.row(name, UpDown)
-	return level{newSeries(row.Attributes), must(m.Int64UpDownCounter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
+	return counter{newSeries(row.Attributes), must(m.Int64UpDownCounter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
 }
 
 func (m meters) histogram(name string) histogram {
