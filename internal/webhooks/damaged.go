@@ -22,10 +22,11 @@ type Damaged struct {
 // Error names the item, what is wrong with it, and the cure.
 func (d Damaged) Error() string { return d.Item.String() + "; " + d.Cure }
 
-// hookIn reads a hook, and returns it also as stored. damaged is nil if it can be delivered to.
-func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
+// hookIn reads a hook. damaged is nil if it can be delivered to.
+func hookIn(it layout.Item) (h Hook, damaged *Damaged) {
 	id := layout.NewReader(it).Text(layout.AttrSK)
 	text, wrong := describe(it, &h)
+	h.stored = text
 	known := h
 	known.Kinds = nil // unknown kinds, of a later version, do no harm
 	switch err := known.Check(); {
@@ -38,7 +39,7 @@ func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 	if wrong != "" {
 		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it gets no events: run talkback hooks remove " + id + ", and add it again"}
 	}
-	return h, text, damaged
+	return h, damaged
 }
 
 // letterIn reads a dead letter of a hook.

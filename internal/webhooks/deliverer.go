@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"reflect"
 	"sync"
 	"time"
 
@@ -145,7 +144,7 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 		}
 	}
 	for id, r := range all {
-		if !reflect.DeepEqual(r.hook, now[id]) {
+		if r.hook.stored != now[id].stored {
 			r.stop()
 			<-r.done
 			delete(all, id)

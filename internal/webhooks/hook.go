@@ -46,6 +46,8 @@ type Hook struct {
 	// Replays counts replays. The latest one was requested at Replayed, for events since Since.
 	Replays         int
 	Replayed, Since time.Time
+
+	stored string // as it was read from the table
 }
 
 // MaxHooks is how many hooks a table can have. Each reads the log continuously.

@@ -21,10 +21,7 @@ var DefaultPace = Pace{time.Second, time.Hour}
 
 // after returns the wait after a number of failed attempts.
 func (p Pace) after(attempts int) time.Duration {
-	wait := p.Longest
-	if shift := attempts - 1; shift < 20 {
-		wait = min(p.First<<shift, p.Longest)
-	}
+	wait := min(p.First<<min(attempts-1, 20), p.Longest)
 	return wait/2 + rand.N(wait/2+1)
 }
 

@@ -68,8 +68,8 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if h.Begin, err = s.out.Ends(ctx); err != nil {
 		return h, err
 	}
-	h.ID = strings.ToLower(rand.Text()[:8])
-	if err := s.put(ctx, h, layout.IfAbsent, ""); err != nil {
+	h.ID, h.stored = strings.ToLower(rand.Text()[:8]), ""
+	if err := s.put(ctx, h); err != nil {
 		return h, err
 	}
 	if all, _, err = s.List(ctx); err != nil {
@@ -84,17 +84,13 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 
 // Change changes a hook, and returns the new one; a Conflict error if it was changed meanwhile.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
-	all, texts, damaged, err := s.list(ctx)
-	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })
-	switch {
-	case err != nil:
-		return Hook{}, err
-	case i < 0:
-		return Hook{}, unfound(id, damaged)
+	h, err := s.Find(ctx, id)
+	if err != nil {
+		return h, err
 	}
-	change(&all[i])
-	all[i].Changes++
-	return all[i], s.put(ctx, all[i], layout.AttrHook+" = :before", texts[i])
+	change(&h)
+	h.Changes++
+	return h, s.put(ctx, h)
 }
 
 // Pause stops deliveries to a hook for now. The log keeps events for outbox.Keep.
@@ -146,54 +142,38 @@ func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error 
 }
 
 // List returns all hooks that can be delivered to, in the order of their ids, and the damaged ones.
-func (s *Store) List(ctx context.Context) ([]Hook, []Damaged, error) {
-	all, _, damaged, err := s.list(ctx)
-	return all, damaged, err
-}
-
-// list is like List, and also returns each hook as the stored text.
-func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged []Damaged, err error) {
+func (s *Store) List(ctx context.Context) (all []Hook, damaged []Damaged, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.HookKey("")[layout.AttrPK], "the hooks")
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for _, it := range items {
-		h, text, wrong := hookIn(it)
-		if wrong != nil {
+		if h, wrong := hookIn(it); wrong != nil {
 			damaged = append(damaged, *wrong)
-			continue
+		} else {
+			all = append(all, h)
 		}
-		all, texts = append(all, h), append(texts, text)
 	}
-	return all, texts, damaged, nil
+	return all, damaged, nil
 }
 
 // Find returns a hook. Its error is of the kind NotFound if there is none, or a Damaged.
 func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
 	all, damaged, err := s.List(ctx)
-	for _, h := range all {
-		if h.ID == id {
-			return h, nil
-		}
+	if err != nil {
+		return Hook{}, err
 	}
-	if err == nil {
-		err = unfound(id, damaged)
+	if i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id }); i >= 0 {
+		return all[i], nil
 	}
-	return Hook{}, err
+	if i := slices.IndexFunc(damaged, func(d Damaged) bool { return d.Hook == id }); i >= 0 {
+		return Hook{}, damaged[i]
+	}
+	return Hook{}, comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
 }
 
-// unfound returns why a hook cannot be used: it is damaged, or there is none.
-func unfound(id string, damaged []Damaged) error {
-	for _, d := range damaged {
-		if d.Hook == id {
-			return d
-		}
-	}
-	return comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
-}
-
-// put writes a hook on a condition, which may refer to the text stored before as :before.
-func (s *Store) put(ctx context.Context, h Hook, condition, before string) error {
+// put writes a hook in place of the text that it was read from; a new one in place of nothing.
+func (s *Store) put(ctx context.Context, h Hook) error {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -201,11 +181,12 @@ func (s *Store) put(ctx context.Context, h Hook, condition, before string) error
 	item := layout.HookKey(h.ID)
 	item[layout.AttrHook] = layout.Text(string(text))
 	input := &dynamodb.PutItemInput{
-		TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition),
+		TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(layout.IfAbsent),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-	if before != "" {
-		input.ExpressionAttributeValues = layout.Item{":before": layout.Text(before)}
+	if h.stored != "" {
+		input.ConditionExpression = aws.String(layout.AttrHook + " = :before")
+		input.ExpressionAttributeValues = layout.Item{":before": layout.Text(h.stored)}
 	}
 	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, input, call.NoRetries)
