@@ -31,6 +31,10 @@ type Instrument struct {
 	// Name, Unit and Description are those of OpenTelemetry. Units are UCUM's.
 	Name, Unit, Description string
 	Kind                    Kind
+	// Fractional is whether a counter adds up amounts that need not be whole.
+	Fractional bool
+	// Watched is whether a counter is read when metrics are collected, as every gauge is.
+	Watched bool
 	// Buckets are the bounds of a histogram.
 	Buckets []float64
 	// Attributes tell its series apart.
@@ -111,12 +115,12 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{operation, outcome, {"error.type", append([]string{"none"}, codes...)}},
 	},
 	{
-		Name: "talkback.operation.estimated_units", Unit: "{read_unit}", Kind: Counter,
+		Name: "talkback.operation.estimated_units", Unit: "{read_unit}", Kind: Counter, Fractional: true,
 		Description: "Read units that operations were charged beforehand.",
 		Attributes:  []Attribute{operation},
 	},
 	{
-		Name: "talkback.operation.read_units", Unit: "{read_unit}", Kind: Counter,
+		Name: "talkback.operation.read_units", Unit: "{read_unit}", Kind: Counter, Fractional: true,
 		Description: "Read units that operations consumed.",
 		Attributes:  []Attribute{operation},
 	},
@@ -169,17 +173,17 @@ var instruments = []Instrument{
 		Attributes:  []Attribute{{"talkback.winner", []string{"first", "second"}}},
 	},
 	{
-		Name: "talkback.table.read_units", Unit: "{read_unit}", Kind: Counter,
+		Name: "talkback.table.read_units", Unit: "{read_unit}", Kind: Counter, Fractional: true,
 		Description: "Read units that calls consumed.",
 		Attributes:  []Attribute{index, purpose},
 	},
 	{
-		Name: "talkback.table.write_units", Unit: "{write_unit}", Kind: Counter,
+		Name: "talkback.table.write_units", Unit: "{write_unit}", Kind: Counter, Fractional: true,
 		Description: "Write units that calls consumed.",
 		Attributes:  []Attribute{index, purpose},
 	},
 	{
-		Name: "talkback.page.estimated_units", Unit: "{read_unit}", Kind: Counter,
+		Name: "talkback.page.estimated_units", Unit: "{read_unit}", Kind: Counter, Fractional: true,
 		Description: "Read units that plans of pages were estimated to consume, if there were several plans to choose from.",
 		Attributes:  []Attribute{knowledge},
 	},
@@ -257,11 +261,11 @@ var instruments = []Instrument{
 		Description: "WebSockets, and streams of events over HTTP.",
 	},
 	{
-		Name: "talkback.subscriptions.sent", Unit: "{event}", Kind: Counter,
+		Name: "talkback.subscriptions.sent", Unit: "{event}", Kind: Counter, Watched: true,
 		Description: "Events that were sent to subscribers.",
 	},
 	{
-		Name: "talkback.subscriptions.dropped", Unit: "{subscription}", Kind: Counter,
+		Name: "talkback.subscriptions.dropped", Unit: "{subscription}", Kind: Counter, Watched: true,
 		Description: "Subscriptions that were ended, since their clients read too slowly.",
 	},
 	{

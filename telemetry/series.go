@@ -75,37 +75,51 @@ func (s *series) set(v values) attribute.Set {
 	return attribute.NewSet(pairs...)
 }
 
-// total adds up: a counter whole things, which may also rise and fall, and a sum amounts.
-type total[N int64 | float64] struct {
-	*series
-	to interface {
-		Add(ctx context.Context, n N, options ...metric.AddOption)
+// meters has the instruments by their names in the table.
+type meters struct {
+	metric.Meter
+	made map[string]measure
+}
+
+// measure adds to a counter, or records a value in a histogram.
+type measure func(ctx context.Context, value float64, v values)
+
+func newMeters(meter metric.Meter) meters {
+	m := meters{meter, map[string]measure{}}
+	for _, row := range instruments {
+		known, unit, description := newSeries(row.Attributes), metric.WithUnit(row.Unit), metric.WithDescription(row.Description)
+		switch {
+		case row.Kind == Gauge || row.Watched: // see Watch and WatchCounter
+		case row.Kind == Histogram:
+			to := must(m.Float64Histogram(row.Name, unit, description, metric.WithExplicitBucketBoundaries(row.Buckets...)))
+			m.made[row.Name] = func(ctx context.Context, value float64, v values) { to.Record(ctx, value, known.of(v).record...) }
+		case row.Kind == UpDown:
+			to := must(m.Int64UpDownCounter(row.Name, unit, description))
+			m.made[row.Name] = func(ctx context.Context, n float64, v values) { to.Add(ctx, int64(n), known.of(v).add...) }
+		case row.Fractional:
+			to := must(m.Float64Counter(row.Name, unit, description))
+			m.made[row.Name] = func(ctx context.Context, n float64, v values) { to.Add(ctx, n, known.of(v).add...) }
+		default:
+			to := must(m.Int64Counter(row.Name, unit, description))
+			m.made[row.Name] = func(ctx context.Context, n float64, v values) { to.Add(ctx, int64(n), known.of(v).add...) }
+		}
 	}
+	return m
 }
 
-type (
-	counter = total[int64]
-	sum     = total[float64]
-)
-
-func (t total[N]) add(ctx context.Context, n N, v values) { t.to.Add(ctx, n, t.of(v).add...) }
-
-// histogram counts values by their size.
-type histogram struct {
-	*series
-	to metric.Float64Histogram
+// note measures a value, in the series that has these values of the instrument's attributes. It
+// panics on a name that is not in the table: a bug, which the first test finds.
+func (m meters) note(ctx context.Context, name string, value float64, of ...string) {
+	var v values
+	copy(v[:], of)
+	m.made[name](ctx, value, v)
 }
 
-func (h histogram) record(ctx context.Context, value float64, v values) {
-	h.to.Record(ctx, value, h.of(v).record...)
-}
-
-// meters makes instruments by their names in the table. It panics on a name that is not there or of
-// another kind: a bug, which the first test finds.
-type meters struct{ metric.Meter }
-
+// row returns the row of an instrument that is watched. It panics like note.
 func (m meters) row(name string, kind Kind) Instrument {
-	i := slices.IndexFunc(instruments, func(row Instrument) bool { return row.Name == name && row.Kind == kind })
+	i := slices.IndexFunc(instruments, func(row Instrument) bool {
+		return row.Name == name && row.Kind == kind && (kind == Gauge || row.Watched)
+	})
 	if i < 0 {
 		panic(fmt.Sprintf("telemetry: the table of instruments has no %s %s", kind, name))
 	}
@@ -117,25 +131,4 @@ func must[T any](made T, err error) T {
 		panic(err) // of a name or a unit that OpenTelemetry does not allow
 	}
 	return made
-}
-
-func (m meters) counter(name string) counter {
-	row := m.row(name, Counter)
-	return counter{newSeries(row.Attributes), must(m.Int64Counter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
-}
-
-func (m meters) sum(name string) sum {
-	row := m.row(name, Counter)
-	return sum{newSeries(row.Attributes), must(m.Float64Counter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
-}
-
-func (m meters) level(name string) counter {
-	row := m.row(name, UpDown)
-	return counter{newSeries(row.Attributes), must(m.Int64UpDownCounter(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description)))}
-}
-
-func (m meters) histogram(name string) histogram {
-	row := m.row(name, Histogram)
-	return histogram{newSeries(row.Attributes), must(m.Float64Histogram(name,
-		metric.WithUnit(row.Unit), metric.WithDescription(row.Description), metric.WithExplicitBucketBoundaries(row.Buckets...)))}
 }

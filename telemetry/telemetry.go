@@ -73,9 +73,9 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	if err := runtime.Start(runtime.WithMeterProvider(provider)); err != nil {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
 	}
-	all := meters{provider.Meter("github.com/talkback/talkback")}
+	all := newMeters(provider.Meter("github.com/talkback/talkback"))
 	m := &Metrics{
-		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: &Hooks{all.counter("talkback.hook.deliveries")},
+		Requests: &Requests{all}, Table: &Table{all}, Pages: &Pages{all}, Stream: &Stream{all}, Hooks: &Hooks{all},
 		meters: all, provider: provider,
 	}
 	began := time.Now()
