@@ -37,7 +37,7 @@ type lambda struct {
 // newLambda returns a lambda whose calls to the table fail now and then.
 func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 	client, _ := faulttest.Under(a.session.Client, faulttest.OneIn(r, 10))
-	f := stream.NewFunction(a.session.Table, counts.NewCounter(client, a.session.Table, counts.CounterOptions{}).Handle, leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
+	f := stream.NewFunction(a.session.Table, counts.NewCounter(client, a.session.Table, counts.CounterOptions{}).Handle, leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler), nil)
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 

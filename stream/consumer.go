@@ -114,7 +114,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 // shared returns the options of one run.
 func (c *Consumer) shared() *shared {
 	s := &shared{
-		source: c.Source, leases: c.Leases, journal: c.Journal, handler: c.Handler, logger: c.Logger, onGap: c.OnGap,
+		losses: losses{c.Journal, c.Logger, c.Observer}, source: c.Source, leases: c.Leases, onGap: c.OnGap,
 		me:        c.owner,
 		poll:      cmp.Or(c.Poll, DefaultPoll),
 		heartbeat: c.heartbeat(),
@@ -124,9 +124,10 @@ func (c *Consumer) shared() *shared {
 	if c.random != nil {
 		s.random = c.random
 	}
-	if o := c.Observer; o != nil {
-		s.leases, s.journal, s.handler = observedLeases{s.leases, o}, ObservedJournal(s.journal, o), ObservedHandler(s.handler, o)
+	if c.Observer == nil {
+		s.observer = unobserved{}
 	}
+	s.handler = observed(c.Handler, s.observer)
 	if s.me == "" {
 		host, err := os.Hostname()
 		if err != nil {

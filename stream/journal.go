@@ -100,25 +100,38 @@ func changeState(ctx context.Context, journal Journal, change func(*State) error
 	}
 }
 
-func recordGap(ctx context.Context, journal Journal, gap Gap) error {
-	return changeState(ctx, journal, func(state *State) error {
+// losses records what counts lack.
+type losses struct {
+	journal  Journal
+	logger   *slog.Logger
+	observer Observer
+}
+
+func (l losses) recordGap(ctx context.Context, gap Gap) error {
+	err := changeState(ctx, l.journal, func(state *State) error {
 		state.Complete, state.Gap = false, &gap
 		return nil
 	})
+	if err == nil {
+		l.observer.GapFound()
+	}
+	return err
 }
 
-// writeDeadLetter dead-letters a record: it stores the dead letter, logs a line, and records and
-// returns the gap that this leaves in the counts. shard is empty if unknown.
-func writeDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, record Record, reason string) (Gap, error) {
+// deadLetter dead-letters a record: it stores the dead letter, logs a line, and records and returns
+// the gap that this leaves in the counts. shard is empty if unknown.
+func (l losses) deadLetter(ctx context.Context, shard string, record Record, reason string) (Gap, error) {
 	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: reason, Found: time.Now()}
-	if err := journal.PutDeadLetter(ctx, record.Position.Label(), letter); err != nil {
+	if err := l.journal.PutDeadLetter(ctx, record.Position.Label(), letter); err != nil {
 		return Gap{}, err
 	}
+	l.observer.DeadLettered()
+	logger := l.logger
 	if shard != "" {
 		logger = logger.With("shard", shard)
 	}
 	logger.Error("a record of the stream cannot be processed and was dead-lettered",
 		"position", string(letter.Position), "key", letter.Key, "reason", letter.Reason)
 	gap := Gap{Found: letter.Found, Shard: shard, Reason: "a record was dead-lettered at " + string(letter.Position)}
-	return gap, recordGap(ctx, journal, gap)
+	return gap, l.recordGap(ctx, gap)
 }

@@ -29,14 +29,17 @@ const atOnce = 250
 type Function struct {
 	table   string
 	handler Handler
-	journal Journal
-	log     *slog.Logger
+	losses
 }
 
 // NewFunction makes a function of a handler, for the stream of a table. The journal is shared by all
-// processes that read the stream. The logger gets failures with positions and keys.
-func NewFunction(table string, handler Handler, journal Journal, logger *slog.Logger) *Function {
-	return &Function{table: table, handler: handler, journal: journal, log: logger}
+// processes that read the stream. The logger gets failures with positions and keys. The observer
+// may be nil.
+func NewFunction(table string, handler Handler, journal Journal, logger *slog.Logger, observer Observer) *Function {
+	if observer == nil {
+		observer = unobserved{}
+	}
+	return &Function{table, observed(handler, observer), losses{journal, logger, observer}}
 }
 
 // Invoke processes the records of an event. It reports the first record that must come again, if
@@ -46,7 +49,7 @@ func NewFunction(table string, handler Handler, journal Journal, logger *slog.Lo
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := f.eventRecords(event)
 	if err != nil {
-		f.log.Error("an event is not from the table's stream", "error", err)
+		f.logger.Error("an event is not from the table's stream", "error", err)
 		return events.DynamoDBEventResponse{}, err
 	}
 	if end, bounded := ctx.Deadline(); bounded {
@@ -57,7 +60,7 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if done, err := f.process(ctx, records); err != nil {
 		again := records[done]
-		f.log.Warn("AWS Lambda must send records again", "from", string(again.Position), "records", len(records)-done, "error", err)
+		f.logger.Warn("AWS Lambda must send records again", "from", string(again.Position), "records", len(records)-done, "error", err)
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
 		return response, nil
 	}
@@ -88,7 +91,7 @@ func (f *Function) noteSchedule(ctx context.Context, records []Record) {
 		return nil
 	})
 	if err != nil {
-		f.log.Warn("the progress of the function could not be stored", "error", err)
+		f.logger.Warn("the progress of the function could not be stored", "error", err)
 	}
 }
 
@@ -101,7 +104,7 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		all := records[next:min(next+atOnce, len(records))]
 		chunk := slices.DeleteFunc(slices.Clone(all), func(r Record) bool { return waits[r.Key()] })
 		n, err := Deliver(ctx, f.handler, chunk, func(i int, reason string) error {
-			_, err := writeDeadLetter(ctx, f.journal, f.log, "", chunk[i], reason)
+			_, err := f.deadLetter(ctx, "", chunk[i], reason)
 			return err
 		})
 		if waiting == nil { // else the chunk may follow records that wait

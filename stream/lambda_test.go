@@ -66,7 +66,7 @@ func (s *fakeJournal) PutDeadLetter(_ context.Context, label string, letter stre
 // function returns a function of a table, and its log.
 func function(table string, handler stream.Handler, journal stream.Journal) (*stream.Function, *bytes.Buffer) {
 	var log bytes.Buffer
-	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil))), &log
+	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil)), nil), &log
 }
 
 // invoke invokes a function with an event. It returns the identifiers that the function reports,

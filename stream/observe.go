@@ -17,11 +17,17 @@ type Observer interface {
 	GapFound()
 }
 
-// ObservedJournal returns a journal that writes to another one and tells an observer.
-func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }
+// unobserved stands for no observer.
+type unobserved struct{}
 
-// ObservedHandler returns a handler that calls another one and reports its records to an observer.
-func ObservedHandler(under Handler, o Observer) Handler {
+func (unobserved) HeartbeatSent()     {}
+func (unobserved) HeartbeatReceived() {}
+func (unobserved) Processed(int)      {}
+func (unobserved) DeadLettered()      {}
+func (unobserved) GapFound()          {}
+
+// observed returns a handler that calls another one and reports its records to an observer.
+func observed(under Handler, o Observer) Handler {
 	return func(ctx context.Context, records []Record) error {
 		err := under(ctx, records)
 		if err == nil {
@@ -29,50 +35,4 @@ func ObservedHandler(under Handler, o Observer) Handler {
 		}
 		return err
 	}
-}
-
-type observedLeases struct {
-	Leases
-	to Observer
-}
-
-// SendHeartbeat implements Heartbeats.
-func (l observedLeases) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error {
-	err := l.Leases.SendHeartbeat(ctx, heartbeat)
-	if err == nil {
-		l.to.HeartbeatSent()
-	}
-	return err
-}
-
-// HeartbeatOf implements Heartbeats.
-func (l observedLeases) HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool) {
-	heartbeat, ok = l.Leases.HeartbeatOf(record)
-	if ok {
-		l.to.HeartbeatReceived()
-	}
-	return heartbeat, ok
-}
-
-type observedJournal struct {
-	Journal
-	to Observer
-}
-
-// PutDeadLetter implements Journal.
-func (j observedJournal) PutDeadLetter(ctx context.Context, label string, letter DeadLetter) error {
-	err := j.Journal.PutDeadLetter(ctx, label, letter)
-	if err == nil {
-		j.to.DeadLettered()
-	}
-	return err
-}
-
-// SwapState implements Journal.
-func (j observedJournal) SwapState(ctx context.Context, old, next State) error {
-	err := j.Journal.SwapState(ctx, old, next)
-	if err == nil && next.Gap != nil && !next.Gap.Same(old.Gap) {
-		j.to.GapFound()
-	}
-	return err
 }

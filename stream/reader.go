@@ -262,6 +262,7 @@ func (r *reader) fetch(ctx context.Context) error {
 		p := pendingRecord{Record: record}
 		if heartbeat, ok := r.leases.HeartbeatOf(record); ok {
 			p.heartbeat = &heartbeat
+			r.observer.HeartbeatReceived()
 		}
 		r.pending = append(r.pending, p)
 		if !r.leases.Own(record) {
@@ -297,7 +298,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	r.stuck = true
 	deadLettered := map[int]bool{} // the counts will lack them
 	done, err := Deliver(ctx, r.handler, records, func(i int, reason string) error {
-		gap, err := writeDeadLetter(ctx, r.journal, r.logger, r.status().Shard, records[i], reason)
+		gap, err := r.deadLetter(ctx, r.status().Shard, records[i], reason)
 		if err == nil {
 			deadLettered[i] = true
 			r.tell(gap)
@@ -436,6 +437,7 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 			r.advance(progress.unsent)
 			return err
 		}
+		r.observer.HeartbeatSent()
 	}
 	select {
 	case r.sent <- struct{}{}:

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -16,11 +15,10 @@ const (
 
 // shared has the options of a Consumer, with defaults filled in, for its worker and readers.
 type shared struct {
+	losses
 	source  Source
 	leases  Leases
-	journal Journal
 	handler Handler
-	logger  *slog.Logger
 	onGap   func(Gap)
 
 	// me is this process's name as an owner of leases.
@@ -39,7 +37,7 @@ func (s *shared) report(ctx context.Context, failures int, err error, what strin
 
 // gap records a gap durably, then reports it.
 func (s *shared) gap(ctx context.Context, gap Gap) error {
-	if err := recordGap(ctx, s.journal, gap); err != nil {
+	if err := s.recordGap(ctx, gap); err != nil {
 		return err
 	}
 	s.tell(gap)

@@ -91,20 +91,21 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		counting.Pages = pagetable.New(numbers, table)
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
-	var journal stream.Journal = leases.NewLeases(call.For(client, call.ForLeases), table)
+	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
 	batches := outbox.New(call.For(client, call.ForOutbox), table).After(func(ctx context.Context, records []stream.Record) error {
 		err := counter.Handle(ctx, records)
 		counter.AwaitMerges(ctx) // between two invocations, the process is frozen
 		return err
 	})
+	var observer stream.Observer
 	if tell.metrics != nil {
-		batches, journal = stream.ObservedHandler(batches, tell.metrics.Stream), stream.ObservedJournal(journal, tell.metrics.Stream)
+		observer = tell.metrics.Stream
 	}
 	// The function writes no comments, so no batch is linked to a write.
 	batches = stream.Traced(batches, tell.traces.Tracer(), nil, func(r stream.Record) string {
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
 	})
-	return tell.after(stream.NewFunction(table, batches, journal, logger).Invoke), nil
+	return tell.after(stream.NewFunction(table, batches, journal, logger, observer).Invoke), nil
 }
 
 // tableName returns the table that the variable names, or the default one if the variable is not
