@@ -37,13 +37,19 @@ func recorded(t *testing.T, name string) events.DynamoDBEvent {
 }
 
 // fakeJournal keeps dead letters and the state in memory. If it is broken, it takes only some dead
-// letters.
+// letters. It also observes them.
 type fakeJournal struct {
-	broken error
-	takes  int
-	kept   []stream.DeadLetter
-	state  stream.State
+	stream.Observer
+	broken            error
+	takes             int
+	kept              []stream.DeadLetter
+	state             stream.State
+	deadLetters, gaps int // observed
 }
+
+func (s *fakeJournal) Processed(int) {}
+func (s *fakeJournal) DeadLettered() { s.deadLetters++ }
+func (s *fakeJournal) GapFound()     { s.gaps++ }
 
 func (s *fakeJournal) State(context.Context) (stream.State, error) { return s.state, nil }
 
@@ -64,9 +70,9 @@ func (s *fakeJournal) PutDeadLetter(_ context.Context, label string, letter stre
 }
 
 // function returns a function of a table, and its log.
-func function(table string, handler stream.Handler, journal stream.Journal) (*stream.Function, *bytes.Buffer) {
+func function(table string, handler stream.Handler, journal *fakeJournal) (*stream.Function, *bytes.Buffer) {
 	var log bytes.Buffer
-	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil)), nil), &log
+	return stream.NewFunction(table, handler, journal, slog.New(slog.NewTextHandler(&log, nil)), journal), &log
 }
 
 // invoke invokes a function with an event. It returns the identifiers that the function reports,
@@ -83,8 +89,8 @@ func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handl
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}
-	if gap := kept.state.Gap; (gap != nil) != (len(kept.kept) > 0) {
-		t.Errorf("%d records were dead-lettered, and the gap that this makes is %v", len(kept.kept), gap)
+	if gap, n := kept.state.Gap, len(kept.kept); (gap != nil) != (n > 0) || kept.deadLetters != n || kept.gaps != n {
+		t.Errorf("%d records were dead-lettered, %d are observed with %d gaps, and the state has the gap %v", n, kept.deadLetters, kept.gaps, gap)
 	}
 	return failed, kept.kept, said.String()
 }
