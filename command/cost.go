@@ -141,14 +141,13 @@ func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64,
 			return fmt.Errorf("--metrics %s: %w: is the server running with --admin-listen, and this its address with /metrics?", withoutPassword(address), err)
 		}
 		reading, err := telemetry.ReadMetrics(bytes.NewReader(answer.Body))
-		if err == nil && !(reading.Has(readUnitsMetric) && reading.Has(uptimeMetric)) {
+		if err == nil && (len(reading[readUnitsMetric]) == 0 || len(reading[uptimeMetric]) == 0) {
 			err = errors.New("these are the metrics of another program, or of a server that has read nothing yet")
 		}
 		if err != nil {
 			return fmt.Errorf("--metrics %s: %w: give the address of talkback serve --admin-listen, such as http://127.0.0.1:9090/metrics", withoutPassword(address), err)
 		}
-		share, uptime := times, 0.0
-		reading.Each(uptimeMetric, func(_ map[string]string, seconds float64) { uptime = seconds })
+		share, uptime := times, reading[uptimeMetric][0].Value
 		if before, twice := uptimes[address]; twice && uptime-before < max(0, c.During.Seconds()-1) {
 			return fmt.Errorf("--metrics %s: the server was restarted between the readings: measure again", withoutPassword(address))
 		}
@@ -178,19 +177,19 @@ const (
 
 func addReading(m *cost.Measured, reading telemetry.Reading, times float64) {
 	for name, to := range map[string]map[string]layout.Units{readUnitsMetric: m.Reads, writeUnitsMetric: m.Writes} {
-		reading.Each(name, func(labels map[string]string, units float64) {
-			purpose := labels["talkback_purpose"]
+		for _, s := range reading[name] {
+			purpose := s.Labels["talkback_purpose"]
 			if to[purpose] == nil {
 				to[purpose] = layout.Units{}
 			}
-			to[purpose][layout.Index(labels["talkback_index"])] += units * times
-		})
-	}
-	reading.Each(callsMetric, func(labels map[string]string, calls float64) {
-		if labels["db_operation_name"] == "GetRecords" {
-			m.StreamReads += calls * times
+			to[purpose][layout.Index(s.Labels["talkback_index"])] += s.Value * times
 		}
-	})
+	}
+	for _, s := range reading[callsMetric] {
+		if s.Labels["db_operation_name"] == "GetRecords" {
+			m.StreamReads += s.Value * times
+		}
+	}
 }
 
 func billText(b cost.Bill, screen output.Screen) string {
