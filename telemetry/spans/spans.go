@@ -28,21 +28,24 @@ type Tracer struct{ tracer trace.Tracer }
 // NewTracer returns a tracer of a provider.
 func NewTracer(provider trace.TracerProvider) *Tracer { return &Tracer{provider.Tracer(scope)} }
 
-// Span is a span that is being recorded, or the zero value, which records nothing.
+// Span is a span, which may record nothing.
 type Span struct{ span trace.Span }
+
+// none returns a span that records nothing.
+func none() Span { return Current(context.Background()) }
 
 // child begins a span within that of a context, if that is being recorded.
 func child(ctx context.Context, name string, kind trace.SpanKind, attributes func() []attribute.KeyValue) (context.Context, Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
-		return ctx, Span{}
+		return ctx, none()
 	}
 	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes()...))
 	return ctx, Span{span}
 }
 
 // Recording reports whether the span is being recorded. If not, nothing need be set.
-func (s Span) Recording() bool { return s.span != nil && s.span.IsRecording() }
+func (s Span) Recording() bool { return s.span.IsRecording() }
 
 // Attribute is an attribute of a span.
 type Attribute = attribute.KeyValue
@@ -57,26 +60,16 @@ func Count(name string, value int) Attribute { return attribute.Int(name, value)
 func Amount(name string, value float64) Attribute { return attribute.Float64(name, value) }
 
 // Set sets attributes.
-func (s Span) Set(attributes ...Attribute) {
-	if s.span != nil {
-		s.span.SetAttributes(attributes...)
-	}
-}
+func (s Span) Set(attributes ...Attribute) { s.span.SetAttributes(attributes...) }
 
 // Fail marks the span as failed, for a reason out of a closed list, such as an error code.
 func (s Span) Fail(reason string) {
-	if s.span != nil {
-		s.span.SetAttributes(attribute.String("error.type", reason))
-		s.span.SetStatus(codes.Error, "")
-	}
+	s.Set(attribute.String("error.type", reason))
+	s.span.SetStatus(codes.Error, "")
 }
 
 // End ends the span.
-func (s Span) End() {
-	if s.span != nil {
-		s.span.End()
-	}
-}
+func (s Span) End() { s.span.End() }
 
 // TraceID returns the id of the trace that a context is part of, "" for none.
 func TraceID(ctx context.Context) string {
@@ -108,7 +101,7 @@ func Joined(ctx context.Context, header http.Header) context.Context {
 // context, if there is one.
 func (t *Tracer) Request(ctx context.Context, r *http.Request, route string) (context.Context, Span) {
 	if t == nil {
-		return ctx, Span{}
+		return ctx, none()
 	}
 	scheme := "http"
 	if r.TLS != nil {
@@ -171,7 +164,7 @@ const maxLinks = 128
 // items. It is linked to the spans that wrote these, as far as Writes knows them.
 func (t *Tracer) Batch(ctx context.Context, keys []string, writes *Writes) (context.Context, Span) {
 	if t == nil {
-		return ctx, Span{}
+		return ctx, none()
 	}
 	by := writes.of(keys)
 	var links []trace.Link
