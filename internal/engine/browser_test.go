@@ -42,7 +42,7 @@ const attack = `Promise.all(%s.map(async (address) => {
 func TestPagesDoNotFindTheEngine(t *testing.T) {
 	ctx := browsertest.Open(t)
 	e := running(t, options(t))
-	api{t, e.Endpoint()}.createTable("comments")
+	apiOf(t, e).createTable("comments")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,">`)
 	}))

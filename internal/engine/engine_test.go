@@ -126,7 +126,7 @@ func TestDataOutlivesTheEngine(t *testing.T) {
 	o := options(t)
 	o.Shared = true
 	first := running(t, o)
-	a := api{t, first.Endpoint()}
+	a := apiOf(t, first)
 	a.createTable("comments")
 	a.write("comments", 0, 25)
 	checkShared(t, "while the engine runs", o.Folder, first.Endpoint())
@@ -139,7 +139,7 @@ func TestDataOutlivesTheEngine(t *testing.T) {
 	checkShared(t, "after the engine was stopped", o.Folder, "")
 
 	second := running(t, o)
-	if n := len(api{t, second.Endpoint()}.records("comments", 0)); n != 25 {
+	if n := len(apiOf(t, second).records("comments")); n != 25 {
 		t.Errorf("%d records after a restart, want 25", n)
 	}
 }

@@ -61,7 +61,7 @@ func TestOthersReadNothing(t *testing.T) {
 			o := options(t)
 			prepare(o.Folder)
 			e := running(t, o)
-			api{t, e.Endpoint()}.createTable("comments")
+			apiOf(t, e).createTable("comments")
 			files := modes(t, o.Folder)
 			if len(files) < 5 {
 				t.Errorf("only %d files to look at", len(files))

@@ -26,7 +26,7 @@ func written(t *testing.T, s settings, n int) (*Engine, api, *sql.DB) {
 	t.Helper()
 	e := must.Get(start(t.Context(), options(t), s))(t)
 	t.Cleanup(func() { stop(t, e) })
-	a := api{t, e.Endpoint()}
+	a := apiOf(t, e)
 	a.createTable("comments")
 	a.write("comments", 0, n)
 	return e, a, database(t, e)
@@ -83,7 +83,7 @@ func TestTrimRemovesWhatIsOld(t *testing.T) {
 	execute(t, db, age, 25*3600, young)
 	execute(t, db, age, 23*3600, last)
 	must.Do(t, e.records.trim(t.Context(), time.Now().Add(-defaults.keep)))
-	left := a.records("comments", 0)
+	left := a.records("comments")
 	if len(left) != 30 || left[0] != fmt.Sprint(young+1) {
 		t.Errorf("%d records are left, from %s on, want 30 from %d on", len(left), left[0], young+1)
 	}
@@ -91,7 +91,7 @@ func TestTrimRemovesWhatIsOld(t *testing.T) {
 
 func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 	e := running(t, options(t))
-	a := api{t, e.Endpoint()}
+	a := apiOf(t, e)
 	for _, table := range []string{"comments", "others"} {
 		a.createTable(table)
 		a.write(table, 0, 40)
@@ -99,7 +99,7 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 	must.Do(t, e.records.trim(t.Context(), time.Now().Add(time.Hour)))
 	for _, table := range []string{"comments", "others"} {
 		a.write(table, 40, 1)
-		if got := strings.Join(a.records(table, 0), " "); got != "40 41" {
+		if got := strings.Join(a.records(table), " "); got != "40 41" {
 			t.Errorf("%s: the records are %q, want the newest and the one after it, 40 41", table, got)
 		}
 	}
@@ -194,7 +194,7 @@ func BenchmarkWrites(b *testing.B) {
 				if !c.indexed {
 					execute(b, database(b, e), "DROP INDEX talkback_stream_order")
 				}
-				a := api{b, e.Endpoint()}
+				a := apiOf(b, e)
 				a.createTable("comments")
 				speed := func(first int) float64 {
 					start := time.Now()
