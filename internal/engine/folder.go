@@ -45,35 +45,23 @@ const (
 
 // record is the information for other processes about the folder's holder.
 type record struct {
-	Owner    string `json:"owner"`
-	PID      int    `json:"pid"`
+	Owner    string `json:"owner"`              // such as "talkback serve"
+	PID      int    `json:"pid"`                // 0 if it is not written yet
 	Endpoint string `json:"endpoint,omitempty"` // empty while the engine starts
 	Shared   bool   `json:"shared"`
 }
 
-// InUseError means that another process runs an engine on the folder.
-type InUseError struct {
-	Folder string
-	Owner  string // such as "talkback serve"
-	PID    int    // 0 if the process has not written its record yet
-	Shared bool
-}
-
-// Error returns one sentence that names the process and the cure.
-func (e *InUseError) Error() string {
+// inUse returns the error that another process runs an engine on the folder, with the process and
+// the cure.
+func inUse(folder string, r record) error {
 	who := "another process that is just starting"
-	if e.PID != 0 {
-		who = fmt.Sprintf("%s (pid %d)", e.Owner, e.PID)
+	if r.PID != 0 {
+		who = fmt.Sprintf("%s (pid %d)", r.Owner, r.PID)
 	}
-	if e.PID != 0 && !e.Shared {
+	if r.PID != 0 && !r.Shared {
 		who += ", which does not share its engine"
 	}
-	return fmt.Sprintf("the data folder %s is in use by %s: stop that process, or use another folder (--data)",
-		e.Folder, who)
-}
-
-func inUse(folder string, r record) *InUseError {
-	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
+	return fmt.Errorf("the data folder %s is in use by %s: stop that process, or use another folder (--data)", folder, who)
 }
 
 // claim is the lock on a data folder.
@@ -190,7 +178,7 @@ func readRecord(folder string) record {
 
 // Shared returns the endpoint of the engine that another process runs on the folder and shares. It
 // waits for an engine that is starting. If no process runs an engine, found is false. If one does
-// but does not share it, the error is an *InUseError.
+// but does not share it, the error names the process.
 func Shared(ctx context.Context, folder string) (endpoint string, found bool, err error) {
 	path := filepath.Join(folder, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -281,42 +269,28 @@ func same(a, b string) bool {
 
 const maxNamed = 5
 
-// MissingError means that a folder holds no data of an engine.
-type MissingError struct {
-	Folder string
-	Exists bool
-	// Others are the paths of a few data folders next to it or in it.
-	Others []string
-}
-
-// Error returns one sentence that lists folders to use instead.
-func (e *MissingError) Error() string {
-	what := fmt.Sprintf("data folder %s does not exist", e.Folder)
-	if e.Exists {
-		what = fmt.Sprintf("folder %s holds no data of Talkback", e.Folder)
-	}
-	if len(e.Others) > 0 {
-		what += fmt.Sprintf(" (existing: %s)", strings.Join(e.Others, ", "))
-	}
-	return what + ": name another with --data, or create one with talkback serve or talkback import"
-}
-
-// checkExists returns a *MissingError unless the folder holds an engine's data.
+// checkExists returns an error unless the folder holds an engine's data. It lists a few data folders
+// next to it or in it.
 func checkExists(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, databaseFile)); err == nil {
 		return nil
 	}
-	e := &MissingError{Folder: folder}
-	info, err := os.Stat(folder)
-	e.Exists = err == nil && info.IsDir()
+	var others []string
 	for _, pattern := range []string{filepath.Join(filepath.Dir(folder), "*", databaseFile), filepath.Join(folder, "*", databaseFile)} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			continue // the folder's name is an invalid Glob pattern
 		}
 		for _, file := range found[:min(len(found), maxNamed)] {
-			e.Others = append(e.Others, filepath.Dir(file))
+			others = append(others, filepath.Dir(file))
 		}
 	}
-	return e
+	what := fmt.Sprintf("data folder %s does not exist", folder)
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		what = fmt.Sprintf("folder %s holds no data of Talkback", folder)
+	}
+	if len(others) > 0 {
+		what += fmt.Sprintf(" (existing: %s)", strings.Join(others, ", "))
+	}
+	return errors.New(what + ": name another with --data, or create one with talkback serve or talkback import")
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,14 +34,13 @@ func TestPrivateEngineIsNotShared(t *testing.T) {
 	running(t, o)
 	began := time.Now()
 	_, found, err := Shared(t.Context(), o.Folder)
-	contains(t, err, "the data folder "+o.Folder+" is in use by talkback import (pid ",
+	contains(t, err, fmt.Sprintf("the data folder %s is in use by talkback import (pid %d)", o.Folder, os.Getpid()),
 		"which does not share its engine", "--data")
 	if time.Since(began) > sharedPatience/2 {
 		t.Error("Shared waited for an engine that will never be shared")
 	}
-	var held *InUseError
-	if found || !errors.As(err, &held) || held.PID != os.Getpid() {
-		t.Errorf("found %v, and the error is not an InUseError of this process: %#v", found, err)
+	if found {
+		t.Error("an engine that is not shared is found")
 	}
 }
 

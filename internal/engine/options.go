@@ -13,7 +13,7 @@ type Options struct {
 	Owner string
 	// Shared allows other commands to use this engine while it runs.
 	Shared bool
-	// Existing makes Start return a *MissingError for a folder without data, not create it.
+	// Existing makes Start return an error for a folder without data, not create it.
 	Existing bool
 	// Logger logs messages for the user of the command; nil logs nothing.
 	Logger *slog.Logger

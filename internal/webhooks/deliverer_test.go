@@ -14,23 +14,9 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/webhooks"
 )
-
-// items counts reads of single items, and panics at them while it is broken.
-type items struct {
-	outbox.Client
-	read   atomic.Int64
-	broken atomic.Bool
-}
-
-func (i *items) GetItem(ctx context.Context, input *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	i.read.Add(1)
-	if i.broken.Load() {
-		panic("broken")
-	}
-	return i.Client.GetItem(ctx, input, options...)
-}
 
 // A process that leaves a hook to another process logs nothing about it, however often it looks. If
 // it cannot look, it logs that, since then perhaps no process delivers to the hook.
@@ -42,15 +28,21 @@ func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
 	tab.deliver(tab.client)
 	want := tab.edit(1, 1, time.Now())
 	tab.await("the first process delivers", func() bool { return r.has(want) })
-	second, logged := &items{Client: tab.client}, &commenttest.Transcript{}
+	var read atomic.Int64 // items
+	var broken atomic.Bool
+	second, logged := faulttest.Before(tab.client, "GetItem", func() {
+		if read.Add(1); broken.Load() {
+			panic("broken")
+		}
+	}), &commenttest.Transcript{}
 	tab.deliver(second, func(o *webhooks.Options) {
 		o.Logger, o.Heartbeat = slog.New(slog.NewTextHandler(logged, nil)), time.Second // the first process is alive
 	})
-	tab.await("the second process looks for what to do", func() bool { return second.read.Load() > 4 })
+	tab.await("the second process looks for what to do", func() bool { return read.Load() > 4 })
 	if strings.Contains(logged.String(), failed) {
 		t.Errorf("the hook is the other's, and yet:\n%s", logged)
 	}
-	second.broken.Store(true)
+	broken.Store(true)
 	tab.await("the second process says that it cannot look", func() bool { return strings.Contains(logged.String(), failed) })
 }
 
