@@ -80,7 +80,6 @@ func (b *troubled) CurrentStatsOf(ctx context.Context, products []string) (map[s
 // hub returns a hub of the table, and its log.
 func (b *troubled) hub() (*live.Hub, *bytes.Buffer) {
 	var log bytes.Buffer
-	unknown := func(context.Context) (time.Time, bool) { return time.Time{}, false }
 	return live.New(b, b, unknown, slog.New(slog.NewTextHandler(&log, nil))), &log
 }
 
@@ -157,17 +156,14 @@ func TestUnreadStatisticsAreReadAgain(t *testing.T) {
 		b := &troubled{table: newTable(t)}
 		hub, _ := b.hub()
 		defer hub.Close()
-		inlet := &live.Inlet{}
-		must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
-		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
-			t.Fatal(err)
-		}
+		s := must.Get(count(t, hub, "p"))(t)
+		s.next(t) // as they are
 		busy := once(errBusy)
 		b.counts = func(string) error { return busy() }
 		b.happens(outbox.StatisticsChanged, b.random("p"), false, false)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		if _, err := inlet.Subscription.Next(ctx); err != nil {
+		if _, err := s.Next(ctx); err != nil {
 			t.Error(err)
 		}
 	})
@@ -179,12 +175,7 @@ func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 		b := &troubled{table: newTable(t)}
 		hub, log := b.hub()
 		defer hub.Close()
-		stats := func() (*live.Subscription, error) {
-			inlet := &live.Inlet{}
-			_, err := hub.Stats(live.With(t.Context(), inlet), "damaged")
-			return inlet.Subscription, err
-		}
-		must.Get(stats())(t)
+		must.Get(count(t, hub, "damaged"))(t)
 		s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 		b.counts = func(product string) error {
 			if product == "damaged" {
@@ -205,7 +196,7 @@ func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 		if text := log.String(); !strings.Contains(text, "rebuild mends it") {
 			t.Errorf("the log does not say what is wrong: %s", text)
 		}
-		if refused, err := stats(); err == nil || refused != nil {
+		if refused, err := count(t, hub, "damaged"); err == nil || refused.Subscription != nil {
 			t.Error("damaged statistics are subscribed to")
 		}
 	})

@@ -3,7 +3,6 @@ package live_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -148,8 +147,17 @@ func (b *table) CurrentStatsOf(_ context.Context, products []string) (map[string
 	return out, nil, nil
 }
 
-func newHub(t *testing.T, b *table) *live.Hub {
-	hub := live.New(b, b, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+// store is what a hub reads.
+type store interface {
+	live.Log
+	live.Reader
+}
+
+// unknown is up to when statistics are complete.
+func unknown(context.Context) (upTo time.Time, known bool) { return upTo, false }
+
+func newHub(t *testing.T, b store) *live.Hub {
+	hub := live.New(b, b, unknown, slog.New(slog.DiscardHandler))
 	t.Cleanup(hub.Close)
 	return hub
 }
@@ -173,6 +181,30 @@ func (s subscriber) next(t *testing.T) (*comment.Event, string) {
 	d := must.Get(s.Next(t.Context()))(t)
 	s.Offer(d)
 	return <-s.events, d.Position
+}
+
+// counter is a subscription to statistics.
+type counter struct {
+	*live.Subscription
+	counts <-chan *comment.Statistics
+}
+
+func count(t *testing.T, hub *live.Hub, product string) (counter, error) {
+	t.Helper()
+	inlet := &live.Inlet{From: "none, since statistics are delivered whole"}
+	counts, err := hub.Stats(live.With(t.Context(), inlet), product)
+	return counter{inlet.Subscription, counts}, err
+}
+
+// next returns the next statistics, which have no position.
+func (s counter) next(t *testing.T) *comment.Statistics {
+	t.Helper()
+	d := must.Get(s.Next(t.Context()))(t)
+	if d.Position != "" {
+		t.Errorf("statistics have the position %q", d.Position)
+	}
+	s.Offer(d)
+	return <-s.counts
 }
 
 func (b *table) random(product string) comment.Comment {
@@ -271,18 +303,12 @@ func TestOneReadForAll(t *testing.T) {
 func TestStats(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
-	inlet := &live.Inlet{From: "none, since statistics are delivered whole"}
-	counts := must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
+	s := must.Get(count(t, hub, "p"))(t)
 	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
 	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
 	var totals []int
 	for len(totals) == 0 || totals[len(totals)-1] < 2 {
-		d, err := inlet.Subscription.Next(t.Context())
-		if err != nil || d.Position != "" {
-			t.Fatal(d, err)
-		}
-		inlet.Subscription.Offer(d)
-		totals = append(totals, (<-counts).Total())
+		totals = append(totals, s.next(t).Total())
 	}
 	if totals[0] != 0 {
 		t.Error(totals)
@@ -295,11 +321,7 @@ func TestStatsAsOf(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		hub := live.New(b, b, func(context.Context) (time.Time, bool) { return now, known }, slog.New(slog.DiscardHandler))
 		defer hub.Close()
-		inlet := &live.Inlet{}
-		counts := must.Get(hub.Stats(live.With(t.Context(), inlet), "p"))(t)
-		d := must.Get(inlet.Subscription.Next(t.Context()))(t)
-		inlet.Subscription.Offer(d)
-		if asOf := (<-counts).AsOf; (asOf != nil) != known || known && !asOf.Equal(now) {
+		if asOf := must.Get(count(t, hub, "p"))(t).next(t).AsOf; (asOf != nil) != known || known && !asOf.Equal(now) {
 			t.Errorf("known: %t, as of %v", known, asOf)
 		}
 	}
@@ -311,14 +333,10 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 	hub := newHub(t, b)
 	events := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
 	must.Get(follow(t, hub, "only followed", comment.Filter{}, ""))(t)
-	counts := map[string]*live.Subscription{}
+	counts := map[string]counter{}
 	for _, product := range []string{"p", "only counted"} {
-		inlet := &live.Inlet{}
-		must.Get(hub.Stats(live.With(t.Context(), inlet), product))(t)
-		if _, err := inlet.Subscription.Next(t.Context()); err != nil { // as they are
-			t.Fatal(err)
-		}
-		counts[product] = inlet.Subscription
+		counts[product] = must.Get(count(t, hub, product))(t)
+		counts[product].next(t) // as they are
 	}
 	other, last := b.random("only counted"), b.random("p")
 	for outbox.LaneOf(other.ID) != outbox.LaneOf(last.ID) { // lanes have no order between them
@@ -333,15 +351,13 @@ func TestEventsAndStatsOfOneProduct(t *testing.T) {
 		t.Errorf("a subscriber to statistics is at %q, and gets %v", counts["p"].Position(), d)
 	}
 	b.happens(outbox.StatisticsChanged, first, true, true)
-	must.Get(counts["p"].Next(t.Context()))(t)
+	counts["p"].next(t)
 	followed := first
 	followed.ProductID = "only followed"
 	b.happens(outbox.StatisticsChanged, followed, true, true)
 	b.happens(outbox.Added, other, false, true)
 	b.happens(outbox.StatisticsChanged, other, true, true)
-	if d, err := counts["only counted"].Next(t.Context()); err != nil || d.Position != "" {
-		t.Fatal(d, err)
-	}
+	counts["only counted"].next(t)
 	b.mu.Lock()
 	reads := b.reads
 	b.mu.Unlock()
@@ -512,8 +528,7 @@ func TestMissedEvents(t *testing.T) {
 				b.happens(outbox.Added, c, false, true)
 				b.happens(outbox.Added, b.random("another"), false, true)
 			}
-			hub := live.New(b, b, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
-			defer hub.Close()
+			hub := newHub(t, b)
 			s, err := follow(t, hub, "p", comment.Filter{}, from.String())
 			if !late || row.want != 0 && comment.KindOf(err) != row.want || row.want == 0 && err != nil {
 				t.Fatal(err)
