@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
@@ -106,9 +105,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 // The follower receives the changes; nil for none.
 func newCounting(session *Session, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
-	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower).Handle), session.tracer, session.writes, func(r stream.Record) string {
-		return layout.NewReader(r.Keys).Text(layout.AttrPK)
-	})
+	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower).Handle), session.tracer, session.writes)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,

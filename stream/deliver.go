@@ -166,16 +166,16 @@ func reasonOf(err error) string {
 }
 
 // Traced returns a handler that makes a trace for each batch. The trace is linked to the spans that
-// wrote the items of the batch. keyOf returns the key of an item in writes. Without a tracer,
-// Traced returns the handler as it is.
-func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes, keyOf func(Record) string) Handler {
+// wrote the items of the batch, by their partition keys. Without a tracer, Traced returns the
+// handler as it is.
+func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes) Handler {
 	if tracer == nil {
 		return handler
 	}
 	return func(ctx context.Context, records []Record) error {
 		keys := make([]string, len(records))
 		for i, r := range records {
-			keys[i] = keyOf(r)
+			keys[i] = r.keyText("PK")
 		}
 		ctx, span := tracer.Batch(ctx, keys, writes)
 		defer span.End()

@@ -76,8 +76,7 @@ const scheduleSK = "SCHEDULE"
 func (f *Function) noteSchedule(ctx context.Context, records []Record) {
 	var last time.Time
 	for _, r := range records {
-		sortKey, _ := r.Keys["SK"].(*types.AttributeValueMemberS)
-		if sortKey != nil && sortKey.Value == scheduleSK && r.Created.After(last) {
+		if r.keyText("SK") == scheduleSK && r.Created.After(last) {
 			last = r.Created
 		}
 	}

@@ -196,11 +196,8 @@ func (r *reader) atRest() bool {
 func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	lost := false
 	r.advance(func(p progress) progress {
-		next, gone := p.outOfReach(time.Now())
-		if lost = gone; lost {
-			return p // until the gap is recorded
-		}
-		return next
+		_, lost = p.outOfReach(time.Now())
+		return p.intoReach(time.Now()) // unchanged if lost, until the gap is recorded
 	})
 	if lost {
 		if err := r.startOver(ctx, "nobody read the shard for as long as the stream keeps records"); err != nil {

@@ -70,6 +70,14 @@ func (r Record) Key() string {
 	return strings.Join(parts, " ")
 }
 
+// keyText returns a text of the key, such as that of SK; "" if there is none.
+func (r Record) keyText(name string) string {
+	if text, ok := r.Keys[name].(*types.AttributeValueMemberS); ok {
+		return text.Value
+	}
+	return ""
+}
+
 // Handler processes records in their order: all of them, unless it returns an error. It may get a
 // record again, even after later ones or while another process has it. Some errors are temporary:
 // those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a call that AWS did

@@ -102,9 +102,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		observer = tell.metrics.Stream
 	}
 	// The function writes no comments, so no batch is linked to a write.
-	batches = stream.Traced(batches, tell.traces.Tracer(), nil, func(r stream.Record) string {
-		return layout.NewReader(r.Keys).Text(layout.AttrPK)
-	})
+	batches = stream.Traced(batches, tell.traces.Tracer(), nil)
 	return tell.after(stream.NewFunction(table, batches, journal, logger, observer).Invoke), nil
 }
 

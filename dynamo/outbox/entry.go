@@ -67,25 +67,18 @@ func decodeEntry(label, text string) (entry, error) {
 	}, nil
 }
 
-// fit returns how many of the entries fit into one item: the first, and more of the same stream as
-// long as the item costs one write unit.
-func fit(entries []entry) int {
-	bytes := 0
-	for i, e := range entries {
-		bytes += len(e.encode()) + 1
-		if i > 0 && (bytes > bytesPerItem || i == entriesPerItem || e.position.Label() != entries[0].position.Label()) {
-			return i
-		}
-	}
-	return len(entries)
-}
-
-// itemOf makes an item of entries that fit.
+// itemOf makes an item of the entries that fit: the first, and more of the same stream as long as the
+// item costs one write unit.
 func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
 	out := layout.Outbox{Number: number, Expires: now.Add(Keep)}
-	for _, e := range entries {
-		out.Label = e.position.Label()
-		out.Entries = append(out.Entries, e.encode())
+	bytes := 0
+	for i, e := range entries {
+		text, label := e.encode(), e.position.Label()
+		bytes += len(text) + 1
+		if i > 0 && (bytes > bytesPerItem || i == entriesPerItem || label != out.Label) {
+			break
+		}
+		out.Label, out.Entries = label, append(out.Entries, text)
 	}
 	return out
 }

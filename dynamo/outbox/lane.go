@@ -49,11 +49,11 @@ type lane struct {
 func (l *lane) append(ctx context.Context, entries []entry) error {
 	return l.use(ctx, func() error {
 		for rest := l.news(entries); len(rest) > 0; rest = l.news(rest) {
-			n := fit(rest)
-			if err := l.put(ctx, itemOf(l.end+1, rest[:n], l.out.now())); err != nil {
+			item := itemOf(l.end+1, rest, l.out.now())
+			if err := l.put(ctx, item); err != nil {
 				return err
 			}
-			l.note(rest[:n])
+			l.note(rest[:len(item.Entries)])
 		}
 		return nil
 	})
