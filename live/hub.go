@@ -59,15 +59,6 @@ func (h *Hub) Newest() time.Time {
 	return h.newest
 }
 
-// following is the reading of events for all subscribers.
-type following struct {
-	stop  context.CancelFunc
-	ready chan struct{} // closed once events are followed, or err is set
-	err   error
-	users int         // guarded by the hub
-	idle  *time.Timer // likewise: set while there are no users
-}
-
 // join adds a subscription, and begins to follow events if it is the first. It gets all events after the position.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	h.mu.Lock()

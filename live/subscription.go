@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -60,9 +61,20 @@ type topic struct {
 	stats   bool
 }
 
+// following is the reading of events for all subscribers.
+type following struct {
+	stop  context.CancelFunc
+	ready chan struct{} // closed once events are followed, or err is set
+	err   error
+	users int         // guarded by the hub
+	idle  *time.Timer // likewise: set while there are no users
+}
+
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
-	hub       *Hub
+	leave     func(*Subscription)
+	upTo      func(*Subscription) string
+	drop      func()
 	topic     topic
 	following *following // guarded by the hub; nil before it joins and after it leaves
 	filter    comment.Filter
@@ -129,7 +141,7 @@ func (s *Subscription) Position() string {
 	if s.topic.stats || len(s.backlog) > 0 {
 		return ""
 	}
-	return s.hub.upTo(s)
+	return s.upTo(s)
 }
 
 // waits reports whether a delivery, or the error that ends the subscription, is still waiting.
@@ -140,7 +152,7 @@ func (s *Subscription) waits() bool {
 }
 
 // Close ends the subscription.
-func (s *Subscription) Close() { s.hub.leave(s) }
+func (s *Subscription) Close() { s.leave(s) }
 
 // push adds a delivery. Of statistics, only the latest wait.
 func (s *Subscription) push(d Delivery) {
@@ -153,7 +165,7 @@ func (s *Subscription) push(d Delivery) {
 		s.queue[0] = d
 	case len(s.queue) == queueSize:
 		s.end(ErrSlow)
-		s.hub.dropped.Add(1)
+		s.drop()
 	default:
 		s.queue = append(s.queue, d)
 	}

@@ -20,11 +20,20 @@ type Observer interface {
 // unobserved stands for no observer.
 type unobserved struct{}
 
-func (unobserved) HeartbeatSent()     {}
+// HeartbeatSent implements Observer.
+func (unobserved) HeartbeatSent() {}
+
+// HeartbeatReceived implements Observer.
 func (unobserved) HeartbeatReceived() {}
-func (unobserved) Processed(int)      {}
-func (unobserved) DeadLettered()      {}
-func (unobserved) GapFound()          {}
+
+// Processed implements Observer.
+func (unobserved) Processed(int) {}
+
+// DeadLettered implements Observer.
+func (unobserved) DeadLettered() {}
+
+// GapFound implements Observer.
+func (unobserved) GapFound() {}
 
 // observed returns a handler that calls another one and reports its records to an observer.
 func observed(under Handler, o Observer) Handler {

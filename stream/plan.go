@@ -21,7 +21,7 @@ type view struct {
 	// listing is nil if the shards were not listed this time. It is always newer than the leases.
 	listing *Listing
 	state   State
-	held    map[string]*reader // of this process, by shard
+	held    map[string]bool // shards that this process reads
 	// sightings has the time since when each lease is unchanged. absent counts the listings in a
 	// row that lacked its shard.
 	sightings map[string]sighting
@@ -94,7 +94,7 @@ func (v view) retire(a *actions) {
 	for _, lease := range v.leases {
 		switch {
 		case v.absent[lease.Shard] < absences || lease.Ended:
-		case v.held[lease.Shard] != nil:
+		case v.held[lease.Shard]:
 			a.leave = append(a.leave, lease.Shard)
 		case v.free(lease):
 			a.lost = append(a.lost, lease)
@@ -141,7 +141,7 @@ func (v view) takeUp(a *actions) {
 		switch {
 		case lease.Ended || v.absent[lease.Shard] > 0:
 			continue
-		case v.held[lease.Shard] != nil:
+		case v.held[lease.Shard]:
 			have[v.me] = append(have[v.me], lease)
 		case v.free(lease):
 			free = append(free, lease)
@@ -171,7 +171,7 @@ func (v view) takeUp(a *actions) {
 // reading the shard. It also can if its owner used an ended run of the engine, or stopped renewing.
 func (v view) free(lease Lease) bool {
 	orphaned := v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
-	if lease.Owner == "" || lease.Owner == v.me && v.held[lease.Shard] == nil || orphaned {
+	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || orphaned {
 		return true
 	}
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
@@ -182,7 +182,7 @@ func (v view) free(lease Lease) bool {
 func (v view) expires() time.Duration {
 	soonest := v.expiry
 	for _, lease := range v.leases {
-		if left := v.expiry - v.now.Sub(v.sightings[lease.Shard].since); !lease.Ended && v.held[lease.Shard] == nil && left > 0 {
+		if left := v.expiry - v.now.Sub(v.sightings[lease.Shard].since); !lease.Ended && !v.held[lease.Shard] && left > 0 {
 			soonest = min(soonest, left)
 		}
 	}

@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 		{why: "an ended lease is left alone", leases: leasesOf("a ended"), want: ""},
 	} {
 		v := view{me: "me", now: testNow, expiry: time.Minute, engine: row.engine, leases: row.leases, listing: row.listing, state: row.state,
-			held: map[string]*reader{}, sightings: map[string]sighting{}, absent: map[string]int{}}
+			held: map[string]bool{}, sightings: map[string]sighting{}, absent: map[string]int{}}
 		for _, lease := range row.leases {
 			v.sightings[lease.Shard] = sighting{since: testNow}
 		}
@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 			v.absent[row.absent] = absences
 		}
 		if row.held != "" {
-			v.held[row.held] = &reader{}
+			v.held[row.held] = true
 		}
 		if got := describe(decide(v)); got != row.want {
 			t.Errorf("%s: %q, want %q", row.why, got, row.want)

@@ -41,7 +41,10 @@ func (w *worker) turn(ctx context.Context) error {
 	}
 	now := time.Now()
 	w.sightings = sight(w.sightings, leases, now)
-	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: w.held(), sightings: w.sightings}
+	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: map[string]bool{}, sightings: w.sightings}
+	for shard := range w.held() {
+		v.held[shard] = true
+	}
 	if now.Sub(w.listed) >= w.discover {
 		listing, err := w.source.Shards(ctx)
 		if err != nil {
@@ -70,8 +73,11 @@ func (w *worker) turn(ctx context.Context) error {
 
 // act carries out actions, gaps before leases: nothing after a gap is read before it is recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
+	held := w.held()
 	for _, shard := range a.leave {
-		v.held[shard].leave()
+		if r := held[shard]; r != nil { // it may have ended since
+			r.leave()
+		}
 	}
 	for _, gap := range a.gaps {
 		if err := w.gap(ctx, gap); err != nil {

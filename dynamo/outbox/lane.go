@@ -36,7 +36,7 @@ const (
 
 // lane appends to one lane.
 type lane struct {
-	out    *Outbox
+	store  *store
 	number int
 	busy   chan struct{} // has a value while the lane is in use; guards the fields below
 
@@ -49,7 +49,7 @@ type lane struct {
 func (l *lane) append(ctx context.Context, entries []entry) error {
 	return l.use(ctx, func() error {
 		for rest := l.news(entries); len(rest) > 0; rest = l.news(rest) {
-			item := itemOf(l.end+1, rest, l.out.now())
+			item := itemOf(l.end+1, rest, l.store.now())
 			if err := l.put(ctx, item); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (l *lane) append(ctx context.Context, entries []entry) error {
 // mark appends an item without events.
 func (l *lane) mark(ctx context.Context, missing bool) error {
 	return l.use(ctx, func() error {
-		item := itemOf(l.end+1, nil, l.out.now())
+		item := itemOf(l.end+1, nil, l.store.now())
 		item.Missing = missing
 		return l.put(ctx, item)
 	})
@@ -79,7 +79,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 	defer func() { <-l.busy }()
 	return call.Retry(ctx, func() (bool, error) {
 		for {
-			if l.end == 0 || l.expires.Sub(l.out.now()) < Keep/2 { // once that item is gone, others begin anew
+			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once that item is gone, others begin anew
 				if err := l.begin(ctx); err != nil {
 					return false, err
 				}
@@ -88,7 +88,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 				return false, err
 			}
 			// Another process appended next: lookBack items of it are read at most.
-			items, err := l.out.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
+			items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
 			if err != nil {
 				return false, err
 			}
@@ -103,8 +103,8 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 var errTaken = errors.New("the number is taken")
 
 func (l *lane) put(ctx context.Context, item layout.Outbox) error {
-	_, err := l.out.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(l.out.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String(layout.IfAbsent),
+	_, err := l.store.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String(layout.IfAbsent),
 	}, call.NoRetries)
 	if call.Refused(err) {
 		return errTaken
@@ -117,12 +117,12 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 
 // begin reads the end of the lane.
 func (l *lane) begin(ctx context.Context) error {
-	items, err := l.out.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
+	items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 {
-		start, err := l.out.start(ctx, l.number)
+		start, err := l.store.start(ctx, l.number)
 		l.end = start
 		return err
 	}
@@ -158,8 +158,8 @@ func (l *lane) note(entries []entry) {
 // keepAlive appends an item without events if the last item of a lane is old. So the lane never
 // becomes empty, and a gap always means that events have expired.
 func (l *lane) keepAlive(ctx context.Context) error {
-	items, err := l.out.query(ctx, l.number, query{limit: 1, backwards: true})
-	if err != nil || len(items) == 0 || items[0].Expires.Sub(l.out.now()) > Keep/2 {
+	items, err := l.store.query(ctx, l.number, query{limit: 1, backwards: true})
+	if err != nil || len(items) == 0 || items[0].Expires.Sub(l.store.now()) > Keep/2 {
 		return err
 	}
 	return l.mark(ctx, false)
@@ -173,6 +173,13 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
+// store reads and writes the items of a table's outbox.
+type store struct {
+	client Client
+	table  string
+	now    func() time.Time
+}
+
 // query is a read of items of a lane.
 type query struct {
 	from       uint64 // the first number
@@ -181,14 +188,14 @@ type query struct {
 	consistent bool
 }
 
-func (o *Outbox) query(ctx context.Context, lane int, q query) (out []layout.Outbox, err error) {
+func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outbox, err error) {
 	input := &dynamodb.QueryInput{
-		TableName: aws.String(o.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :lane AND " + layout.AttrSK + " >= :from"),
+		TableName: aws.String(s.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :lane AND " + layout.AttrSK + " >= :from"),
 		ExpressionAttributeValues: layout.Item{":lane": layout.OutboxLanePK(lane), ":from": layout.Text(layout.OutboxSK(q.from))},
 		ScanIndexForward:          aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.consistent), Limit: aws.Int32(int32(q.limit)),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	output, err := o.client.Query(ctx, input)
+	output, err := s.client.Query(ctx, input)
 	if err != nil {
 		return nil, call.Wrap(err, "Query of lane %d of the outbox", lane)
 	}
@@ -208,23 +215,23 @@ func (o *Outbox) query(ctx context.Context, lane int, q query) (out []layout.Out
 
 // start returns the number before that of the first item of an empty lane. It is a time, so it is
 // above all numbers that were ever used. It is stored, so that all processes agree.
-func (o *Outbox) start(ctx context.Context, lane int) (uint64, error) {
+func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 	key := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
 	for {
-		it, err := call.Item(ctx, o.client, o.table, key, "GetItem of the start of lane %d of the outbox", lane)
+		it, err := call.Item(ctx, s.client, s.table, key, "GetItem of the start of lane %d of the outbox", lane)
 		if err != nil {
 			return 0, err
 		}
 		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart) // 0 if it was edited by hand and is no number
-		if o.now().Sub(time.UnixMilli(was)) < Keep/2 {                     // nothing that was appended since has expired
+		if s.now().Sub(time.UnixMilli(was)) < Keep/2 {                     // nothing that was appended since has expired
 			return uint64(was), nil
 		}
 		item := maps.Clone(key)
-		item[layout.AttrOutboxStart] = layout.Time(o.now())
+		item[layout.AttrOutboxStart] = layout.Time(s.now())
 		values := layout.Item{}
 		condition := layout.SameAttrs(it, values, layout.AttrOutboxStart)
-		_, err = o.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(o.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
+		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
 		}, call.NoRetries)
 		if err != nil && !call.Refused(err) {
 			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)

@@ -18,10 +18,8 @@ import (
 
 // Outbox is the log of events of a table. It is safe for concurrent use by goroutines and processes.
 type Outbox struct {
-	client Client
-	table  string
-	now    func() time.Time
-	lanes  [Lanes]*lane
+	*store
+	lanes [Lanes]*lane
 
 	mu     sync.Mutex // guards the fields below
 	looked time.Time
@@ -30,9 +28,9 @@ type Outbox struct {
 
 // New makes the outbox of a table. It makes no call.
 func New(client Client, table string) *Outbox {
-	o := &Outbox{client: client, table: table, now: time.Now}
+	o := &Outbox{store: &store{client: client, table: table, now: time.Now}}
 	for i := range o.lanes {
-		o.lanes[i] = &lane{out: o, number: i, busy: make(chan struct{}, 1), recent: map[comment.ID]stream.Position{}}
+		o.lanes[i] = &lane{store: o.store, number: i, busy: make(chan struct{}, 1), recent: map[comment.ID]stream.Position{}}
 	}
 	return o
 }
