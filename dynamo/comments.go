@@ -77,9 +77,11 @@ func (s *Store) observePage(known planner.Knowledge, e execution) {
 	warm := known.Stats != nil
 	s.options.Observer.CacheLookup("statistics", warm)
 	estimated, consumed := 0.0, 0.0
-	for _, r := range slices.Concat(e.front.runs(), e.page.runs()) {
-		if r.plan.Estimated() && !r.plan.ByRank {
-			estimated, consumed = estimated+r.plan.Chosen.Units, consumed+r.units()
+	for _, reading := range e.page {
+		for _, r := range reading.runs() {
+			if r.plan.Estimated() && !r.plan.ByRank {
+				estimated, consumed = estimated+r.plan.Chosen.Units, consumed+r.units()
+			}
 		}
 	}
 	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
@@ -197,7 +199,7 @@ func (a *answering) read(ctx context.Context) error {
 	err := call.Parallel(ctx, len(halves), func(ctx context.Context, i int) error { return halves[i].read(ctx) })
 	front, page := a.front.page, &a.list.page
 	page.comments, page.HasPrevious = slices.Concat(front.comments, page.comments), front.HasPrevious
-	a.list.execution.front = a.front.execution.page
+	a.list.execution.page = slices.Concat(a.front.execution.page, a.list.execution.page)
 	return err
 }
 

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -12,7 +13,7 @@ import (
 // run that counted beside it, unless that is nil.
 func explain(e execution, counted *run, position *comment.PagePosition, returned int) comment.QueryPlan {
 	var runs []*run // in the order in which they began
-	for _, reading := range e.readings() {
+	for _, reading := range slices.Concat(e.steps()...) {
 		runs = append(runs, reading.runs()...)
 	}
 	chosen := runs[0] // the first one; the others followed
@@ -42,26 +43,17 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 	return plan
 }
 
-// readings returns the readings in the order in which they began; nil for one that was not made.
-func (e execution) readings() []*reading {
-	return append([]*reading{e.skip, e.front, e.page}, e.probes...)
-}
+// steps returns the readings in the order in which they began.
+func (e execution) steps() [][]*reading { return [][]*reading{e.skip, e.page, e.probes} }
 
-// waves returns the number of waves that followed each other: those of the page, then those of the
-// probes, which run in parallel, as the halves of a page do.
-func (e execution) waves() int {
-	probes := 0
-	for _, probe := range e.probes {
-		probes = max(probes, probe.waves())
-	}
-	return e.skip.waves() + max(e.front.waves(), e.page.waves()) + probes
-}
+// waves returns the number of waves that followed each other.
+func (e execution) waves() int { return wavesOf(e.steps(), (*reading).waves) }
 
 // lookups returns the cost of finding comments by rank in the index of page numbers. The lookups of
 // one step run in parallel.
 func (e execution) lookups() (cost pageindex.Cost) {
-	for _, reading := range e.readings() {
-		for _, step := range reading.stepsOf() {
+	for _, reading := range slices.Concat(e.steps()...) {
+		for _, step := range reading.steps {
 			waves := cost.Waves
 			for _, one := range step {
 				most := max(cost.Waves, waves+one.lookups.Waves)

@@ -70,18 +70,18 @@ func (l *listing) read(ctx context.Context) error {
 		if l.query.WithoutNeighbours { // so no comment beyond the page is needed
 			want = max(0, want-1)
 		}
-		l.execution.page = l.reading(l.stretch, planner.Request{
+		page := l.reading(l.stretch, planner.Request{
 			Purpose: comment.ReadPage, Want: want, Skip: l.stretch.Skip(), WithoutText: l.query.WithoutText,
 		}, attemptFactor*planner.AttemptEstimate(l.query))
-		taken, err = l.execution.page.take(ctx)
-		all = l.execution.page.all
+		l.execution.page = []*reading{page}
+		if taken, err = page.take(ctx); err == nil {
+			all = page.all
+			l.skipped += min(l.stretch.Skip(), len(taken))
+			l.learn(page, taken)
+		}
 	}
 	if err != nil {
 		return call.Wrap(err, "comments of product %q", l.query.Product)
-	}
-	if !ended {
-		l.skipped += min(l.stretch.Skip(), len(taken))
-		l.learn(taken)
 	}
 	shown, around := l.stretch.Cut(taken, size, all)
 	if l.joined {
@@ -109,17 +109,18 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all,
 	if !planner.SkipApart(l.stretch.Skip(), l.planner.Known.Sizes) {
 		return nil, false, false, nil
 	}
-	l.execution.skip = l.reading(l.stretch, planner.Request{
+	skip := l.reading(l.stretch, planner.Request{
 		Purpose: comment.ReadSkip, Want: l.stretch.WantSkipped(), Skip: l.stretch.WantSkipped(), WithoutText: true,
 	}, planner.SkipUnits(l.query)/2)
-	if past, err = l.execution.skip.take(ctx); err != nil {
+	l.execution.skip = []*reading{skip}
+	if past, err = skip.take(ctx); err != nil {
 		return nil, false, false, err
 	}
-	l.store.malformed.Report(l.execution.skip.improper()...)
+	l.store.malformed.Report(skip.improper()...)
 	l.skipped = min(l.stretch.Skip(), len(past))
 	behind, found := l.stretch.LastSkipped(past)
 	if !found {
-		return past, l.execution.skip.all, true, nil
+		return past, skip.all, true, nil
 	}
 	l.stretch = l.stretch.From(behind)
 	return nil, false, false, nil
@@ -127,13 +128,12 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all,
 
 // learn remembers what the page held and the sizes of its comments, and reports its malformed
 // items.
-func (l *listing) learn(taken []layout.Compressed) {
-	reading := l.execution.page
-	l.store.malformed.Report(reading.improper()...)
-	for _, r := range reading.runs() {
+func (l *listing) learn(page *reading, taken []layout.Compressed) {
+	l.store.malformed.Report(page.improper()...)
+	for _, r := range page.runs() {
 		l.store.sizes.learn(l.query.Product, r.sizes())
 	}
-	if r := reading.only(); r != nil && len(taken) > 0 && l.key.remembers() {
+	if r := page.only(); r != nil && len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}
 }

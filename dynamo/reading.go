@@ -12,11 +12,11 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// execution holds the readings that were executed for a page.
+// execution holds the readings that were executed for a page: those of each field in parallel, one
+// field after the other.
 type execution struct {
-	skip   *reading // reads the comments before a page by number; nil unless they are read apart
-	page   *reading // reads the page; nil if the list ends before it
-	front  *reading // reads the part of the page before its middle; nil unless the page is read from its middle
+	skip   []*reading // of the comments before a page by number, if they are read apart
+	page   []*reading // two for a page that is read from its middle, none if the list ends before it
 	probes []*reading
 }
 
@@ -206,28 +206,23 @@ func (r *reading) only() *run {
 }
 
 // runs returns all runs, in the order in which they began.
-func (r *reading) runs() []*run {
-	return slices.Concat(r.stepsOf()...)
-}
-
-// stepsOf returns the steps. A nil reading, which was not made, has none.
-func (r *reading) stepsOf() [][]*run {
-	if r == nil {
-		return nil
-	}
-	return r.steps
-}
+func (r *reading) runs() []*run { return slices.Concat(r.steps...) }
 
 // waves returns the number of waves that followed each other.
-func (r *reading) waves() (waves int) {
-	for _, step := range r.stepsOf() {
+func (r *reading) waves() int {
+	return wavesOf(r.steps, func(one *run) int { return one.waves })
+}
+
+// wavesOf adds up the waves of steps that follow each other, each of parallel parts.
+func wavesOf[T any](steps [][]T, waves func(T) int) (sum int) {
+	for _, step := range steps {
 		most := 0
-		for _, one := range step {
-			most = max(most, one.waves)
+		for _, part := range step {
+			most = max(most, waves(part))
 		}
-		waves += most
+		sum += most
 	}
-	return waves
+	return sum
 }
 
 // cost returns the cost of the reading so far.
@@ -267,8 +262,7 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 		attemptUnits = 0 // if ranks help and counts are not trusted, the index may lack the latest writes
 	}
 	r := l.store.newRun(ctx, l.meter, list.Attempt(request, attemptUnits))
-	r.most, r.attempt = attemptUnits, attempt
-	r.meanwhile = func(known planner.Knowledge) planner.Knowledge { return l.store.knowledgeMeanwhile(l.query, known) }
+	r.page, r.most, r.attempt = l.query, attemptUnits, attempt
 	return r
 }
 
@@ -296,9 +290,6 @@ func (r *reading) execute(ctx context.Context, number int) (err error) {
 			return one.plan.Direction(c.ID.Position(), *first) > 0
 		})
 		one.brought, one.reached = len(one.taken), comment.At(*first)
-	}
-	if one.failed {
-		r.store.attempts.fail(one.attempt)
 	}
 	return err
 }

@@ -22,23 +22,19 @@ import (
 // early. The reads of another plan, made with what is known by then, continue from there. Plans are
 // immutable.
 type run struct {
-	client   call.Querier
-	table    string
-	account  *usage.Operation // the operation that the run is part of; nil if none
-	meter    *layout.Meter    // the cost of the page or count
-	bulkhead *bulkhead        // bounds the operations for each product; nil bounds nothing
-	most     float64          // what reads with a residual filter may cost, in read units
-	// meanwhile returns the current knowledge of the product, given that of the plan. If it is nil,
-	// the plan's knowledge is used throughout.
-	meanwhile func(planner.Knowledge) planner.Knowledge
+	store   *Store
+	page    comment.Query    // the query whose page is read
+	account *usage.Operation // the operation that the run is part of; nil if none
+	meter   *layout.Meter    // the cost of the page or count
+	most    float64          // what reads with a residual filter may cost, in read units
 
 	plan   *planner.Plan   // the first plan
 	plans  []*planner.Plan // all plans, the first included
 	reads  []read          // the reads of all plans, in the order of the plans
 	waves  int
 	merger *merge.Merger[layout.Compressed]
-	failed bool // whether reads were replaced because they would have cost more than most
-	// attempt is the key under which the Store remembers a failed attempt.
+	// attempt is the key under which the Store remembers that reads were replaced because they would
+	// have cost more than most.
 	attempt attemptKey
 	// cut ends the run early: the rest is found by ranks. If away is set, the index of page numbers
 	// did not answer, and the rest is read.
@@ -89,7 +85,7 @@ type fetches struct {
 
 // newRun returns a run of a plan, accounted to the operation of the context.
 func (s *Store) newRun(ctx context.Context, meter *layout.Meter, plan planner.Plan) *run {
-	r := &run{client: s.client, table: s.table, account: usage.From(ctx), meter: meter, bulkhead: s.bulkhead, plan: &plan}
+	r := &run{store: s, account: usage.From(ctx), meter: meter, plan: &plan}
 	r.add(&plan)
 	return r
 }
@@ -209,7 +205,7 @@ func (r *run) continueRead(number, dry, missing int) bool {
 	case !read.plan.Narrows() || sparse && read.plan.Ranks == nil:
 		return true // there is no other way
 	case most == 0 || most < read.limit/smallPart:
-		r.failed = true
+		r.store.attempts.fail(r.attempt)
 		r.replace(read, missing, 0)
 		return false
 	default:
@@ -227,9 +223,7 @@ const smallPart = 4
 func (r *run) replace(old *read, missing int, units float64) {
 	old.replaced = true
 	list, request := old.plan.Rest(old.Read, boundOf(old.start).ID.Position(), old.scanned, old.cells, old.likelySizes(), missing)
-	if r.meanwhile != nil {
-		list.Known = r.meanwhile(list.Known)
-	}
+	list.Known = r.store.knowledgeMeanwhile(r.page, list.Known)
 	plan := list.Attempt(request, units)
 	if r.cut = r.cut || plan.ByRank; !r.cut {
 		r.add(&plan)
@@ -305,13 +299,13 @@ func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, err
 	if r.account == nil {
 		operation = new(byte)
 	}
-	leave, err := r.bulkhead.enter(r.plan.Product, operation)
+	leave, err := r.store.bulkhead.enter(r.plan.Product, operation)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	ctx = call.WithPurpose(ctx, string(r.plan.Purpose))
-	output, err := r.client.Query(ctx, queryInput(r.table, read.plan, &read.Read, read.limit, read.start))
+	output, err := r.store.client.Query(ctx, queryInput(r.store.table, read.plan, &read.Read, read.limit, read.start))
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}

@@ -253,7 +253,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) || s.excess > 0 {
 			t.Fatalf("took %v\nwant %v; a limit was %d too high", got, want, s.excess)
 		}
-		if report := explain(execution{page: &reading{steps: [][]*run{{done}}}}, nil, nil, len(got)); report.Waves != done.waves {
+		if report := explain(execution{page: []*reading{{steps: [][]*run{{done}}}}}, nil, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
 		}
 	})
@@ -303,8 +303,8 @@ func TestReadThatWasNotEnough(t *testing.T) {
 			read.start = row.start
 		}
 		goesOn := r.continueRead(0, 2, 20)
-		if read = &r.reads[0]; goesOn != row.goesOn || goesOn && read.limit != row.next || read.replaced == goesOn || r.failed != row.failed || r.cut != row.cut {
-			t.Errorf("%s: it goes on %t with %d, failed %t, cut %t", row.why, goesOn, read.limit, r.failed, r.cut)
+		if read = &r.reads[0]; goesOn != row.goesOn || goesOn && read.limit != row.next || read.replaced == goesOn || r.store.attempts.failedLately(r.attempt) != row.failed || r.cut != row.cut {
+			t.Errorf("%s: it goes on %t with %d, cut %t", row.why, goesOn, read.limit, r.cut)
 		}
 		if added := len(r.plans) - 1; added != 0 && (goesOn || row.cut) || added != 1 && !goesOn && !row.cut {
 			t.Errorf("%s: %d further plans", row.why, added)
