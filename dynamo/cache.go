@@ -127,7 +127,6 @@ const (
 // change. The nil pageCache caches nothing. It is safe for use by many goroutines.
 type pageCache struct {
 	maxAge time.Duration
-	now    func() time.Time
 	// unchanged is proof.unchanged.
 	unchanged func(read, changed time.Time) bool
 
@@ -142,7 +141,7 @@ type keptPage struct {
 }
 
 func newPageCache(maxAge time.Duration, unchanged func(read, changed time.Time) bool) *pageCache {
-	return &pageCache{maxAge: maxAge, now: time.Now, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
+	return &pageCache{maxAge: maxAge, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
 // keeps reports whether the page of a query may be cached: only first pages, which many clients
@@ -171,7 +170,7 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept, found := p.kept.Get(key)
-	age := p.now().Sub(kept.read)
+	age := time.Since(kept.read)
 	if !found || !kept.read.After(changed.Add(indexLag)) {
 		return sharedPage{}, false
 	}

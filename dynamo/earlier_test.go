@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -43,10 +44,10 @@ func secondPlan(t *testing.T, store *Store, q comment.Query) comment.QueryPlan {
 // A remembered page predicts where comments are as long as few new ones are expected. That depends
 // on its age and on the rate of new comments, which the store learns. No comments come before a
 // page that follows a cursor.
-func TestPagesMove(t *testing.T) {
-	now := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+func TestPagesMove(t *testing.T) { synctest.Test(t, pagesMove) }
+
+func pagesMove(t *testing.T) {
 	p := newRecent()
-	p.now = func() time.Time { return now }
 	comments := commenttest.Many(commenttest.Rand(t), "42", 2000)
 	slices.SortFunc(comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
 	first := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}
@@ -56,12 +57,12 @@ func TestPagesMove(t *testing.T) {
 	further := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comment.Place{Position: comments[0].ID.Position()}}}
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
-			now = now.Add(time.Hour)
+			time.Sleep(time.Hour)
 			learn(p, first, newest, comments[1000-i*come:][:21])
 		}
-		now = now.Add(time.Hour)
+		time.Sleep(time.Hour)
 		recent, _ := p.read.Peek(keyOf(first).page())
-		return recent.arrived(now)
+		return recent.arrived()
 	}
 	remembered := func(q comment.Query) bool {
 		asked := planner.Planner{Product: q.Product, Filter: q.Filter}
@@ -76,14 +77,14 @@ func TestPagesMove(t *testing.T) {
 	if !remembered(first) {
 		t.Error("a page with a quarter of new comments is not remembered")
 	}
-	now = now.Add(3 * time.Hour)
+	time.Sleep(3 * time.Hour)
 	if remembered(first) {
 		t.Error("a page without any of its old comments is remembered")
 	}
 	learn(p, second, further, comments[:21])
-	now = now.Add(3 * time.Hour)
-	if recent, _ := p.read.Peek(keyOf(second).page()); recent.arrived(now) != 0 {
-		t.Errorf("%.1f comments came behind a cursor", recent.arrived(now))
+	time.Sleep(3 * time.Hour)
+	if recent, _ := p.read.Peek(keyOf(second).page()); recent.arrived() != 0 {
+		t.Errorf("%.1f comments came behind a cursor", recent.arrived())
 	}
 	if p.of(keyOf(other)) != nil {
 		t.Error("a page that was not read is known")

@@ -154,10 +154,8 @@ func (p *lookupPrices) learnPlaces(cost pageindex.Cost, places int) {
 
 // recent remembers what recently read pages held. It is safe for use by many goroutines.
 type recent struct {
-	now func() time.Time
-
 	mu   sync.Mutex
-	read *simplelru.LRU[queryKey, *recentPage]
+	read *simplelru.LRU[queryKey, recentPage]
 }
 
 // recentPage describes one page in about a kilobyte, its key included.
@@ -178,9 +176,7 @@ const (
 	assumedElapsed = time.Minute
 )
 
-func newRecent() *recent {
-	return &recent{now: time.Now, read: newLRU[queryKey, *recentPage](remembered, nil)}
-}
+func newRecent() *recent { return &recent{read: newLRU[queryKey, recentPage](remembered, nil)} }
 
 // remembers reports whether it helps to know the contents of a page. It does not for a list in one
 // partition, which is read exactly as far as needed. Nor does it for a page by number, which is
@@ -198,16 +194,16 @@ func (p *recent) of(key queryKey) *planner.LastPage {
 	if !known {
 		return nil
 	}
-	return recent.held.Shifted(recent.arrived(p.now()))
+	return recent.held.Shifted(recent.arrived())
 }
 
 // arrived returns how many comments are expected to have arrived in front of the page by now. It
 // adds one standard deviation, because small numbers are estimated badly.
-func (r recentPage) arrived(now time.Time) float64 {
+func (r recentPage) arrived() float64 {
 	if r.came == 0 {
 		return 0
 	}
-	came := r.came * max(0, float64(now.Sub(r.at))) / float64(r.elapsed)
+	came := r.came * float64(time.Since(r.at)) / float64(r.elapsed)
 	return came + math.Sqrt(came)
 }
 
@@ -215,7 +211,7 @@ func (r recentPage) arrived(now time.Time) float64 {
 // says that the page begins with the newest comment of the list.
 func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []layout.Compressed) {
 	key = key.page()
-	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}
+	recent := recentPage{held: held, first: taken[0].ID.Position(), at: time.Now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, known := p.read.Get(key)
@@ -227,11 +223,7 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 			recent.elapsed = max(1, before.elapsed/2+recent.at.Sub(before.at))
 		}
 	}
-	if known {
-		*before = recent
-		return
-	}
-	p.read.Add(key, new(recent))
+	p.read.Add(key, recent)
 }
 
 // failedAge is how long no attempt is made after a failed one: statistics that steer may be wrong
@@ -241,8 +233,6 @@ const failedAge = time.Minute
 // attempts remembers which attempts were recently given up. So a list with wrong counts pays for
 // one failed attempt instead of one a page. It is safe for use by many goroutines.
 type attempts struct {
-	now func() time.Time
-
 	mu     sync.Mutex
 	failed *simplelru.LRU[attemptKey, time.Time]
 }
@@ -256,7 +246,7 @@ type attemptKey struct {
 }
 
 func newAttempts() *attempts {
-	return &attempts{now: time.Now, failed: newLRU[attemptKey, time.Time](remembered, nil)}
+	return &attempts{failed: newLRU[attemptKey, time.Time](remembered, nil)}
 }
 
 // attempt returns the key of an attempt to read a page of a query, or to probe beside it.
@@ -268,7 +258,7 @@ func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
 func (a *attempts) fail(key attemptKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.failed.Add(key, a.now())
+	a.failed.Add(key, time.Now())
 }
 
 // failedLately reports whether such an attempt was given up within failedAge.
@@ -276,5 +266,5 @@ func (a *attempts) failedLately(key attemptKey) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at, known := a.failed.Get(key)
-	return known && a.now().Sub(at) < failedAge
+	return known && time.Since(at) < failedAge
 }

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -94,14 +95,10 @@ func TestSizesAreLearntByRating(t *testing.T) {
 
 // A failed attempt is remembered for failedAge, for lists of the same filter only.
 func TestFailedAttempts(t *testing.T) {
-	now := time.Unix(0, 0)
-	a := newAttempts()
-	a.now = func() time.Time { return now }
 	p := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
 	other, rated := p, p
 	other.Product = "43"
 	rated.Filter = comment.Filter{Ratings: []int{1, 3}}
-	a.fail(keyOf(p).attempt(comment.ReadPage))
 	for _, row := range []struct {
 		why  string
 		key  attemptKey
@@ -114,9 +111,13 @@ func TestFailedAttempts(t *testing.T) {
 		{"another product", keyOf(other).attempt(comment.ReadPage), 0, false},
 		{"another filter", keyOf(rated).attempt(comment.ReadPage), 0, false},
 	} {
-		now = time.Unix(0, 0).Add(row.age)
-		if got := a.failedLately(row.key); got != row.want {
-			t.Errorf("%s: %t", row.why, got)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			a := newAttempts()
+			a.fail(keyOf(p).attempt(comment.ReadPage))
+			time.Sleep(row.age)
+			if got := a.failedLately(row.key); got != row.want {
+				t.Errorf("%s: %t", row.why, got)
+			}
+		})
 	}
 }

@@ -92,7 +92,7 @@ type recollection struct {
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
 	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, slots: make(chan struct{}, recallsAtOnce)}
-	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
+	m.mark = &watermark{source: source, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](remembered, nil)
 	m.writes, m.heard = newChanges(), newChanges()
 	return m
@@ -285,7 +285,6 @@ func (m *memory) steers(product string) bool {
 // watermark caches a Watermark for watermarkAge.
 type watermark struct {
 	source Watermark
-	now    func() time.Time
 
 	turn  chan struct{} // held during a call of source; other callers wait for its answer
 	read  time.Time
@@ -302,16 +301,16 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	case <-ctx.Done():
 		return time.Time{}, false, ctx.Err()
 	}
-	if w.now().Sub(w.read) < watermarkAge {
+	if time.Since(w.read) < watermarkAge {
 		return w.at, w.known, nil
 	}
-	began := w.now()
+	began := time.Now()
 	at, known, err := w.source.ProcessedUpTo(ctx)
 	if at.Sub(began) > clockMargin {
 		w.ahead = began
 	}
 	doubtful := !w.ahead.IsZero() && began.Sub(w.ahead) < doubtFor
-	w.at, w.known, w.read = earlier(at, began), known && err == nil && !doubtful, w.now()
+	w.at, w.known, w.read = earlier(at, began), known && err == nil && !doubtful, time.Now()
 	return w.at, w.known, err
 }
 
