@@ -127,8 +127,7 @@ const (
 // change. The nil pageCache caches nothing. It is safe for use by many goroutines.
 type pageCache struct {
 	maxAge time.Duration
-	// unchanged is proof.unchanged.
-	unchanged func(read, changed time.Time) bool
+	proof  proof
 
 	mu   sync.Mutex
 	kept *simplelru.LRU[queryKey, keptPage]
@@ -140,8 +139,8 @@ type keptPage struct {
 	read time.Time
 }
 
-func newPageCache(maxAge time.Duration, unchanged func(read, changed time.Time) bool) *pageCache {
-	return &pageCache{maxAge: maxAge, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
+func newPageCache(maxAge time.Duration, p proof) *pageCache {
+	return &pageCache{maxAge: maxAge, proof: p, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
 // keeps reports whether the page of a query may be cached: only first pages, which many clients
@@ -175,7 +174,7 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 		return sharedPage{}, false
 	}
 	// Which comments are settled changes as time passes.
-	if age >= p.maxAge && (key.settledOnly || !p.unchanged(kept.read, changed)) {
+	if age >= p.maxAge && (key.settledOnly || !p.proof.unchanged(kept.read, changed)) {
 		return sharedPage{}, false
 	}
 	page := kept.page
@@ -212,7 +211,7 @@ const (
 
 // proof is Options.Following. A Store whose process reads all shards of the stream hears of every
 // change. So a page is unchanged as long as no change of its product came and the watermark is
-// young.
+// young. The nil proof proves nothing.
 type proof func() (since, upTo time.Time, ok bool)
 
 // unchanged reports whether data of a product, whose read began at read, is proven to have been

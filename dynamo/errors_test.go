@@ -68,7 +68,7 @@ var uses = map[string]func(context.Context, *dynamodb.Client, *Store) error{
 	},
 	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {
 		loader := NewLoader(client, "t", 1)
-		return loader.writeOne(ctx, loading{Comment: errorsComment, put: loader.putOf(errorsComment, nil)})
+		return loader.writeOne(ctx, loading{errorsComment, loader.putOf(errorsComment, nil)})
 	},
 	"DescribeTable": func(ctx context.Context, _ *dynamodb.Client, s *Store) error { return s.Ready(ctx) },
 	"CreateTable": func(ctx context.Context, client *dynamodb.Client, _ *Store) error {

@@ -38,7 +38,7 @@ func (m *memory) freshAnswer(product string, changed time.Time) (lastAnswer, boo
 // must be proven unchanged; or they must be young, and include this Store's last write and the last
 // change that it knows of. The caller holds the lock.
 func (m *memory) reusable(t lastAnswer, product string, changed time.Time) (lastAnswer, bool) {
-	if t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed) {
+	if t.Stats != nil && m.proof.unchanged(t.began, changed) {
 		t.asOf = m.now() // no older than any watermark
 		return t, true
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -31,8 +30,8 @@ const rememberedIDs = 1 << 19
 // bulkClient is the part of the SDK's client that a Loader uses.
 type bulkClient interface {
 	call.BatchGetter
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	call.Putter
+	call.Updater
 }
 
 // LoadCounts says what happened to the comments given to a Loader. Each comment is counted once.
@@ -187,8 +186,7 @@ type partLoad struct {
 // loading is a write of a comment: a put, or an update.
 type loading struct {
 	comment.Comment
-	put    *dynamodb.PutItemInput
-	update *dynamodb.UpdateItemInput
+	types.TransactWriteItem
 }
 
 // try reads which pending comments are in the table, and makes the writes that are needed. Without
@@ -210,7 +208,7 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 		case it == nil && deleted != nil && !(revives && reflect.DeepEqual(deleted, p.tombstones[c.ID])):
 			p.counts.Deleted++
 		case it == nil:
-			writes = append(writes, loading{Comment: c, put: l.putOf(c, deleted)})
+			writes = append(writes, loading{c, l.putOf(c, deleted)})
 		case tried && !updating:
 			p.counts.Written++ // by an earlier try whose answer was lost
 		case l.Update == nil:
@@ -219,7 +217,7 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 			update, changed := l.updateOf(it, c)
 			switch {
 			case update != nil:
-				writes = append(writes, loading{Comment: c, update: update})
+				writes = append(writes, loading{c, *update})
 			case changed:
 				p.counts.Changed++
 			case tried:
@@ -269,29 +267,24 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 
 // putOf returns the put of a comment. It fails if its key has an item other than the given tombstone.
 // The comment keeps the tombstone's mark, so a late try of a delete or an undo does not remove it.
-func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
-	input := &dynamodb.PutItemInput{
-		TableName:           aws.String(l.table),
-		Item:                layout.Encode(c),
-		ConditionExpression: aws.String(layout.IfAbsent),
-	}
+func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) types.TransactWriteItem {
+	it := layout.Encode(c)
 	if l.Import != 0 {
-		input.Item[layout.AttrImport] = layout.Text(layout.MarkOf(l.Import, c).String())
+		it[layout.AttrImport] = layout.Text(layout.MarkOf(l.Import, c).String())
 	}
-	if tombstone != nil {
-		input.ConditionExpression = aws.String(layout.AttrDeleted + " = :deleted")
-		input.ExpressionAttributeValues = layout.Item{":deleted": tombstone[layout.AttrDeleted]}
-		if mark := tombstone[layout.AttrMark]; mark != nil {
-			input.Item[layout.AttrMark] = mark
-		}
+	if tombstone == nil {
+		return call.PutIf(l.table, it, layout.IfAbsent, nil)
 	}
-	return input
+	if mark := tombstone[layout.AttrMark]; mark != nil {
+		it[layout.AttrMark] = mark
+	}
+	return call.PutIf(l.table, it, layout.AttrDeleted+" = :deleted", layout.Item{":deleted": tombstone[layout.AttrDeleted]})
 }
 
 // updateOf returns the update of a comment's item by a loaded comment, nil if none is needed.
 // changed reports a comment that was edited since its import, or that no import added: it stays as
 // it is.
-func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynamodb.UpdateItemInput, changed bool) {
+func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *types.TransactWriteItem, changed bool) {
 	before, err := layout.Decode(it)
 	mark, ok := layout.ImportMarkOf(it)
 	if err != nil || !ok || !mark.Unchanged(before) {
@@ -306,10 +299,7 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynam
 	now[layout.AttrImport] = layout.Text(layout.MarkOf(mark.Import, after).String())
 	expression, values := layout.Update(layout.Encode(before), now)
 	condition := sameAsRead(before, values) + " AND " + layout.SameReply(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
-	return &dynamodb.UpdateItemInput{
-		TableName: aws.String(l.table), Key: layout.CommentKey(loaded.ID), UpdateExpression: aws.String(expression),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-	}, false
+	return new(call.UpdateIf(l.table, layout.CommentKey(loaded.ID), expression, condition, values)), false
 }
 
 // write makes the writes in parallel. Comments whose outcome is unknown stay pending, and write
@@ -329,8 +319,8 @@ func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err 
 			continue
 		case errs[i] != nil:
 			p.pending = append(p.pending, w.Comment)
-			p.tried[w.ID] = w.update != nil
-		case w.update != nil:
+			p.tried[w.ID] = w.Update != nil
+		case w.Update != nil:
 			p.counts.Updated++
 		default:
 			p.counts.Written++
@@ -356,11 +346,10 @@ func (l *Loader) writeOne(ctx context.Context, w loading) (err error) {
 
 func (l *Loader) call(ctx context.Context, w loading) (err error) {
 	what := "PutItem"
-	if w.update != nil {
-		what = "UpdateItem"
-		_, err = l.client.UpdateItem(ctx, w.update, call.NoRetries)
+	if w.Update != nil {
+		what, err = "UpdateItem", call.Update(ctx, l.client, w.TransactWriteItem)
 	} else {
-		_, err = l.client.PutItem(ctx, w.put, call.NoRetries)
+		err = call.Put(ctx, l.client, w.TransactWriteItem)
 	}
 	if call.Refused(err) {
 		return call.ErrBusy // another write came first: look again

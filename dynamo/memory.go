@@ -68,8 +68,7 @@ type memory struct {
 	read   func(ctx context.Context, product string) (counts.Snapshot, error)
 	mark   *watermark
 	slots  chan struct{} // one for each background fetch
-	// unchanged is proof.unchanged; nil if only young counts are reused.
-	unchanged func(read, changed time.Time) bool
+	proof  proof         // that statistics which are not young may be reused
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]

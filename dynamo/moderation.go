@@ -32,15 +32,8 @@ const (
 // neither. If a decision with this Position exists, it writes nothing. It returns a Conflict error
 // if another change came first, or the comment was deleted.
 func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error {
-	item := s.decisionItem(d)
-	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: s.putNew(item)}}
-	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
-		if call.Refused(err) {
-			return s.beside(ctx, item) // the item may be of an earlier try
-		}
-		return err
-	})
+	item, update := s.decisionItem(d), s.updateOf(before, after, "")
+	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error { return s.writeBeside(ctx, item, update) })
 	return call.Wrap(err, "decision about %s", after)
 }
 
@@ -67,13 +60,9 @@ func (s *Store) decisionItem(d comment.Decision) layout.Item {
 // Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first.
 // It reads consistently, and also works for a comment that was deleted since.
 func (s *Store) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
-	output, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :decision)"),
-		ExpressionAttributeValues: layout.Item{
-			":key": layout.CommentKey(id)[layout.AttrPK], ":decision": layout.Text(layout.DecisionSKPrefix),
-		},
-		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(comment.MaxAudit),
-	}, "decisions about %s", id)
+	input := call.PartitionInput(s.table, layout.CommentKey(id)[layout.AttrPK], layout.DecisionSKPrefix)
+	input.ScanIndexForward, input.Limit = aws.Bool(false), aws.Int32(comment.MaxAudit)
+	output, err := s.query(ctx, input, "decisions about %s", id)
 	if err != nil {
 		return nil, err
 	}
@@ -120,28 +109,16 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 func (s *Store) Report(ctx context.Context, before, after comment.Comment, r comment.Report) error {
 	s.writing(ctx, before.ID)
 	item := layout.ReportItem(before.ID, digestOfAll("report", r.By), r)
-	writes := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: s.putNew(item)}, {Update: s.updateOf(before, after, "")},
-	}}
-	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, writes, call.NoRetries)
-		if call.Refused(err) {
-			return s.beside(ctx, item) // the item may be of an earlier try, or of an earlier report
-		}
-		return err
-	}), "report of %s", before)
+	update := s.updateOf(before, after, "")
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error { return s.writeBeside(ctx, item, update) }), "report of %s", before)
 }
 
 // Reports returns customers' reports about a comment, the latest first. Of more than
 // comment.MaxAudit reports it returns those with the lowest sort keys.
 func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
-	output, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :report)"),
-		ExpressionAttributeValues: layout.Item{
-			":key": layout.CommentKey(id)[layout.AttrPK], ":report": layout.Text(layout.ReportSKPrefix),
-		},
-		Limit: aws.Int32(comment.MaxAudit),
-	}, "reports of %s", id)
+	input := call.PartitionInput(s.table, layout.CommentKey(id)[layout.AttrPK], layout.ReportSKPrefix)
+	input.ConsistentRead, input.Limit = nil, aws.Int32(comment.MaxAudit)
+	output, err := s.query(ctx, input, "reports of %s", id)
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +132,13 @@ func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, e
 	return out, nil
 }
 
-// beside returns nil if the item that is written together with a change of a comment exists. If it
-// does not, another change came first, and beside returns a Conflict error.
-func (s *Store) beside(ctx context.Context, item layout.Item) error {
+// writeBeside writes an item together with an update of its comment. If the item exists, an earlier
+// try or call wrote both. If it does not and the update is refused, another change came first, and
+// writeBeside returns a Conflict error.
+func (s *Store) writeBeside(ctx context.Context, item layout.Item, update types.TransactWriteItem) error {
+	if err := s.transact(ctx, update, s.putNew(item)); !call.Refused(err) {
+		return err
+	}
 	there, err := s.get(ctx, item, call.NoRetries)
 	switch {
 	case err != nil:
@@ -214,18 +195,15 @@ func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]c
 	for i, place := range places {
 		ids[i] = place.ID
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	comments, err := s.inOrder(ctx, ids, false)
+	found, err := s.current(ctx, ids, false)
 	if err != nil {
 		return nil, err
 	}
 	var out []comment.Queued
-	for i, place := range places {
-		if c := comments[i]; c != nil && c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
+	for _, place := range places {
+		if c := found[place.ID]; c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
 			place.Reasons = c.Moderation.Held
-			out = append(out, comment.Queued{Comment: *c, Waiting: place})
+			out = append(out, comment.Queued{Comment: c, Waiting: place})
 		}
 	}
 	return out, nil

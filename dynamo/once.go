@@ -27,8 +27,7 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	added, earlier, gone := c, found[about].ID, comment.ID("")
 	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		if earlier == "" {
-			transaction := s.addTransaction(layout.Encode(c), s.putOne(c, about, gone))
-			_, err := s.client.TransactWriteItems(ctx, transaction, call.NoRetries)
+			err := s.transact(ctx, s.putNew(layout.Encode(c)), s.putOne(c, about, gone))
 			var canceled *types.TransactionCanceledException
 			if !call.Refused(err) || !errors.As(err, &canceled) {
 				return err
@@ -79,15 +78,13 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 
 // putOne returns the put of the item that makes a comment its author's only one about the product.
 // It replaces the item of a comment that is gone, if any.
-func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
+func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) types.TransactWriteItem {
 	it := layout.OneKey(about)
 	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
-	put := s.putNew(it)
-	if gone != "" {
-		put.ConditionExpression = aws.String(*put.ConditionExpression + " OR " + layout.AttrFirst + " = :gone")
-		put.ExpressionAttributeValues = layout.Item{":gone": layout.Text(string(gone))}
+	if gone == "" {
+		return s.putNew(it)
 	}
-	return put
+	return call.PutIf(s.table, it, layout.IfAbsent+" OR "+layout.AttrFirst+" = :gone", layout.Item{":gone": layout.Text(string(gone))})
 }
 
 // release lets the author of a deleted comment write about the product again. If that fails, the
@@ -105,15 +102,15 @@ func (s *Store) release(ctx context.Context, c comment.Comment) {
 // written together with a comment.
 const attrDigest = "d"
 
-// addTransaction returns the transaction that writes a comment, and the item that allows it only
-// once.
-func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.TransactWriteItemsInput {
-	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: s.putNew(item)}, {Put: once}}}
+// transact makes writes, all or none, in one try.
+func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
+	return err
 }
 
 // putNew returns the put of an item, which fails if there is one with its key.
-func (s *Store) putNew(item layout.Item) *types.Put {
-	return &types.Put{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(layout.IfAbsent)}
+func (s *Store) putNew(item layout.Item) types.TransactWriteItem {
+	return call.PutIf(s.table, item, layout.IfAbsent, nil)
 }
 
 // first identifies the comment that was added together with an item: its ID, and a hash of its

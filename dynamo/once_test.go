@@ -304,7 +304,7 @@ func TestOnlyAddReads(t *testing.T) {
 func TestItemOfOneForEachCustomer(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	store, c := NewStore(client, table, oneEach), byAda(commenttest.Rand(t), "a product", "some words")
-	checkHidden(t, store.putOne(c, comment.CustomerProduct{Customer: "ada", Product: "a product"}, "").Item, "ada", "product", "words")
+	checkHidden(t, store.putOne(c, comment.CustomerProduct{Customer: "ada", Product: "a product"}, "").Put.Item, "ada", "product", "words")
 	must.Get(store.Add(t.Context(), c, ""))(t)
 	must.Get(client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: layout.CommentKey(c.ID), ConditionExpression: aws.String("attribute_exists(PK)"),

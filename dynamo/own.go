@@ -26,17 +26,17 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 	}
 	page := comment.OwnPage{HasNext: more}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		comments, err := s.inOrder(ctx, part, q.WithoutText)
+		found, err := s.current(ctx, part, q.WithoutText)
 		if err != nil {
 			return comment.OwnPage{}, call.Wrap(err, "%s", q)
 		}
-		for i, id := range part {
+		for _, id := range part {
 			if len(page.Comments) == q.Size {
 				page.HasNext = true
 				return page, nil
 			}
-			if c := comments[i]; c != nil && (q.Status == nil || c.Status == *q.Status) {
-				page.Comments = append(page.Comments, *c)
+			if c, there := found[id]; there && (q.Status == nil || c.Status == *q.Status) {
+				page.Comments = append(page.Comments, c)
 			}
 			page.End = new(id.Position())
 		}
@@ -57,26 +57,24 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	if err != nil {
 		return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))
 	}
-	found := map[comment.CustomerProduct]comment.Comment{}
+	newest := map[comment.CustomerProduct]comment.Comment{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		comments, err := s.inOrder(ctx, part, withoutText)
+		found, err := s.current(ctx, part, withoutText)
 		if err != nil {
 			return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))
 		}
-		for _, c := range comments {
-			if c == nil {
-				continue
-			}
+		for _, id := range part {
+			c, there := found[id]
 			key := comment.CustomerProduct{Customer: customer, Product: c.ProductID}
-			if _, newer := found[key]; !newer && slices.Contains(keys, key) {
-				found[key] = *c
+			if _, newer := newest[key]; there && !newer && slices.Contains(keys, key) {
+				newest[key] = c
 			}
 		}
-		if len(found) == len(keys) {
+		if len(newest) == len(keys) {
 			break
 		}
 	}
-	return found, nil
+	return newest, nil
 }
 
 // CommentsBy returns how many comments a customer wrote, at most maxOwn, and the latest ones, in
@@ -87,16 +85,14 @@ func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.Custom
 		return comment.CustomerComments{}, call.Wrap(err, "comments of a customer")
 	}
 	all := comment.CustomerComments{Total: len(ids)}
-	latest, err := s.inOrder(ctx, ids[:min(comment.MaxLatest, len(ids))], false)
-	if err != nil {
-		return all, call.Wrap(err, "comments of a customer")
-	}
-	for _, c := range latest {
-		if c != nil {
-			all.Latest = append(all.Latest, *c)
+	ids = ids[:min(comment.MaxLatest, len(ids))]
+	found, err := s.current(ctx, ids, false)
+	for _, id := range ids {
+		if c, there := found[id]; there {
+			all.Latest = append(all.Latest, c)
 		}
 	}
-	return all, nil
+	return all, call.Wrap(err, "comments of a customer")
 }
 
 // HasApproved reports whether one of the newest idsAtOnce comments of a customer is approved. It
@@ -107,11 +103,16 @@ func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, e
 		return false, nil
 	}
 	ids, _, err := s.ownIDs(ctx, author.ID, nil, idsAtOnce)
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return false, err
 	}
-	comments, err := s.inOrder(ctx, ids, true)
-	return slices.ContainsFunc(comments, func(c *comment.Comment) bool { return c != nil && c.Status == comment.Approved }), err
+	found, err := s.current(ctx, ids, true)
+	for _, c := range found {
+		if c.Status == comment.Approved {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // ownIDs returns the ids of the newest comments of a customer, at most most of them, and whether
@@ -139,20 +140,13 @@ func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Posi
 	return ids, len(output.Items) > most, nil
 }
 
-// inOrder returns the comments with the ids, in their order. A deleted or malformed one is nil.
-func (s *Store) inOrder(ctx context.Context, ids []comment.ID, withoutText bool) ([]*comment.Comment, error) {
+// current returns the comments with the ids, without those that are deleted or malformed.
+func (s *Store) current(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, ids, withoutText)
-	if err != nil {
-		return nil, err
-	}
-	comments := make([]*comment.Comment, len(ids))
-	for i, id := range ids {
-		if err := failed[id]; err != nil && !errors.Is(err, comment.ErrImproper) {
-			return nil, err
-		}
-		if c, ok := found[id]; ok {
-			comments[i] = &c
+	for _, one := range failed {
+		if !errors.Is(one, comment.ErrImproper) {
+			return nil, one
 		}
 	}
-	return comments, nil
+	return found, err
 }

@@ -45,8 +45,8 @@ type client interface {
 	call.ItemGetter
 	call.Transactor
 	dynamodb.DescribeTableAPIClient
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	call.Putter
+	call.Updater
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
@@ -154,10 +154,10 @@ func NewStore(client client, table string, options Options) *Store {
 	}
 	if options.PageAge > 0 {
 		p := proof(options.Following)
-		s.cache = newPageCache(options.PageAge, p.unchanged)
+		s.cache = newPageCache(options.PageAge, p)
 		s.named = &namedComments{proof: p, changes: s.changes, kept: newLRU[namedKey, namedComment](pagesKept, nil)}
 		if s.memory != nil {
-			s.memory.unchanged = p.unchanged
+			s.memory.proof = p
 		}
 	}
 	if options.ProductCalls > 0 {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -41,15 +40,8 @@ func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment
 		return added, call.Wrap(err, "add %s with a key", c)
 	}
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:           aws.String(s.table),
-			Item:                layout.Encode(c),
-			ConditionExpression: aws.String(layout.IfAbsent),
-		}, call.NoRetries)
-		if call.Refused(err) {
-			return nil // an earlier try succeeded: no other comment has this ID
-		}
-		return err
+		_, err := call.Done(call.Put(ctx, s.client, s.putNew(layout.Encode(c))))
+		return err // none if it was refused: an earlier try succeeded, since no other comment has this ID
 	})
 	return c, call.Wrap(err, "add %s", c)
 }
@@ -69,12 +61,8 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	item[layout.AttrKeyHash] = layout.Binary(hash) // the erasure of the author finds the key by it
 	added := c
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(item, &types.Put{
-			TableName:                 aws.String(s.table),
-			Item:                      keyItem,
-			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrTTL + " < :now"),
-			ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
-		}), call.NoRetries)
+		condition, values := layout.IfAbsent+" OR "+layout.AttrTTL+" < :now", layout.Item{":now": layout.Number(s.now().Unix())}
+		err := s.transact(ctx, s.putNew(item), call.PutIf(s.table, keyItem, condition, values))
 		if call.Refused(err) {
 			added, err = s.firstOf(ctx, keyItem, c)
 		}
@@ -124,20 +112,13 @@ func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 // came first, and a NotFound error if the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	mark := rand.Text()
-	update := s.updateOf(before, after, mark)
+	write := s.updateOf(before, after, mark)
 	sameVersion := before.NextVersion() == after.NextVersion() // the mark alone tells whether another change came first
 	if sameVersion {
-		*update.ConditionExpression += " AND " + layout.SameMark(before, update.ExpressionAttributeValues)
+		*write.Update.ConditionExpression += " AND " + layout.SameMark(before, write.Update.ExpressionAttributeValues)
 	}
 	err := s.change(ctx, before, after, func(ctx context.Context, again bool) error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                           update.TableName,
-			Key:                                 update.Key,
-			UpdateExpression:                    update.UpdateExpression,
-			ConditionExpression:                 update.ConditionExpression,
-			ExpressionAttributeValues:           update.ExpressionAttributeValues,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, call.NoRetries)
+		err := call.Update(ctx, s.client, write)
 		there, refused := call.FoundInstead(err)
 		if !refused {
 			return err
@@ -172,20 +153,14 @@ func (s *Store) change(ctx context.Context, before, after comment.Comment, write
 // reports and traits that it depends on are unchanged. It stores the mark of an edit, unless mark
 // is empty. Decisions and reports are recognized by their own items, and must keep the mark of an
 // edit whose answer was lost.
-func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Update {
+func (s *Store) updateOf(before, after comment.Comment, mark string) types.TransactWriteItem {
 	was, changed := layout.Encode(before), layout.Encode(after)
 	if mark != "" {
 		changed[layout.AttrMark] = layout.Text(mark)
 	}
 	expression, values := layout.Update(was, changed)
 	condition := sameAsRead(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
-	return &types.Update{
-		TableName:                 aws.String(s.table),
-		Key:                       layout.CommentKey(after.ID),
-		UpdateExpression:          aws.String(expression),
-		ConditionExpression:       aws.String(condition),
-		ExpressionAttributeValues: values,
-	}
+	return call.UpdateIf(s.table, layout.CommentKey(after.ID), expression, condition, values)
 }
 
 // Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
@@ -199,13 +174,7 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	condition := layout.SameVersion(c.Version, values) +
 		" AND (attribute_not_exists(" + layout.AttrMark + ") OR " + layout.AttrMark + " <> :mark)" // a revived comment has the mark
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                           aws.String(s.table),
-			Item:                                layout.Tombstone(c.ID, mark, s.now()),
-			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, call.NoRetries)
+		err := call.Put(ctx, s.client, call.PutIf(s.table, layout.Tombstone(c.ID, mark, s.now()), condition, values))
 		there, refused := call.FoundInstead(err)
 		switch {
 		case !refused:
@@ -247,16 +216,9 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 		before = c.Reply.Version
 	}
 	update, values := layout.ReplyUpdate(reply, before+1, mark)
-	condition := layout.SameVersion(0, values) + " AND " + layout.SameReply(c, values)
+	write := call.UpdateIf(s.table, layout.CommentKey(c.ID), update, layout.SameVersion(0, values)+" AND "+layout.SameReply(c, values), values)
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                           aws.String(s.table),
-			Key:                                 layout.CommentKey(c.ID),
-			UpdateExpression:                    aws.String(update),
-			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           layout.OrNone(values),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, call.NoRetries)
+		err := call.Update(ctx, s.client, write)
 		there, refused := call.FoundInstead(err)
 		if !refused {
 			return err
@@ -286,24 +248,18 @@ func hashOfVoter(customer string) string { return digestOfAll("vote", customer)[
 func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error {
 	s.writing(ctx, id)
 	item := layout.VoteItem(id, hashOfVoter(after.By), after)
-	condition, values := layout.IfAbsent, layout.Item(nil)
+	put := s.putNew(item)
 	if !before.At.IsZero() {
-		condition, values = layout.VoteCast+" = :cast", layout.Item{":cast": layout.Time(before.At)}
-	}
-	put := func(ctx context.Context) (there layout.Item, refused bool, err error) {
-		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, call.NoRetries)
-		there, refused = call.FoundInstead(err)
-		return there, refused, err
+		put = call.PutIf(s.table, item, layout.VoteCast+" = :cast", layout.Item{":cast": layout.Time(before.At)})
 	}
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
-		there, refused, err := put(ctx)
+		err := call.Put(ctx, s.client, put)
+		there, refused := call.FoundInstead(err)
 		if _, _, wrong := layout.DecodeVote(there); refused && wrong != nil && before.At.IsZero() { // a vote damaged by hand counts as none
-			values = layout.Item{}
-			condition = layout.SameAttrs(there, values, layout.AttrWriter, layout.VoteCast)
-			there, refused, err = put(ctx)
+			values := layout.Item{}
+			put = call.PutIf(s.table, item, layout.SameAttrs(there, values, layout.AttrWriter, layout.VoteCast), values)
+			err = call.Put(ctx, s.client, put)
+			there, refused = call.FoundInstead(err)
 		}
 		switch {
 		case !refused:

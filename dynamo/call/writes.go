@@ -107,14 +107,54 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 	return Wrap(err, "TransactWriteItems of %s", comment.Amount(len(writes), "item"))
 }
 
-// PutIf returns the part of a transaction that puts an item on a condition; unconditionally if that
-// is empty.
+// PutIf returns a put of an item on a condition; unconditionally if that is empty. It is a part of a
+// transaction, or a write of its own by Put.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
 	put := &types.Put{TableName: aws.String(table), Item: it, ExpressionAttributeValues: layout.OrNone(values)}
 	if condition != "" {
 		put.ConditionExpression = aws.String(condition)
 	}
 	return types.TransactWriteItem{Put: put}
+}
+
+// UpdateIf returns an update of an item on a condition. It is a part of a transaction, or a write of
+// its own by Update.
+func UpdateIf(table string, key layout.Item, expression, condition string, values layout.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(table), Key: key, UpdateExpression: aws.String(expression),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
+	}}
+}
+
+// Putter is the part of the SDK's client that puts an item.
+type Putter interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+}
+
+// Put makes the put that PutIf returned, in one try: only the caller knows what another try means. If
+// the condition does not hold, FoundInstead returns the item there.
+func Put(ctx context.Context, client Putter, write types.TransactWriteItem) error {
+	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: write.Put.TableName, Item: write.Put.Item,
+		ConditionExpression: write.Put.ConditionExpression, ExpressionAttributeValues: write.Put.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}, NoRetries)
+	return err
+}
+
+// Updater is the part of the SDK's client that updates an item.
+type Updater interface {
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Update does the same as Put with the update that UpdateIf returned.
+func Update(ctx context.Context, client Updater, write types.TransactWriteItem) error {
+	_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: write.Update.TableName, Key: write.Update.Key, UpdateExpression: write.Update.UpdateExpression, ConditionExpression: write.Update.ConditionExpression,
+		ExpressionAttributeNames: write.Update.ExpressionAttributeNames, ExpressionAttributeValues: write.Update.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}, NoRetries)
+	return err
 }
 
 // BatchWriter is a client that writes several items without conditions.

@@ -60,10 +60,7 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 	it := wanted.attributes()
 	maps.Copy(it, jobKey(author))
 	err := call.Retry(ctx, func() (further bool, err error) {
-		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
-		}, call.NoRetries)
-		_, err = call.Done(err)
+		_, err = call.Done(call.Put(ctx, e.client, call.PutIf(e.table, it, layout.IfAbsent, nil)))
 		return false, call.Wrap(err, "PutItem of an erasure")
 	})
 	if err != nil {

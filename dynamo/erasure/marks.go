@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -55,7 +52,7 @@ func ofAuthor(author comment.Author) (condition string, values layout.Item) {
 // marksClient is the part of the SDK's client that Marks works with.
 type marksClient interface {
 	call.Querier
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	call.Putter
 }
 
 // Marks knows which authors were erased. It is safe for concurrent use.
@@ -135,11 +132,8 @@ func (m *Marks) Write(ctx context.Context, by comment.Comment, write, takeBack f
 // item, because a write whose answer was lost may still arrive.
 func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
 	condition, author := ofAuthor(c.Author)
-	_, err := m.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(m.table), Item: layout.Tombstone(c.ID, rand.Text(), time.Now()),
-		ConditionExpression: aws.String(layout.IfAbsent + " OR " + condition), ExpressionAttributeValues: author,
-	}, call.NoRetries)
-	_, err = call.Done(err)
+	put := call.PutIf(m.table, layout.Tombstone(c.ID, rand.Text(), time.Now()), layout.IfAbsent+" OR "+condition, author)
+	_, err := call.Done(call.Put(ctx, m.client, put))
 	return call.Wrap(err, "PutItem of the tombstone of %s", c.ID)
 }
 

@@ -27,8 +27,8 @@ import (
 type Client interface {
 	call.BatchGetter
 	dynamodb.ScanAPIClient
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	call.Putter
+	call.Updater
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
@@ -263,10 +263,7 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 	again := false
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		err = l.writeUnlessErased(ctx, it, func(ctx context.Context) error {
-			_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{
-				TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
-			}, call.NoRetries)
-			return err
+			return call.Put(ctx, l.client, call.PutIf(l.table, it, layout.IfAbsent, nil))
 		})
 		if call.Refused(err) {
 			written = again
@@ -345,22 +342,17 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	if len(remove) > 0 {
 		expression = append(expression, "REMOVE "+strings.Join(remove, ", "))
 	}
-	condition := aws.String(strings.Join(same, " AND "))
+	condition := strings.Join(same, " AND ")
 	if want == nil {
 		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: aws.String(l.table), Key: layout.KeyOf(was), ConditionExpression: condition,
+			TableName: aws.String(l.table), Key: layout.KeyOf(was), ConditionExpression: aws.String(condition),
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		}, call.NoRetries)
 		return call.Done(call.Wrap(err, "DeleteItem"))
 	}
-	input := &dynamodb.UpdateItemInput{
-		TableName: aws.String(l.table), Key: layout.KeyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
-		ConditionExpression: condition, ExpressionAttributeNames: names, ExpressionAttributeValues: layout.OrNone(values),
-	}
-	err = l.writeUnlessErased(ctx, want, func(ctx context.Context) error {
-		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
-		return err
-	})
+	write := call.UpdateIf(l.table, layout.KeyOf(want), strings.Join(expression, " "), condition, values)
+	write.Update.ExpressionAttributeNames = names
+	err = l.writeUnlessErased(ctx, want, func(ctx context.Context) error { return call.Update(ctx, l.client, write) })
 	return call.Done(call.Wrap(err, "UpdateItem"))
 }
 
