@@ -22,18 +22,11 @@ const learning = 0.2
 // goroutines.
 type sizes struct {
 	mu       sync.Mutex
-	products *simplelru.LRU[string, sizeMoments]
+	products *simplelru.LRU[string, sizeSums] // each of one typical entry
 }
 
-// sizeMoments are the estimates for one product: at 0 for all ratings together, then for each
-// rating.
-type sizeMoments [1 + comment.MaxRating]moments
-
-// moments are the mean of sizes and the mean of their squares.
-type moments struct{ mean, square float64 }
-
 func newSizes() *sizes {
-	return &sizes{products: newLRU[string, sizeMoments](remembered, nil)}
+	return &sizes{products: newLRU[string, sizeSums](remembered, nil)}
 }
 
 // of returns the estimated sizes of a product's comments, zero if none was read.
@@ -48,8 +41,10 @@ func (s *sizes) of(product string) planner.Sizes {
 	return out
 }
 
-func (m moments) size() planner.ItemSize {
-	return planner.ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
+// size returns the size of an entry, zero if there is none.
+func (m sizeSum) size() planner.ItemSize {
+	one := m.mean()
+	return planner.ItemSize{Mean: one.sum, Deviation: math.Sqrt(max(0, one.squares-one.sum*one.sum))}
 }
 
 // sizeSums adds up the sizes of entries that were read: at 0 of all ratings together, then of each
@@ -84,20 +79,22 @@ func (s *sizes) learn(product string, read sizeSums) {
 	believed, known := s.products.Get(product)
 	for i := range believed {
 		if !known {
-			believed[i] = read[0].moments() // until entries of a rating are read, its estimate is that of all
+			believed[i] = read[0].mean() // until entries of a rating are read, its estimate is that of all
 		}
 		if seen := read[i]; seen.count > 0 {
 			// More of them move the estimate farther.
-			share := 1 - math.Pow(1-learning, seen.count/comment.DefaultPageSize)
-			believed[i].mean += share * (seen.sum/seen.count - believed[i].mean)
-			believed[i].square += share * (seen.squares/seen.count - believed[i].square)
+			share, one := 1-math.Pow(1-learning, seen.count/comment.DefaultPageSize), seen.mean()
+			believed[i].sum += share * (one.sum - believed[i].sum)
+			believed[i].squares += share * (one.squares - believed[i].squares)
 		}
 	}
 	s.products.Add(product, believed)
 }
 
-func (m sizeSum) moments() moments {
-	return moments{mean: m.sum / m.count, square: m.squares / m.count}
+// mean returns the sums of one typical entry.
+func (m sizeSum) mean() sizeSum {
+	n := max(1, m.count)
+	return sizeSum{1, m.sum / n, m.squares / n}
 }
 
 // keyBytes is the size of the fixed part of an entry's partition key: its name, prefix, separators
@@ -115,8 +112,7 @@ func entryBytes(c comment.Comment, listed int) int {
 // goroutines.
 type lookupPrices struct {
 	mu    sync.Mutex
-	mean  planner.LookupPrice
-	place float64 // read units per place, if several comments are found by rank
+	price planner.RankPrice
 }
 
 // TypicalLookup returns the estimate before the first lookup: what it typically costs to find a page
@@ -133,23 +129,23 @@ func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	follow := func(mean *float64, seen float64) { *mean += learning * (seen - *mean) }
-	follow(&p.mean.Units, cost.ReadUnits)
-	follow(&p.mean.Waves, float64(cost.Waves))
-	follow(&p.mean.Skip, float64(skip))
+	follow(&p.price.Lookup.Units, cost.ReadUnits)
+	follow(&p.price.Lookup.Waves, float64(cost.Waves))
+	follow(&p.price.Lookup.Skip, float64(skip))
 }
 
 // ranks returns the expected cost of the next lookup, and of finding comments by rank.
 func (p *lookupPrices) ranks() *planner.RankPrice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &planner.RankPrice{Lookup: p.mean, Place: p.place}
+	return new(p.price)
 }
 
 // learnPlaces updates the estimate from the cost of finding comments by rank.
 func (p *lookupPrices) learnPlaces(cost pageindex.Cost, places int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.place += learning * (max(0, cost.ReadUnits-p.mean.Units)/float64(max(1, places)) - p.place)
+	p.price.Place += learning * (max(0, cost.ReadUnits-p.price.Lookup.Units)/float64(max(1, places)) - p.price.Place)
 }
 
 // recent remembers what recently read pages held. It is safe for use by many goroutines.

@@ -238,7 +238,7 @@ func (r *read) likelySizes() planner.Sizes {
 		likely := r.plan.Known.LikelySizes().Any
 		all := sizeSum{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
 		all.add(seen)
-		known.Any = all.moments().size()
+		known.Any = all.size()
 	}
 	return known
 }

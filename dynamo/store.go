@@ -140,7 +140,7 @@ type Store struct {
 func NewStore(client client, table string, options Options) *Store {
 	s := &Store{
 		client: call.For(client, call.ForComments), table: table, now: time.Now, options: options,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookupPrices: &lookupPrices{mean: TypicalLookup(), place: assumedPlace}, changes: newChanges(), moves: newMoves(),
+		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookupPrices: &lookupPrices{price: planner.RankPrice{Lookup: TypicalLookup(), Place: assumedPlace}}, changes: newChanges(), moves: newMoves(),
 	}
 	if options.Improper != nil {
 		s.malformed = layout.NewReporter(options.Improper)

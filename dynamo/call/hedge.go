@@ -40,7 +40,8 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	return Over(client, h)
 }
 
-// hedger is an HTTP client that hedges reads.
+// hedger is an HTTP client that hedges reads. The call that is answered first wins, and the other one
+// is canceled.
 type hedger struct {
 	under   dynamodb.HTTPClient
 	observe func(won bool) // is called after each second call; may be nil
@@ -69,13 +70,12 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return nil, err
 	}
-	first := h.start(request, body)
-	timer := time.NewTimer(slow)
-	defer timer.Stop()
+	ended := make(chan *try, 2)
+	first := h.start(request, body, ended)
 	select {
-	case <-first.done:
+	case <-ended:
 		return first.answer()
-	case <-timer.C:
+	case <-time.After(slow):
 	}
 	h.mu.Lock()
 	again := h.tokens >= 1
@@ -84,11 +84,24 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	}
 	h.mu.Unlock()
 	if !again {
-		<-first.done
-		return first.answer()
+		return (<-ended).answer()
 	}
-	second := h.start(request, body)
-	winner := between(first, second)
+	second := h.start(request, body, ended)
+	winner, loser := <-ended, second
+	if winner == second {
+		loser = first
+	}
+	if winner.err != nil {
+		winner.cancel()
+		winner = <-ended
+	} else {
+		loser.cancel()
+		go func() {
+			if <-ended; loser.err == nil {
+				_ = loser.response.Body.Close() // it is not read
+			}
+		}()
+	}
 	if h.observe != nil {
 		h.observe(winner == second)
 	}
@@ -121,45 +134,21 @@ func (h *hedger) took(duration time.Duration) {
 // try is one call of a read.
 type try struct {
 	cancel   context.CancelFunc
-	done     chan struct{} // is closed when the call has ended
 	response *http.Response
 	err      error
 }
 
-// start makes a call on a new goroutine.
-func (h *hedger) start(request *http.Request, body []byte) *try {
+// start makes a call on a new goroutine, and sends it to ended after its end.
+func (h *hedger) start(request *http.Request, body []byte, ended chan<- *try) *try {
 	ctx, cancel := context.WithCancel(request.Context())
-	t := &try{cancel: cancel, done: make(chan struct{})}
+	t := &try{cancel: cancel}
 	go func() {
-		defer close(t.done)
+		defer func() { ended <- t }()
 		own := request.Clone(ctx)
 		own.Body = io.NopCloser(bytes.NewReader(body))
 		t.response, t.err = h.under.Do(own)
 	}()
 	return t
-}
-
-// between returns the call that is answered first. It cancels the other one and discards its answer.
-func between(first, second *try) *try {
-	winner, loser := first, second
-	select {
-	case <-first.done:
-	case <-second.done:
-		winner, loser = second, first
-	}
-	if winner.err != nil {
-		winner.cancel()
-		<-loser.done
-		return loser
-	}
-	loser.cancel()
-	go func() {
-		<-loser.done
-		if loser.err == nil {
-			_ = loser.response.Body.Close() // it is not read
-		}
-	}()
-	return winner
 }
 
 // answer returns the answer of a finished call. The call's context ends when the body is closed.
