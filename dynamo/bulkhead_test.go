@@ -67,57 +67,26 @@ func TestBulkhead(t *testing.T) {
 	}
 }
 
-// A batch goes on without the products that are already in too many batches. Products without
-// batches leave no entry.
+// A batch goes on without the products that are already in too many batches, and leaves each of the
+// others once.
 func TestBatches(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const most = 2
-		b := newBulkhead(most)
-		inside := map[string]int{}
-		type batch struct {
-			in    []string
-			leave func()
-		}
-		var batches []batch
-		t.Repeat(map[string]func(*rapid.T){
-			"enter": func(t *rapid.T) {
-				products := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cup", "pot", "jug"}), 1, 3, rapid.ID).Draw(t, "products")
-				in, refused, leave := b.enterBatch(products)
-				for _, product := range products {
-					full := inside[product] == most
-					if slices.Contains(in, product) == full || (comment.KindOf(refused[product]) == comment.Overloaded) != full {
-						t.Fatalf("%s in %d batches: %v, %v", product, inside[product], in, refused)
-					}
-				}
-				for _, product := range in {
-					inside[product]++
-				}
-				batches = append(batches, batch{in, leave})
-			},
-			"leave": func(t *rapid.T) {
-				if len(batches) == 0 {
-					t.Skip("there is no batch")
-				}
-				batches[0].leave()
-				for _, product := range batches[0].in {
-					if inside[product]--; inside[product] == 0 {
-						delete(inside, product)
-					}
-				}
-				batches = batches[1:]
-			},
-			"": func(t *rapid.T) {
-				if len(b.calls) != len(inside) {
-					t.Fatalf("%v, want %v", b.calls, inside)
-				}
-				for product, calls := range b.calls {
-					if len(calls) != inside[product] {
-						t.Fatalf("%s: %v, want %v", product, b.calls, inside)
-					}
-				}
-			},
-		})
-	})
+	b := newBulkhead(2)
+	_, _, leaveFirst := b.enterBatch([]string{"cup", "jug"})
+	_, _, leaveSecond := b.enterBatch([]string{"cup"})
+	third, refused, leaveThird := b.enterBatch([]string{"jug", "cup", "pot"})
+	if !slices.Equal(third, []string{"jug", "pot"}) || len(refused) != 1 || comment.KindOf(refused["cup"]) != comment.Overloaded {
+		t.Errorf("%v, refused %v; want all but what is in two batches", third, refused)
+	}
+	leaveFirst()
+	if again, refused, leave := b.enterBatch([]string{"cup", "jug"}); len(again) != 2 || len(refused) != 0 || len(b.calls["cup"]) != 2 || len(b.calls["jug"]) != 2 {
+		t.Errorf("%v, refused %v, in %v", again, refused, b.calls)
+	} else {
+		leave()
+	}
+	leaveSecond()
+	if leaveThird(); len(b.calls) != 0 {
+		t.Errorf("%v are left", b.calls)
+	}
 	in, refused, leave := (*bulkhead)(nil).enterBatch([]string{"cup"})
 	if leave(); len(in) != 1 || len(refused) != 0 {
 		t.Errorf("%v, %v", in, refused)

@@ -403,10 +403,14 @@ func TestReviveAndDelete(t *testing.T) {
 			checkLoad(t, dynamo.NewLoader(client, table, 1), comments, dynamo.LoadCounts{Written: 1})
 			remove(t, store, comments...)
 		}
-		loader := dynamo.NewLoader(&deletingClient{Client: client, delete: sync.OnceFunc(func() {
-			time.Sleep(2 * time.Millisecond) // tombstones differ by their time
-			remove(t, store, comments...)
-		})}, table, 1)
+		lossy, _ := faulttest.Under(client, faulttest.Nth(2, faulttest.AnswerLost))
+		looks := 0
+		loader := dynamo.NewLoader(faulttest.Before(lossy, "BatchGetItem", func() {
+			if looks++; looks == 2 {
+				time.Sleep(2 * time.Millisecond) // tombstones differ by their time
+				remove(t, store, comments...)
+			}
+		}), table, 1)
 		loader.Revive = true
 		checkLoad(t, loader, comments, dynamo.LoadCounts{Deleted: 1})
 		if got, err := store.Comment(t.Context(), comments[0].ID); comment.KindOf(err) != comment.NotFound {
@@ -438,20 +442,6 @@ func TestDeleteThatArrivesLate(t *testing.T) {
 		t.Errorf("what was revived is gone: %v", err)
 	}
 	remove(t, store, comments...) // another request does delete it
-}
-
-// deletingClient loses the answer of each write, and deletes the written comment.
-type deletingClient struct {
-	*dynamodb.Client
-	delete func()
-}
-
-func (d *deletingClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if _, err := d.Client.PutItem(ctx, in, options...); err != nil {
-		return nil, err
-	}
-	d.delete()
-	return nil, &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
 }
 
 func remove(t *testing.T, store *dynamo.Store, comments ...comment.Comment) {
