@@ -269,11 +269,7 @@ func (r *run) units() float64 {
 // batch decodes what a call of one read returned.
 func (r *run) batch(output *dynamodb.QueryOutput, of *read) (merge.Batch[layout.Compressed], error) {
 	items, err := r.decode(output.Items, of)
-	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
-	if len(r.reads) > 1 { // else nothing is compared with it
-		batch.Bound = boundOf(output.LastEvaluatedKey)
-	}
-	return batch, err
+	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
 // boundOf returns where a call stopped, nil at the end of the range. All that follows lies beyond
