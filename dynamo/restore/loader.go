@@ -137,21 +137,18 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 		if !l.Replace {
 			want.ProjectionExpression = aws.String(layout.AttrPK + "," + layout.AttrSK)
 		}
-		for len(want.Keys) > 0 {
-			got, err := call.Retried(ctx, func() (call.Got, error) {
-				got, err := call.GetItems(ctx, l.client, l.table, want)
-				if err == nil && len(got.Items) == 0 && len(got.Left) > 0 {
-					err = call.ErrBusy
-				}
-				return got, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(want.Keys), "key"))
-			})
-			if err != nil {
-				return nil, err
-			}
+		err := call.Retry(ctx, func() (progress bool, err error) {
+			got, err := call.GetItems(ctx, l.client, l.table, want)
 			for _, it := range got.Items {
 				there[digest(it)] = it
 			}
-			want.Keys = got.Left
+			if err == nil && len(got.Left) > 0 {
+				want.Keys, err = got.Left, call.ErrBusy
+			}
+			return len(got.Items) > 0, call.Wrap(err, "BatchGetItem of %s", comment.Amount(len(want.Keys), "key"))
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return there, nil
