@@ -164,21 +164,6 @@ func TestMemoryHearsWhatIsShown(t *testing.T) {
 	})
 }
 
-// However often a product is requested, its statistics are read once per age.
-func TestMemoryReadsOncePerAge(t *testing.T) {
-	r := &reader{}
-	inTime(t, r, func(t *testing.T, m *memory) {
-		for range 20 * 60 { // a minute
-			m.recall(filtered)
-			time.Sleep(time.Second / 20)
-		}
-		marks, statistics := r.reads()
-		if most := int(time.Minute / trustFor); statistics > most || statistics < most-1 || marks > 60 {
-			t.Errorf("%d reads of statistics in a minute, and %d of the watermark", statistics, marks)
-		}
-	})
-}
-
 // When the stream's consumers lag or have stopped, the age of statistics counts from the watermark,
 // not from when they were read. A watermark in the future does not make them look younger than they
 // are by this server's own clock.

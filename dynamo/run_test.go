@@ -188,15 +188,6 @@ func TestFailedCountLeavesThePage(t *testing.T) {
 	}
 }
 
-func TestCanceledRunMakesNoCall(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	f := &fakeQuerier{}
-	if _, _, err := execute(ctx, f, planFor(5)); !errors.Is(err, context.Canceled) || len(f.calls) > 0 {
-		t.Errorf("%v after %d calls", err, len(f.calls))
-	}
-}
-
 // cutTable is a table that ends its answers at random, as DynamoDB may: before the limit, without
 // items, or with a LastEvaluatedKey though nothing follows.
 type cutTable struct {

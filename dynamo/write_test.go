@@ -302,25 +302,6 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	})
 }
 
-// A writer whose answers are lost recognizes its own reply, its edits and its deletion.
-func TestReplyWhoseAnswerIsLost(t *testing.T) {
-	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	lossy, _ := faulttest.Under(client, func(call int) faulttest.Fault {
-		return []faulttest.Fault{faulttest.None, faulttest.AnswerLost}[call%2]
-	})
-	healthy, store, r := NewStore(client, table, Options{}), NewStore(lossy, table, Options{}), commenttest.Rand(t)
-	c := added(t, healthy, r)
-	for round := range 4 {
-		if said := replyOnce(t.Context(), healthy, store, c.ID, fmt.Sprint(round), rand.New(rand.NewPCG(r.Uint64(), 1))); said != "success" {
-			t.Errorf("round %d: %s", round, said)
-		}
-	}
-	now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
-	if err := store.SetReply(t.Context(), now, nil); err != nil {
-		t.Errorf("deletion: %v", err)
-	}
-}
-
 // DynamoDB may perform a call twice. If another change comes in between, it refuses the second one,
 // but the first had its effect.
 func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
