@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // stoppedClient is the client of a process that stops after it has read the marks, at its first
@@ -176,18 +177,11 @@ func TestErasureIsStopped(t *testing.T) {
 	}
 }
 
-// slow takes longer to read marks than they may be old.
-type slow struct{ *dynamodb.Client }
-
-func (s slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	time.Sleep(60 * time.Millisecond)
-	return s.Client.Query(ctx, in, options...)
-}
-
 // Marks that were read too slowly are not used.
 func TestMarksReadSlowly(t *testing.T) {
 	x := newTable(t)
-	_, err := erasure.HastenMarks(erasure.NewMarks(slow{x.client}, x.name)).Erased(t.Context(), x.comment(ada))
+	slow := faulttest.Before(x.client, "Query", func() { time.Sleep(60 * time.Millisecond) })
+	_, err := erasure.HastenMarks(erasure.NewMarks(slow, x.name)).Erased(t.Context(), x.comment(ada))
 	if comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
 	}
