@@ -3,6 +3,8 @@ package layout
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -64,6 +66,28 @@ func TestMeterBound(t *testing.T) {
 	if comment.KindOf(err) != comment.TooCostly || !strings.Contains(err.Error(), "more than 144 read units") ||
 		!strings.HasSuffix(err.Error(), ": ask for a smaller page") {
 		t.Errorf("at the bound: %v", err)
+	}
+}
+
+// Of parallel calls, one that finds all units reserved waits until the others have ended, and is
+// refused only if they consumed all.
+func TestReserveWaits(t *testing.T) {
+	for consumed, refused := range map[float64]bool{0.5: false, BoundFactor + LargestCall: true} {
+		synctest.Test(t, func(t *testing.T) {
+			m, first, second := NewMeter(1, "ask for less"), 1<<20, 1<<20
+			if err := m.Reserve([]*int{&first}); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				time.Sleep(time.Second)
+				m.Add(consumed)
+				m.Release(first)
+			}()
+			began, err := time.Now(), m.Reserve([]*int{&second})
+			if (comment.KindOf(err) == comment.TooCostly && err != nil) != refused || err == nil && second != first-4 || time.Since(began) != time.Second {
+				t.Errorf("of %v units: %v, a limit of %d after one of %d", consumed, err, second, first)
+			}
+		})
 	}
 }
 

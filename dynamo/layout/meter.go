@@ -49,14 +49,17 @@ type Meter struct {
 
 	mu       sync.Mutex
 	spent    float64
-	reserved float64 // by calls that have not ended
-	fetched  int     // recently moved comments
+	reserved float64   // by calls that have not ended
+	ended    sync.Cond // of a call that had reserved
+	fetched  int       // recently moved comments
 }
 
 // NewMeter makes a meter for an estimate in read units, at least 0. cure is the part of the error
 // message that says what to ask for instead.
 func NewMeter(estimate float64, cure string) *Meter {
-	return &Meter{Estimate: estimate, limit: BoundFactor*estimate + LargestCall, cure: cure}
+	m := &Meter{Estimate: estimate, limit: BoundFactor*estimate + LargestCall, cure: cure}
+	m.ended.L = &m.mu
+	return m
 }
 
 // Check returns a comment.TooCostly error if no further call may begin.
@@ -85,7 +88,8 @@ func (m *Meter) Add(units float64) {
 
 // Reserve lowers the Limits of parallel calls, and reserves what they may consume if no comment has
 // more than 1 KB. So they stay within the bound of Check even if they return nothing, and so do
-// other calls at the same time. Release each Limit when its call has ended. The error is
+// other calls at the same time. Release each Limit when its call has ended. If others have reserved
+// all that is left, Reserve waits for them: they may consume far less. The error is
 // comment.TooCostly if nothing is left; then nothing is reserved.
 func (m *Meter) Reserve(limits []*int) error {
 	if len(limits) == 0 {
@@ -93,10 +97,14 @@ func (m *Meter) Reserve(limits []*int) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	most := ItemsWithin(m.limit-m.spent-m.reserved, len(limits))
-	if most < 1 {
-		return m.refusal()
+	left := func() int { return ItemsWithin(m.limit-m.spent-m.reserved, len(limits)) }
+	for left() < 1 {
+		if m.reserved == 0 {
+			return m.refusal()
+		}
+		m.ended.Wait()
 	}
+	most := left()
 	for _, limit := range limits {
 		*limit = min(*limit, most)
 		m.reserved += AssumedUnits(*limit)
@@ -109,6 +117,7 @@ func (m *Meter) Release(limit int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reserved -= AssumedUnits(limit)
+	m.ended.Broadcast()
 }
 
 // mostFetched is how many recently moved comments are fetched for one page, and how many for its
