@@ -86,15 +86,13 @@ func (s *Store) knowledge(q comment.Query) planner.Knowledge {
 // knowledgeMeanwhile returns the current knowledge of a query's product once its page has begun to
 // be read; known is what the first plan used.
 func (s *Store) knowledgeMeanwhile(q comment.Query, known planner.Knowledge) planner.Knowledge {
-	if s.options.Knowledge != nil {
-		given := s.options.Knowledge(q)
-		given.Sizes = known.Sizes
-		return given
+	latest := known
+	switch {
+	case s.options.Knowledge != nil:
+		latest = s.options.Knowledge(q)
+	case known.Stats == nil:
+		latest = s.memory.peek(q.Product)
 	}
-	if known.Stats != nil {
-		return known
-	}
-	latest := s.memory.peek(q.Product)
 	latest.Sizes = known.Sizes
 	return latest
 }
