@@ -299,7 +299,8 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *types
 	now[layout.AttrImport] = layout.Text(layout.MarkOf(mark.Import, after).String())
 	expression, values := layout.Update(layout.Encode(before), now)
 	condition := sameAsRead(before, values) + " AND " + layout.SameReply(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
-	return new(call.UpdateIf(l.table, layout.CommentKey(loaded.ID), expression, condition, values)), false
+	write := call.UpdateIf(l.table, layout.CommentKey(loaded.ID), expression, condition, values)
+	return &write, false
 }
 
 // write makes the writes in parallel. Comments whose outcome is unknown stay pending, and write
