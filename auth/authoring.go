@@ -16,6 +16,15 @@ import (
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
+	CommentStore
+	ReplyStore
+	VoteStore
+	ModerationStore
+	RecordStore
+}
+
+// CommentStore writes comments.
+type CommentStore interface {
 	// Add writes a new comment. With a key, a repeat returns the comment that the first call added,
 	// or a KeyReused error if the content differs. A store that keeps one comment of each customer about
 	// a product returns an AlreadyWritten error for another, with or without a key.
@@ -28,27 +37,39 @@ type Store interface {
 	Delete(ctx context.Context, c comment.Comment) error
 	// HasApproved reports whether a customer has an approved comment.
 	HasApproved(ctx context.Context, author comment.Author) (bool, error)
+}
 
+// ReplyStore writes the shop's replies.
+type ReplyStore interface {
 	// SetReply writes the shop's reply to a comment in place of c.Reply; nil removes it. It returns a
 	// Conflict error if c.Reply is no longer the stored reply.
 	SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error
+}
 
+// VoteStore stores votes about comments.
+type VoteStore interface {
 	// VotesBy returns votes of customers. Votes that do not exist are in neither result.
 	VotesBy(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error)
 	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is zero if there is no
 	// vote yet. It returns a Conflict error if before is no longer the customer's vote.
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
+}
 
+// ModerationStore stores decisions and reports, and knows what waits.
+type ModerationStore interface {
 	// Decide writes after in place of before, and the decision, both or neither. It returns a Conflict
 	// error if before is no longer the stored state.
 	Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error
 	// Report writes a report, and after in place of before, unless the customer has reported the
 	// comment already. It returns a Conflict error if before is no longer the stored state.
 	Report(ctx context.Context, before, after comment.Comment, r comment.Report) error
-
 	// Queue returns a page of the comments that wait, and Pending how many do.
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
+}
+
+// RecordStore knows what was decided and said about a comment, and what its author wrote.
+type RecordStore interface {
 	// Audit returns the latest decisions about a comment, the latest first.
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
 	// Reports returns the reports of a comment, the latest first.
