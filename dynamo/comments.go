@@ -120,14 +120,16 @@ func (a *answering) answer(ctx context.Context) (sharedPage, error) {
 		a.placement = a.list.planner.Place(q, s.lookupPrices.ranks().Lookup)
 	}
 	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
-	if err := a.place(ctx); err != nil {
-		return sharedPage{}, err
+	err := a.place(ctx)
+	switch {
+	case err != nil:
+	case a.numbers == nil && q.Count == comment.CountNothing:
+		err = a.list.read(ctx)
+	default:
+		steps := [...]func(context.Context) error{a.read, a.aside}
+		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
 	}
-	steps := []func(context.Context) error{a.read}
-	if a.numbers != nil || q.Count != comment.CountNothing {
-		steps = append(steps, a.aside)
-	}
-	if err := call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) }); err != nil {
+	if err != nil {
 		return sharedPage{}, err
 	}
 	s.observePage(known, a.list.execution)
