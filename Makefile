@@ -39,11 +39,13 @@ generate:
 
 # The explorer's bundle again, after a change of web/explorer.
 explorer:
-	cd web/explorer && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	@internal/provision/npm.sh "the bundle of web/explorer" web/explorer
+	cd web/explorer && npm run build
 
 # The element's script and style sheet again, after a change of web/component or of what it reads in web/product.
 component:
-	cd web/component && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	@internal/provision/npm.sh "the bundle of web/component" web/component
+	cd web/component && npm run build
 
 # The npm package of the element, in bin/, of the version of the program. It ships what `make component` built.
 package: build
@@ -55,17 +57,19 @@ package: build
 provision-engine:
 	@internal/provision/dynoxide.sh
 
-# The S3 server of tests, in bin/ too. It is built after the program, whose packages it has in part.
+# The S3 server of tests, in bin/ too. It is built after the program, whose packages it has in part. What most of the rest comes
+# from is not optimized: that takes longer than all its use in the tests.
 provision-s3: build
-	@internal/provision/s3server.sh
+	@internal/provision/go.sh s3server "the S3 suite" internal/provision/s3server $(foreach owner,gofiber nats-io segmentio valyala versity,'-gcflags=github.com/$(owner)/...=-N -l -dwarf=false')
 
-# The program that tells the languages of reviews, in bin/ beside the program, for talkback import --detect-language.
+# The program that tells the languages of reviews, in bin/ beside the program, for talkback import --detect-language. Its library
+# is fetched for it alone: 123 MB, most of it models.
 languages:
-	@internal/provision/languages.sh
+	@internal/provision/go.sh talkback-languages "languages of reviews" cmd/talkback-languages
 
 # The program that makes releases, in bin/.
 release-tool: build
-	@internal/provision/release.sh
+	@internal/provision/go.sh talkback-release "releases" cmd/talkback-release
 
 # What is published of a version, in bin/release, from the commit that is checked out: archives and packages for each
 # system, the container image, the function, the npm package, and the documents as a site if they were built.
@@ -75,28 +79,31 @@ release: build provision-engine release-tool lambda package
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
 provision: provision-engine provision-s3 languages release-tool provision-packages provision-programs
 
-# What npm has for tests. It is fetched beside what else is, for it needs nothing from apt-get, which runs one at a time.
+# What npm has for tests. It is fetched beside what else is, for it needs nothing from apt-get, which runs one at a time. The rules
+# of axe-core and html-validate are no development dependencies of a page: those packages are installed anew while the tests run.
 provision-packages:
-	@internal/provision/axe.sh
-	@internal/provision/docs.sh
-	@internal/provision/graphql-http.sh
-	@internal/provision/clients.sh
-	@internal/provision/contract.sh
-	@internal/provision/frameworks.sh
+	@internal/provision/npm.sh "the rules of accessibility and of HTML" internal/provision/axe .cache/axe
+	@internal/provision/npm.sh $(site)
+	@internal/provision/npm.sh "the audit of GraphQL over HTTP" internal/provision/graphql-http .cache/graphql-http
+	@internal/provision/npm.sh "the clients' tests" internal/clients
+	@internal/provision/npm.sh "the clients' tests" internal/clients/gateway
+	@internal/provision/npm.sh "the lint of the schema" internal/contract
+	@internal/provision/npm.sh "the frameworks' tests" internal/frameworks .cache/frameworks
 
-# All else that tests need, one after the other.
+# VitePress, which builds the documents into a site, and Mermaid, which draws their diagrams.
+site = "the documents as a site" internal/docsite .cache/docs
+
+# All else that tests need, one after the other: Debian's packages, jars, what Python runs, and programs that are built of modules of
+# their own. cfn-lint also transforms the template of SAM as the SAM command line does, whose own check is this one again, and takes
+# 340 MB and a minute of processor time to install.
 provision-programs:
-	@internal/provision/dynamodb-local.sh
-	@internal/provision/apollo-kotlin.sh
-	@internal/provision/chromium.sh
-	@internal/provision/compiler.sh
-	@internal/provision/cfn-lint.sh
-	@internal/provision/redis.sh
-	@internal/provision/nginx.sh
-	@internal/provision/deployment.sh
-	@internal/provision/emulator.sh
-	@internal/provision/postgres.sh
-	@internal/provision/programs.sh
+	@internal/provision/debian.sh
+	@internal/provision/jars.sh "the DynamoDB Local suite" .cache/dynamodb-local internal/provision/pom.xml internal/provision/dynamodb-local.sha256
+	@internal/provision/jars.sh "the test of Apollo Kotlin" .cache/apollo-kotlin internal/provision/apollo-kotlin.xml internal/provision/apollo-kotlin.sha256
+	@internal/provision/pip.sh "the check of templates for CloudFormation" .cache/cfn-lint internal/provision/cfn-lint.txt --require-hashes
+	@internal/provision/pip.sh "the check of Kubernetes' resources" .cache/kubernetes internal/provision/kubernetes.txt
+	@internal/provision/go.sh compose "the check of compose.yml" internal/provision/compose
+	@internal/provision/go.sh aws-lambda-rie "the function of AWS Lambda in its emulator" internal/provision/emulator github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
 # that cannot be run fails, and the race detector watches the tests; RACE=1 has it watch them anywhere. What is fetched,
@@ -114,11 +121,11 @@ compile-tests: build
 
 # Whether the explorer's bundle is what web/explorer makes.
 check-explorer:
-	web/explorer/check.sh
+	web/check.sh explorer
 
 # Whether the element is well-typed, and dist is what web/component makes.
 check-component:
-	web/component/check.sh
+	web/check.sh component
 
 # Random tests for much longer: thousands of seeds of the simulated stream, hundreds of killed processes, every call of a
 # counter and of a rebuild spoiled in every way, minutes of a table in trouble, and both engines where `make test` asks one. It runs
@@ -130,7 +137,7 @@ torture: provision
 # In the end every page, count and cursor is recounted. Prints what a server held meanwhile.
 soak: DURATION ?= 5m
 soak: provision-engine
-	@internal/provision/nginx.sh
+	@internal/provision/debian.sh "the nginx suite"
 	TALKBACK_SOAK=$(DURATION) go test ./command -v -count 1 -timeout 0 -run 'TestSoak$$'
 
 # What gofmt, go vet, the architecture test and staticcheck find. What they read of packages is compiled first, so that nothing is
@@ -145,7 +152,7 @@ vuln:
 
 # Time, allocations, calls and read units, side by side with simpler ways to do the same.
 bench: provision-engine
-	@internal/provision/apollo.sh
+	@internal/provision/npm.sh "Apollo Server in the benchmarks" internal/bench/apollo
 	@. internal/provision/tmp.sh && go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 # What plans cost beside perfect foresight: by default of generated comments, whose table and plot go to docs/. Of reviews
@@ -183,7 +190,7 @@ picture: provision
 
 # The documents as a static site with search, in bin/docs, to be served at the root of a host.
 docs:
-	@internal/provision/docs.sh
+	@internal/provision/npm.sh $(site)
 	node internal/docsite/build.mjs bin/docs
 
 # What was built and fetched. The data stays.

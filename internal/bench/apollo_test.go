@@ -35,7 +35,7 @@ func apolloInstalled() error {
 	if err != nil {
 		return err
 	}
-	// What apollo.sh leaves there when all is in place.
+	// What npm.sh leaves there when all is in place.
 	stamp, err := os.ReadFile(filepath.Join(apolloFolder, "node_modules", "stamp"))
 	if err != nil || !bytes.Equal(stamp, wanted) {
 		return errors.New("internal/bench/apollo/node_modules is not there, or of other versions; `make bench` fetches it")

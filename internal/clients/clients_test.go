@@ -132,7 +132,7 @@ func installedIn(folder string) func() error {
 			return err
 		}
 		modules := filepath.Join(folder, "node_modules")
-		// What clients.sh leaves there when all is in place.
+		// What npm.sh leaves there when all is in place.
 		if stamp, err := os.ReadFile(filepath.Join(modules, "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
 			return fmt.Errorf("the clients' tests: internal/clients/%s is not there, or of other versions; `make provision` fetches it", modules)
 		}

@@ -1,4 +1,4 @@
-// Builds the documents into a static site: node build.mjs FOLDER. internal/provision/docs.sh fetches VitePress before.
+// Builds the documents into a static site: node build.mjs FOLDER. make docs fetches VitePress before.
 //
 // The site is built from a copy of the documents, which lies beside VitePress in .cache/docs and has the same folders as the
 // repository, so nothing of a generator is in docs/.
@@ -12,7 +12,7 @@ const here = import.meta.dirname
 const root = resolve(here, '../..')
 const cache = join(root, '.cache/docs')
 if (!existsSync(join(cache, 'node_modules/vitepress'))) {
-  console.error('VitePress is not in .cache/docs: internal/provision/docs.sh fetches it')
+  console.error('VitePress is not in .cache/docs: make docs fetches it')
   process.exit(1)
 }
 const tools = realpathSync(cache)

@@ -127,7 +127,7 @@ func newFolder(t *testing.T) string {
 	t.Helper()
 	root := must.Get(provisiontest.ModuleRoot())(t)
 	cache := filepath.Join(root, ".cache", "frameworks")
-	// What frameworks.sh leaves there when all is in place.
+	// What npm.sh leaves there when all is in place.
 	if stamp, err := os.ReadFile(filepath.Join(cache, "node_modules", "stamp")); err != nil || string(stamp) != read(t, "package-lock.json") {
 		provisiontest.LeaveOut(t, fmt.Errorf("the frameworks' tests: .cache/frameworks is not there, or of other versions; `make provision` fetches it"))
 	}

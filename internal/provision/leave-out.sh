@@ -16,8 +16,12 @@ can_install() {
 	[ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] && command -v apt-get >/dev/null
 }
 
-# install_packages NAME... installs Debian packages.
+# install_packages NAME... installs Debian packages, and starts no service that they bring: tests start servers of their own.
 install_packages() {
 	echo "installing $*"
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+	apt_install "$@" 2>/dev/null || { apt-get update -qq && apt_install "$@"; } # its lists may be old, or missing
+}
+
+apt_install() {
+	RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null
 }

@@ -1,7 +1,7 @@
 # Read by the scripts that compile what is tested, so that all of them compile it in one way, and only once.
 
 # race are the flags for the race detector, with which the suite takes 1.6 times as long: CI turns it on, and RACE=1. There
-# are none where there is no C compiler, and compiler.sh has said so. It leaves out packages of others that do much and share
+# are none where there is no C compiler, and debian.sh has said so. It leaves out packages of others that do much and share
 # nothing between goroutines but by way of a sync.Pool: watched, they take five times as long. Packages with atomics, a
 # sync.Map or a sync.Once of their own, such as encoding/json, have to be watched: the detector would take what these order
 # for races. SQLite, which was C once, is not inlined either: that takes longer than all its use in the tests. Nor is the

@@ -18,7 +18,7 @@ packages=$(go list ./... | grep -Ev '/(internal/(arch|planbench|endtoend)|pagein
 
 if [ "${1:-}" = --compile ]; then
 	if [ -n "${CI:-}${RACE:-}" ] && [ -z "$race" ]; then
-		exit 0 # compiler.sh may be about to install a compiler
+		exit 0 # debian.sh may be about to install a compiler
 	fi
 	eval "exec go list $race -test -deps -export \$packages" >/dev/null
 fi

@@ -1,0 +1,50 @@
+#!/bin/sh
+# jars.sh SUITE FOLDER POM SUMS puts the dependencies of a pom into a folder by Maven. Paths are from the root. The list has the
+# checksum of every file: a folder that holds others by now is fetched anew. It needs Java 17 or newer.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+. "$here/leave-out.sh"
+. "$here/matches.sh"
+suite=$1 folder=$root/$2 pom=$root/$3 sums=$root/$4
+
+# java_version prints Java's major version, or 0 without Java.
+java_version() {
+	version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1) || true
+	echo "${version:-0}"
+}
+
+# jars keeps the names of jars, in the order of a list.
+jars() { grep '\.jar$' | LC_ALL=C sort; }
+
+# holds FOLDER tells whether a folder holds what is listed, and no other jar: Java is given all that are there.
+holds() { matches "$1" "$sums" && [ "$(ls "$1" | jars)" = "$(cut -c 67- "$sums" | jars)" ]; }
+
+# ready tells whether Java is there, and the jars or what fetches them.
+ready() { [ "$(java_version)" -ge 17 ] && { holds "$folder" || command -v mvn >/dev/null; }; }
+
+# Nothing runs what stands there instead, whether or not the right one can be had.
+holds "$folder" || rm -rf "$folder"
+
+if ! ready; then
+	can_install || leave_out "$suite" "it needs Java 17 or newer (found: $(java_version)) and Maven; only root on Debian gets them from here"
+	install_packages openjdk-17-jdk-headless maven || leave_out "$suite" "apt-get could not install openjdk-17-jdk-headless and maven"
+	ready || leave_out "$suite" "Java 17 was installed, but $(command -v java) is version $(java_version)"
+fi
+if holds "$folder"; then
+	exit 0
+fi
+
+echo "fetching the jars of $suite"
+rm -rf "$folder.new"
+mkdir -p "$root/.cache"
+# Maven runs for seconds, too short for Java's second compiler to pay.
+MAVEN_OPTS="-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ${MAVEN_OPTS:-}" \
+	mvn -B -q -Dstyle.color=never -f "$pom" dependency:copy-dependencies -DoutputDirectory="$folder.new" ||
+	leave_out "$suite" "Maven could not fetch its jars; its words are above"
+if ! holds "$folder.new"; then
+	echo "what Maven fetched is not what $sums lists: after a change of $pom, write that file anew" >&2
+	exit 1
+fi
+mv "$folder.new" "$folder"
