@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"go.uber.org/goleak"
 
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -65,7 +65,7 @@ func newBench(t *testing.T, endpoint string) *bench {
 	t.Helper()
 	b := &bench{t: t, client: call.NewLocalClient(endpoint), table: dynamotest.TableName(t)}
 	b.leases = leases.NewLeases(b.client, b.table)
-	must.Do(t, dynamo.CreateTable(t.Context(), b.client, b.table))
+	dynamotest.CreateTable(t, b.client, layout.Definition(b.table))
 	return b
 }
 

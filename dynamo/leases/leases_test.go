@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
+	dynamotest.CreateTable(t, client, layout.Definition(table))
 	return client, table
 }
 
