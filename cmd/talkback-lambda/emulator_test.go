@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,19 +78,13 @@ func buildFunction(t *testing.T) string {
 // emulate runs a function with an environment in the emulator, which listens on loopback, until the test ends.
 func emulate(t *testing.T, program string, environment []string) lambdatest.Invoke {
 	t.Helper()
-	root := must.Get(provisiontest.ModuleRoot())(t)
-	emulator := filepath.Join(root, "bin", "aws-lambda-rie")
-	if _, err := os.Stat(emulator); err != nil {
-		provisiontest.LeaveOut(t, fmt.Errorf("the function of AWS Lambda in its emulator: there is no bin/aws-lambda-rie; %w", provisiontest.ErrNotInstalled))
-	}
+	const suite = "the function of AWS Lambda in its emulator"
+	emulator := provisiontest.Fetched(t, suite, "bin/aws-lambda-rie")
 	runtime := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
-	server := servertest.Start(t, provisiontest.Program(t, "env", "the function of AWS Lambda in its emulator"), func(port uint16) []string {
+	server := servertest.Start(t, provisiontest.Program(t, "env", suite), func(port uint16) []string {
 		return append(environment, emulator,
 			fmt.Sprintf("--runtime-interface-emulator-address=127.0.0.1:%d", port), fmt.Sprintf("--runtime-api-address=127.0.0.1:%d", runtime), program)
-	}, func(address string) bool {
-		conn, err := net.Dial("tcp", address)
-		return err == nil && conn.Close() == nil
-	})
+	}, servertest.Connects)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+server.Address()+"/2015-03-31/functions/function/invocations", bytes.NewReader(payload))
 		if err != nil {

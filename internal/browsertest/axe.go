@@ -3,10 +3,8 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,13 +22,16 @@ import (
 // fails. So call it in a test or subtest of its own.
 func Axe(t testing.TB, ctx context.Context, foreign ...string) {
 	t.Helper()
-	source := axeSource(t)
+	source, err := os.ReadFile(provisiontest.Fetched(t, "the rules of accessibility", ".cache/axe/node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var findings []finding
 	// The browser's own debugger evaluates it, so the page's Content-Security-Policy can stay. Once
 	// is enough for a page.
-	load := "if (!globalThis.axe) {" + source + "}"
+	load := "if (!globalThis.axe) {" + string(source) + "}"
 	excluded, _ := json.Marshal(append([]string{}, foreign...)) // a list of strings has no way to fail
 	run := fmt.Sprintf(`axe.run({ exclude: %s.map((selector) => [selector]) }, { resultTypes: ['violations'] }).then(({ violations }) => violations)`, excluded)
 	if err := chromedp.Run(ctx, chromedp.Evaluate(settled, nil, awaited), chromedp.Evaluate(load, nil), chromedp.Evaluate(run, &findings, awaited)); err != nil {
@@ -69,20 +70,3 @@ const settled = `(async () => {
 
 // awaited makes an evaluation wait for its promise.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
-
-// axeSource returns the script, or skips the test.
-func axeSource(t testing.TB) string {
-	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(filepath.Join(root, ".cache", "axe", "node_modules", "axe-core", "axe.min.js"))
-	if errors.Is(err, os.ErrNotExist) {
-		provisiontest.LeaveOut(t, fmt.Errorf("the rules of accessibility: axe-core is not in .cache/axe; %w", provisiontest.ErrNotInstalled))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(source)
-}

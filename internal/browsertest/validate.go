@@ -20,7 +20,7 @@ import (
 // it fails. One call for many pages is cheaper than many calls.
 func ValidHTML(t testing.TB, pages map[string][]byte) {
 	t.Helper()
-	program := validator(t)
+	program := provisiontest.Fetched(t, "the rules of HTML", ".cache/axe/node_modules/.bin/html-validate")
 	folder := t.TempDir()
 	report := filepath.Join(folder, "report.json") // a pipe would get at most one buffer of it
 	names, arguments := map[string]string{}, []string{"--formatter", "json=" + report, "--config", filepath.Join(folder, "rules.json")}
@@ -47,20 +47,6 @@ func ValidHTML(t testing.TB, pages map[string][]byte) {
 			t.Errorf("html-validate: %s, line %d, column %d: %s (%s)", names[result.FilePath], m.Line, m.Column, m.Message, m.RuleID)
 		}
 	}
-}
-
-// validator returns the program, or skips the test.
-func validator(t testing.TB) string {
-	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(root, ".cache", "axe", "node_modules", ".bin", "html-validate")
-	if _, err := os.Stat(program); err != nil {
-		provisiontest.LeaveOut(t, fmt.Errorf("the rules of HTML: html-validate is not in .cache/axe; %w", provisiontest.ErrNotInstalled))
-	}
-	return program
 }
 
 func write(t testing.TB, path string, content []byte) {

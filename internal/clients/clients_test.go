@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -38,8 +37,8 @@ const patience = 5 * time.Minute
 // client is a program, in the folder of its name, and what makes it.
 type client struct {
 	name string
-	// needs says why the program cannot run here, nil when it can.
-	needs func() error
+	// needs leaves the test out where the program cannot run. It may be nil.
+	needs func(*testing.T)
 	// steps are the commands to run, in the client's folder; the last is the program itself.
 	steps [][]string
 	// manifest is the file of trusted documents that the steps before the program make, empty for none.
@@ -47,15 +46,15 @@ type client struct {
 }
 
 var clients = []client{
-	{"apollo", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("apollo.test.mjs")}, ""},
-	{"urql", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("urql.test.mjs")}, ""},
-	{"relay", relayReady, [][]string{nodeTest("relay.test.mjs")}, relayManifest},
-	{"codegen", installedIn("."), [][]string{
+	{"apollo", needClients, [][]string{nodeTest("persisted.test.mjs"), nodeTest("apollo.test.mjs")}, ""},
+	{"urql", needClients, [][]string{nodeTest("persisted.test.mjs"), nodeTest("urql.test.mjs")}, ""},
+	{"relay", buildRelay, [][]string{nodeTest("relay.test.mjs")}, relayManifest},
+	{"codegen", needClients, [][]string{
 		{"node", "../node_modules/@graphql-codegen/cli/esm/bin.js", "--config", "codegen.json"},
 		{"node", "../node_modules/typescript/bin/tsc", "--project", "."},
 		nodeTest("__generated__/built/codegen.test.js"),
 	}, "codegen/__generated__/gql/persisted-documents.json"},
-	{"gateway", installedIn("gateway"), [][]string{nodeTest("gateway.test.mjs")}, ""},
+	{"gateway", needGateways, [][]string{nodeTest("gateway.test.mjs")}, ""},
 	{"genqlient", nil, [][]string{{"go", "test", "-vet=off", "-count=1", "."}}, ""}, // lint.sh has vetted it
 }
 
@@ -88,9 +87,7 @@ func TestClients(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if c.needs != nil {
-				if err := c.needs(); err != nil {
-					provisiontest.LeaveOut(t, err)
-				}
+				c.needs(t)
 			}
 			serve := tableOf(t, endpoint, c.name)
 			environment := []string{"TALKBACK_PRODUCT=" + c.name, "TALKBACK_URL=" + serve("")}
@@ -120,25 +117,15 @@ func run(t *testing.T, folder string, command []string, environment ...string) {
 	}
 }
 
-// installedIn returns what says whether the programs' packages are in a folder, in the versions of its
-// package-lock.json.
-func installedIn(folder string) func() error {
-	return func() error {
-		if _, err := exec.LookPath("node"); err != nil {
-			return fmt.Errorf("the clients' tests: node is not on PATH")
-		}
-		wanted, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
-		if err != nil {
-			return err
-		}
-		modules := filepath.Join(folder, "node_modules")
-		// What npm.sh leaves there when all is in place.
-		if stamp, err := os.ReadFile(filepath.Join(modules, "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
-			return fmt.Errorf("the clients' tests: internal/clients/%s is not there, or of other versions; `make provision` fetches it", modules)
-		}
-		return nil
+// needPackages returns a function that leaves a test out without the packages of a folder.
+func needPackages(folder string) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+		provisiontest.Packages(t, "the clients' tests", folder, folder)
 	}
 }
+
+var needClients, needGateways = needPackages("internal/clients"), needPackages("internal/clients/gateway")
 
 // tableOf makes a table of its own, which holds comments on one product. serve starts the whole service
 // over it, for all operations or for those of a manifest only, and gives the address of its API.
@@ -234,8 +221,7 @@ func TestApolloKotlin(t *testing.T) {
 // kotlinJars returns the jars of Apollo Kotlin, its compiler and that of Kotlin.
 func kotlinJars(t *testing.T) []string {
 	t.Helper()
-	root := must.Get(provisiontest.ModuleRoot())(t)
-	jars := must.Get(filepath.Glob(filepath.Join(root, ".cache", "apollo-kotlin", "*.jar")))(t)
+	jars := must.Get(filepath.Glob(filepath.Join(provisiontest.Root(t), ".cache", "apollo-kotlin", "*.jar")))(t)
 	if sums := read(t, "../provision/apollo-kotlin.sha256"); len(jars) != strings.Count(sums, "\n") {
 		provisiontest.LeaveOut(t, fmt.Errorf("the test of Apollo Kotlin: .cache/apollo-kotlin is not there, or of other versions; %w", provisiontest.ErrNotInstalled))
 	}

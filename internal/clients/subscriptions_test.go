@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 func TestMain(m *testing.M) {
@@ -34,9 +33,7 @@ func TestMain(m *testing.M) {
 // Clients follow the comments of a product at one of two servers, which holds each comment until a
 // moderator lets it in. When it stops, they go on at the other.
 func TestSubscriptions(t *testing.T) {
-	if err := relayReady(); err != nil {
-		provisiontest.LeaveOut(t, err)
-	}
+	buildRelay(t)
 	const most = "15" // two of each client, and one that is refused
 	flags := append(followedTable(t), "--max-subscriptions", most, "--moderation", "hold", "--trusted-documents", relayManifest)
 	leaving, staying := serving(t, flags...), serving(t, flags...)
@@ -129,11 +126,14 @@ func pass(client net.Conn, servers []string) {
 // relayManifest is the file of trusted documents that Relay's compiler makes.
 const relayManifest = "relay/__generated__/persisted.json"
 
-// relayReady has Relay's compiler make what two tests run, where it can.
-var relayReady = sync.OnceValue(func() error {
-	if err := installedIn(".")(); err != nil {
-		return err
-	}
+// buildRelay has Relay's compiler make what two tests run.
+func buildRelay(t *testing.T) {
+	t.Helper()
+	needClients(t)
+	must.Do(t, relayBuilt())
+}
+
+var relayBuilt = sync.OnceValue(func() error {
 	process := exec.Command("node", "build.mjs")
 	process.Dir = "relay"
 	process.Stderr = os.Stderr

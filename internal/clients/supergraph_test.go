@@ -19,15 +19,12 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // The guide's supergraph answers, by its own commands and files. Only the addresses are others, and the
 // comments.
 func TestSupergraphOfTheGuide(t *testing.T) {
-	if err := installedIn("gateway")(); err != nil {
-		provisiontest.LeaveOut(t, err)
-	}
+	needGateways(t)
 	url := tableOf(t, dynamotest.Dynoxide(t), "espresso-machine")("")
 	r := reader{folder: t.TempDir(), addresses: map[string]string{"http://127.0.0.1:8080/graphql": url}}
 	modules, err := filepath.Abs("gateway/node_modules")

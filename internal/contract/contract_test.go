@@ -4,9 +4,7 @@
 package contract
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,32 +61,14 @@ func schema(t *testing.T) string {
 // installed returns a folder with the linters and their settings. Without them, the test is left out.
 func installed(t *testing.T) string {
 	t.Helper()
-	if err := missing(); err != nil {
-		provisiontest.LeaveOut(t, err)
-	}
+	modules := provisiontest.Packages(t, "the lint of the schema", "internal/contract", "internal/contract")
 	folder := t.TempDir()
 	for _, name := range []string{"changes.mjs", "eslint.config.mjs", "graphql-schema-linter.config.js", "released.graphqls"} {
 		raw := must.Get(os.ReadFile(name))(t)
 		write(t, folder, name, string(raw))
 	}
-	modules := must.Get(filepath.Abs("node_modules"))(t)
 	must.Do(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
 	return folder
-}
-
-// missing says why the linters cannot run here, nil when they can.
-func missing() error {
-	if _, err := exec.LookPath("node"); err != nil {
-		return fmt.Errorf("the lint of the schema: node is not on PATH")
-	}
-	wanted, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return err
-	}
-	if stamp, err := os.ReadFile("node_modules/stamp"); err != nil || !bytes.Equal(stamp, wanted) {
-		return fmt.Errorf("the lint of the schema: internal/contract/node_modules is not there, or of other versions; `make provision` fetches it")
-	}
-	return nil
 }
 
 func write(t *testing.T, folder, name, text string) {

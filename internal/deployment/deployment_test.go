@@ -60,16 +60,17 @@ type service struct {
 // TestCompose starts what compose.yml describes, but for Grafana and Prometheus: what nginx answers comes
 // from either server, from the table, and with the counts and page numbers of both.
 func TestCompose(t *testing.T) {
-	root := moduleRoot(t)
+	root := provisiontest.Root(t)
 	file := filepath.Join(root, "infra", "compose.yml")
 	// No release tags its image as the latest one.
+	compose := provisiontest.Fetched(t, "the check of compose.yml", "bin/compose")
 	settings := []string{"TALKBACK_VERSION=1.0.0", "TALKBACK_MODERATOR_TOKEN=" + token}
 	for i, says := range []string{"such as 1.0.0", "openssl rand -hex 32"} {
-		if out, err := output(t, program(t, "compose", "the check of compose.yml"), []string{settings[1-i]}, file); err == nil || !strings.Contains(out, says) {
+		if out, err := output(t, compose, []string{settings[1-i]}, file); err == nil || !strings.Contains(out, says) {
 			t.Errorf("with %s alone: %v, %s", settings[1-i], err, out)
 		}
 	}
-	out, err := output(t, program(t, "compose", "the check of compose.yml"), settings, file)
+	out, err := output(t, compose, settings, file)
 	if err != nil {
 		t.Fatal(out)
 	}
@@ -127,16 +128,13 @@ func TestCompose(t *testing.T) {
 // TestKubernetes checks the resources, and starts a server and a counting process as they say; probes
 // get the answers that they want.
 func TestKubernetes(t *testing.T) {
-	root := moduleRoot(t)
+	root := provisiontest.Root(t)
 	files, err := filepath.Glob(filepath.Join(root, "infra", "kubernetes", "*.yml"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	t.Run("kinds", func(t *testing.T) {
-		checker := filepath.Join(root, ".cache", "kubernetes", "bin", "kubernetes-validate")
-		if _, err := os.Stat(checker); err != nil {
-			provisiontest.LeaveOut(t, fmt.Errorf("the check of Kubernetes' resources: %w", provisiontest.ErrNotInstalled))
-		}
+		checker := provisiontest.Fetched(t, "the check of Kubernetes' resources", ".cache/kubernetes/bin/kubernetes-validate")
 		if out, err := output(t, checker, nil, append([]string{"--strict", "--kubernetes-version", "1.33.0"}, files...)...); err != nil {
 			t.Error(out)
 		}
@@ -253,7 +251,7 @@ type process struct {
 // are others of this machine.
 func start(t *testing.T, args []string, environment map[string]string) *process {
 	t.Helper()
-	path := program(t, "talkback", "servers in containers")
+	path := provisiontest.Fetched(t, "servers in containers", "bin/talkback")
 	p := &process{}
 	admin := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
 	p.server = servertest.Start(t, "/usr/bin/env", func(port uint16) []string {
@@ -321,23 +319,8 @@ func output(t *testing.T, path string, environment []string, args ...string) (st
 	return string(out), err
 }
 
-// program returns one of bin, or leaves the test out.
-func program(t *testing.T, name, suite string) (path string) {
-	t.Helper()
-	path = filepath.Join(moduleRoot(t), "bin", name)
-	if _, err := os.Stat(path); err != nil {
-		provisiontest.LeaveOut(t, fmt.Errorf("%s: bin/%s is missing; %w", suite, name, provisiontest.ErrNotInstalled))
-	}
-	return path
-}
-
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	return must.Get(provisiontest.ModuleRoot())(t)
-}
-
 // read returns a file of infra.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	return must.Get(os.ReadFile(filepath.Join(moduleRoot(t), "infra", name)))(t)
+	return must.Get(os.ReadFile(filepath.Join(provisiontest.Root(t), "infra", name)))(t)
 }

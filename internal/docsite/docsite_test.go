@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -51,14 +50,11 @@ func TestSite(t *testing.T) {
 // build returns the folder of the site.
 func build(t *testing.T) string {
 	t.Helper()
-	root := doctest.Root(t)
 	if *built != "" {
-		return filepath.Join(root, *built)
+		return filepath.Join(provisiontest.Root(t), *built)
 	}
 	const suite = "the documents as a site"
-	if _, err := os.Stat(filepath.Join(root, ".cache", "docs", "node_modules", "stamp")); errors.Is(err, fs.ErrNotExist) {
-		provisiontest.LeaveOut(t, fmt.Errorf("%s: VitePress is not in .cache/docs; %w", suite, provisiontest.ErrNotInstalled))
-	}
+	provisiontest.Packages(t, suite, "internal/docsite", ".cache/docs")
 	folder := t.TempDir()
 	run := exec.Command(provisiontest.Program(t, "node", suite), "build.mjs", folder)
 	if output, err := run.CombinedOutput(); err != nil {

@@ -39,11 +39,7 @@ type Block struct {
 // Root is the root of the repository.
 func Root(t testing.TB) string {
 	t.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
+	return provisiontest.Root(t)
 }
 
 // All returns every document, in the order in which a newcomer reads them: README.md, the guides,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -47,14 +46,9 @@ func startDynamoDBLocal(ctx context.Context, folder string) (process, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	root, err := provisiontest.ModuleRoot()
+	programs, err := provisiontest.Find("the DynamoDB Local suite", ".cache/dynamodb-local")
 	if err != nil {
 		return nil, "", err
-	}
-	programs := filepath.Join(root, ".cache", "dynamodb-local")
-	if _, err := os.Stat(programs); err != nil {
-		return nil, "", fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w",
-			provisiontest.ErrNotInstalled)
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {

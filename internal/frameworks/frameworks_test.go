@@ -125,13 +125,8 @@ func fetched(ctx context.Context, address string) string {
 // newFolder copies the apps to a folder below the packages of the frameworks, where they find these.
 func newFolder(t *testing.T) string {
 	t.Helper()
-	root := must.Get(provisiontest.ModuleRoot())(t)
-	cache := filepath.Join(root, ".cache", "frameworks")
-	// What npm.sh leaves there when all is in place.
-	if stamp, err := os.ReadFile(filepath.Join(cache, "node_modules", "stamp")); err != nil || string(stamp) != read(t, "package-lock.json") {
-		provisiontest.LeaveOut(t, fmt.Errorf("the frameworks' tests: .cache/frameworks is not there, or of other versions; `make provision` fetches it"))
-	}
-	folder := must.Get(os.MkdirTemp(cache, "apps-"))(t)
+	modules := provisiontest.Packages(t, "the frameworks' tests", "internal/frameworks", ".cache/frameworks")
+	folder := must.Get(os.MkdirTemp(filepath.Dir(modules), "apps-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	must.Do(t, os.CopyFS(folder, os.DirFS("apps")))
 	return folder

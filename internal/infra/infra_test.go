@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,10 +34,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 
 // cfn-lint finds nothing in the templates, that of SAM transformed.
 func TestTemplatesAreValid(t *testing.T) {
-	linter := must.Get(filepath.Abs(filepath.Join(root, ".cache", "cfn-lint", "bin", "cfn-lint")))(t)
-	if _, err := os.Stat(linter); err != nil {
-		provisiontest.LeaveOut(t, fmt.Errorf("the check of templates for CloudFormation: cfn-lint is not in .cache/; %w", provisiontest.ErrNotInstalled))
-	}
+	linter := provisiontest.Fetched(t, "the check of templates for CloudFormation", ".cache/cfn-lint/bin/cfn-lint")
 	run := exec.Command(linter, "table.json", "count.json", "api.json", "sam.json")
 	run.Dir = filepath.Join(root, "infra")
 	if said, err := run.CombinedOutput(); err != nil {

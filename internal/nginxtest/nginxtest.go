@@ -57,11 +57,7 @@ func start(tb testing.TB, name string, changes [][2]string, more string) (url st
 // configure returns a file of infra with changes. The text that a change replaces stands there once.
 func configure(tb testing.TB, name string, changes [][2]string) []byte {
 	tb.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "infra", name))
+	text, err := os.ReadFile(filepath.Join(provisiontest.Root(tb), "infra", name))
 	if err != nil {
 		tb.Fatal(err)
 	}

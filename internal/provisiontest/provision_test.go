@@ -56,7 +56,7 @@ func TestChangedEngineIsFetchedAnew(t *testing.T) {
 // its path that brings another.
 func provisionFolder(t *testing.T, pinned, brought string) string {
 	t.Helper()
-	root := must.Get(ModuleRoot())(t)
+	root := Root(t)
 	folder := t.TempDir()
 	scripts := filepath.Join(folder, "internal", "provision")
 	must.Do(t, os.CopyFS(scripts, os.DirFS(filepath.Join(root, "internal", "provision"))))

@@ -4,6 +4,7 @@
 package provisiontest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -25,15 +26,82 @@ func LeaveOut(tb testing.TB, why error) {
 	tb.Skipf("left out: %v", why)
 }
 
-// Program returns the path of a program that a suite of tests needs. Where it is not installed, the
+// need is what a suite of tests needs, as a function that finds it returned it: without it, the test is left out.
+func need(tb testing.TB, path string, err error) string {
+	tb.Helper()
+	if errors.Is(err, ErrNotInstalled) {
+		LeaveOut(tb, err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// Program returns the path of a program on PATH that a suite of tests needs. Where it is not installed, the
 // test is skipped, or fails when the environment variable CI is set.
 func Program(tb testing.TB, name, suite string) (path string) {
 	tb.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		LeaveOut(tb, fmt.Errorf("%s: %s is not on PATH; %w", suite, name, ErrNotInstalled))
+		LeaveOut(tb, notOnPath(name, suite))
 	}
 	return path
+}
+
+// Fetched returns the path of what `make provision` made for a suite of tests, a file or a folder, by its path from the
+// module's root. Where it is missing, the test is skipped, or fails when the environment variable CI is set.
+func Fetched(tb testing.TB, suite, path string) string {
+	tb.Helper()
+	found, err := Find(suite, path)
+	return need(tb, found, err)
+}
+
+// Find is Fetched for those who have no test at hand.
+func Find(suite, path string) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	found := filepath.Join(root, filepath.FromSlash(path))
+	if _, err := os.Stat(found); err != nil {
+		return "", fmt.Errorf("%s: there is no %s; %w", suite, path, ErrNotInstalled)
+	}
+	return found, nil
+}
+
+// Packages returns the folder of npm packages that npm.sh put into a folder, and leaves a suite of tests out like Fetched:
+// also without Node.js, or if they are not those of the package-lock.json in packages. Paths are from the module's root.
+func Packages(tb testing.TB, suite, packages, folder string) (modules string) {
+	tb.Helper()
+	modules, err := FindPackages(suite, packages, folder)
+	return need(tb, modules, err)
+}
+
+// FindPackages is Packages for those who can do without.
+func FindPackages(suite, packages, folder string) (modules string, err error) {
+	if _, err := exec.LookPath("node"); err != nil {
+		return "", notOnPath("node", suite)
+	}
+	lock, err := Find(suite, packages+"/package-lock.json")
+	if err != nil {
+		return "", err
+	}
+	if modules, err = Find(suite, folder+"/node_modules"); err != nil {
+		return "", err
+	}
+	wanted, err := os.ReadFile(lock)
+	if err != nil {
+		return "", err
+	}
+	if stamp, err := os.ReadFile(filepath.Join(modules, "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
+		return "", fmt.Errorf("%s: %s/node_modules has other versions; %w", suite, folder, ErrNotInstalled)
+	}
+	return modules, nil
+}
+
+func notOnPath(name, suite string) error {
+	return fmt.Errorf("%s: %s is not on PATH; %w", suite, name, ErrNotInstalled)
 }
 
 // DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not
@@ -41,15 +109,12 @@ func Program(tb testing.TB, name, suite string) (path string) {
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
 	path, err := FindDynoxide()
-	if err != nil {
-		LeaveOut(tb, err)
-	}
-	return path
+	return need(tb, path, err)
 }
 
 // FindDynoxide prefers the one that was provisioned, as the program does.
 func FindDynoxide() (string, error) {
-	root, err := ModuleRoot()
+	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
@@ -78,8 +143,17 @@ func AsBuilt() []string {
 	return []string{"CGO_ENABLED=0", "GOFLAGS=" + os.Getenv("GOFLAGS") + " " + os.Getenv("LEAN")}
 }
 
-// ModuleRoot returns the folder of go.mod, seen from the folder that the test runs in.
-func ModuleRoot() (string, error) {
+// Root returns the folder of go.mod, seen from the folder that the test runs in.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return root
+}
+
+func moduleRoot() (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return "", err

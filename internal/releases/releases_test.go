@@ -26,24 +26,14 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	return must.Get(provisiontest.ModuleRoot())(t)
-}
-
 // made returns the files of a release of the module in a folder, for linux/amd64, by their names without the version.
 // What is compiled for it goes to a cache of its own, if one is given.
 func made(t *testing.T, module, cache string, arguments ...string) map[string][]byte {
 	t.Helper()
-	bin := func(name string) string { return filepath.Join(moduleRoot(t), "bin", name) }
-	for _, needed := range []string{"talkback-release", "talkback"} {
-		if _, err := os.Stat(bin(needed)); err != nil {
-			provisiontest.LeaveOut(t, fmt.Errorf("releases: there is no bin/%s; %w", needed, provisiontest.ErrNotInstalled))
-		}
-	}
+	bin := func(name string) string { return provisiontest.Fetched(t, "releases", "bin/"+name) }
 	out := t.TempDir()
 	command := exec.Command(bin("talkback-release"), append([]string{"-root", module, "-out", out, "-program", bin("talkback"), "-systems", "linux/amd64",
-		"-engine", "linux/amd64=" + provisiontest.DynoxideBinary(t), "-with", filepath.Join(moduleRoot(t), "docs", "design"), "-with", bin("no such file")}, arguments...)...)
+		"-engine", "linux/amd64=" + provisiontest.DynoxideBinary(t), "-with", filepath.Join(provisiontest.Root(t), "docs", "design"), "-with", filepath.Join(out, "no such file")}, arguments...)...)
 	command.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
 	if cache != "" {
 		command.Env = append(command.Env, "GOCACHE="+cache)
@@ -84,7 +74,7 @@ func TestSameBytesAtTwoPaths(t *testing.T) {
 func smallModule(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), folder)
-	must.Do(t, os.CopyFS(filepath.Join(path, "infra", "linux"), os.DirFS(filepath.Join(moduleRoot(t), "infra", "linux"))))
+	must.Do(t, os.CopyFS(filepath.Join(path, "infra", "linux"), os.DirFS(filepath.Join(provisiontest.Root(t), "infra", "linux"))))
 	for name, content := range map[string]string{
 		"go.mod": "module example.com/small\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(\"small\") }\n", "LICENSE": "", "README.md": "",
 	} {
@@ -101,7 +91,7 @@ func smallModule(t *testing.T, folder string) string {
 }
 
 func TestRelease(t *testing.T) {
-	root := moduleRoot(t)
+	root := provisiontest.Root(t)
 	files := made(t, root, "", "-built", "linux/amd64="+filepath.Join(root, "bin", "talkback"))
 	want := []string{"SHA256SUMS", "design.tar.gz", "image.tar", "linux_amd64.cdx.json", "linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz"}
 	check.Equal(t, want, slices.Sorted(maps.Keys(files)))
@@ -179,8 +169,7 @@ func ofList(t *testing.T, content []byte) {
 		versions[c.Name] = c.Version
 	}
 	check.Equal(t, refs, list.Dependencies[0].DependsOn)
-	root, _ := provisiontest.ModuleRoot()
-	info := must.Get(buildinfo.ReadFile(filepath.Join(root, "bin", "talkback")))(t)
+	info := must.Get(buildinfo.ReadFile(filepath.Join(provisiontest.Root(t), "bin", "talkback")))(t)
 	for _, module := range info.Deps {
 		if versions[module.Path] != module.Version {
 			t.Errorf("%s is listed with version %q, not %s", module.Path, versions[module.Path], module.Version)
@@ -194,7 +183,7 @@ func ofList(t *testing.T, content []byte) {
 // systemd-analyze finds nothing to say about the unit: it ends with status 0 after an unknown key.
 func TestUnit(t *testing.T) {
 	tool := provisiontest.Program(t, "systemd-analyze", "the unit of systemd")
-	unit := filepath.Join(moduleRoot(t), "infra", "linux", "talkback.service")
+	unit := filepath.Join(provisiontest.Root(t), "infra", "linux", "talkback.service")
 	said, err := exec.Command(tool, "verify", "--man=no", unit).CombinedOutput()
 	missing := "talkback.service: Command /usr/bin/talkback is not executable: No such file or directory\n"
 	if text := string(said); text != "" && text != missing {

@@ -30,14 +30,7 @@ type Server struct {
 // test is skipped, or fails when the environment variable CI is set.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	path := filepath.Join(root, "bin", "s3server")
-	if _, err := os.Stat(path); err != nil {
-		provisiontest.LeaveOut(tb, fmt.Errorf("the S3 suite: there is no bin/s3server; %w", provisiontest.ErrNotInstalled))
-	}
+	path := provisiontest.Fetched(tb, "the S3 suite", "bin/s3server")
 	s := &Server{folder: tb.TempDir()}
 	s.Empty(tb)
 	s.Server = servertest.Start(tb, path, func(port uint16) []string {
