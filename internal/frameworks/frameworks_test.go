@@ -43,7 +43,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 // they write.
 func TestFrameworks(t *testing.T) {
 	folder := newFolder(t)
-	program := filepath.Join(folder, "talkback")
+	program := filepath.Join(provisiontest.Root(t), "bin", "talkback")
 	if !t.Run("package", func(t *testing.T) { install(t, folder, program) }) {
 		return
 	}

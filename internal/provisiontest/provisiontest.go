@@ -126,10 +126,10 @@ func FindDynoxide() (string, error) {
 	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", ErrNotInstalled)
 }
 
-// Build builds a program of this module to a file, of packages that `make build` compiled. With the
-// flags of the tests, which may watch for races, nearly all of them would be compiled once more.
+// Build builds a program of this module to a file as `make build` does, so that bin/talkback is left as it is if it is up to
+// date. With the flags of the tests, which may watch for races, nearly all packages would be compiled once more.
 func Build(program, path string) error {
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, program)
+	build := exec.Command("go", "build", "-ldflags", "-s -w -funcalign=16", "-o", path, program)
 	build.Env = append(os.Environ(), AsBuilt()...)
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", program, err, said)
