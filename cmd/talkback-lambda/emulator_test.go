@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +20,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
 	"github.com/talkback/talkback/internal/servertest/lambdatest"
@@ -80,7 +78,7 @@ func emulate(t *testing.T, program string, environment []string) lambdatest.Invo
 	t.Helper()
 	const suite = "the function of AWS Lambda in its emulator"
 	emulator := provisiontest.Fetched(t, suite, "bin/aws-lambda-rie")
-	runtime := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
+	runtime := servertest.FreePort(t)
 	server := servertest.Start(t, provisiontest.Program(t, "env", suite), func(port uint16) []string {
 		return append(environment, emulator,
 			fmt.Sprintf("--runtime-interface-emulator-address=127.0.0.1:%d", port), fmt.Sprintf("--runtime-api-address=127.0.0.1:%d", runtime), program)

@@ -83,7 +83,7 @@ var own = map[string]struct {
 	"pageindex/redis":       {[]string{"comment", "internal/redisdial", "pageindex"}, "a store knows the contract and its database"},
 	"internal/servertest":   {[]string{"internal/engine/child", "internal/task"}, "it runs a server, whichever that is"},
 	"internal/nginxtest":    {[]string{"internal/provisiontest", "internal/servertest"}, "it starts a proxy and knows nothing of what is behind it"},
-	"internal/redistest":    {[]string{"internal/engine/child", "internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
+	"internal/redistest":    {[]string{"internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/objects":     {[]string{"comment", "pageindex", "stream"}, "a store knows the contract and where its objects are kept"},
 	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/usage", "pageindex", "stream"}, "a store knows the contract and its table"},
 	"internal/s3test":       {[]string{"internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},

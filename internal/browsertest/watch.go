@@ -50,6 +50,13 @@ func (w *watcher) judge(event any) string {
 		return w.judgeRequest(event.Request.URL)
 	case *network.EventWebSocketCreated:
 		return w.judgeRequest(event.URL)
+	}
+	return Complaint(event)
+}
+
+// Complaint returns the error or the warning of which an event tells, or "".
+func Complaint(event any) string {
+	switch event := event.(type) {
 	case *runtime.EventExceptionThrown:
 		return "uncaught: " + event.ExceptionDetails.Error()
 	case *runtime.EventConsoleAPICalled:

@@ -1,14 +1,12 @@
 package clients
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -65,28 +64,8 @@ var saysWhere = regexp.MustCompile(`API +http://(\S+)/graphql`)
 func serving(t *testing.T, flags ...string) server {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0], append([]string{"serve", "--listen", "127.0.0.1:0", "--drain-delay", "0s"}, flags...)...)
-	output := must.Get(process.StderrPipe())(t)
-	must.Do(t, process.Start())
-	var said strings.Builder
-	lines := bufio.NewScanner(output)
-	for lines.Scan() {
-		said.WriteString(lines.Text() + "\n")
-		if where := saysWhere.FindStringSubmatch(lines.Text()); where != nil {
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				_, _ = io.Copy(io.Discard, output)
-				_ = process.Wait() // the program of the test sees that it is gone
-			}()
-			t.Cleanup(func() {
-				_ = process.Process.Kill()
-				<-ended
-			})
-			return server{process.Process, where[1]}
-		}
-	}
-	t.Fatalf("the server has ended: %v\n%s", process.Wait(), &said)
-	return server{}
+	where := servertest.Says(t, process, process.StderrPipe, saysWhere)
+	return server{process.Process, where[1]}
 }
 
 // front returns an address that leads to the first of some servers that takes connections.

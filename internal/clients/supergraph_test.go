@@ -1,16 +1,12 @@
 package clients
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 // The guide's supergraph answers, by its own commands and files. Only the addresses are others, and the
@@ -111,19 +108,7 @@ func (r reader) start(t *testing.T, command []string) (port string) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	process.Dir = r.folder
-	out, err := process.StdoutPipe()
-	must.Do(t, cmp.Or(err, process.Start()))
-	t.Cleanup(func() { _ = process.Wait() }) // the context has ended by then
-	var said strings.Builder
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if _, err := strconv.Atoi(lines.Text()); err == nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return lines.Text()
-		}
-		fmt.Fprintln(&said, lines.Text())
-	}
-	t.Fatalf("%v ended before it listened\n%s", command, said.String())
-	return ""
+	return servertest.Says(t, process, process.StdoutPipe, regexp.MustCompile(`^\d+$`))[0]
 }
 
 var number = regexp.MustCompile(`\b\d+(\.\d+)?\b`)

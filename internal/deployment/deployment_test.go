@@ -14,7 +14,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +26,6 @@ import (
 
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/nginxtest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -253,7 +251,7 @@ func start(t *testing.T, args []string, environment map[string]string) *process 
 	t.Helper()
 	path := provisiontest.Fetched(t, "servers in containers", "bin/talkback")
 	p := &process{}
-	admin := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
+	admin := servertest.FreePort(t)
 	p.server = servertest.Start(t, "/usr/bin/env", func(port uint16) []string {
 		p.api, p.admin = fmt.Sprint("127.0.0.1:", port), fmt.Sprint("127.0.0.1:", admin)
 		moved := strings.NewReplacer(":8080", p.api, ":9090", p.admin)

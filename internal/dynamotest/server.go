@@ -2,7 +2,6 @@ package dynamotest
 
 import (
 	"context"
-	"errors"
 	"os"
 	"sync"
 	"testing"
@@ -28,8 +27,7 @@ type server struct {
 	// run starts the engine, with its files in a folder, and returns its address.
 	run func(ctx context.Context, folder string) (running process, url string, err error)
 
-	mu      sync.Mutex
-	started bool
+	once    sync.Once
 	running process
 	folder  string
 	url     string
@@ -39,32 +37,21 @@ type server struct {
 // endpoint returns the engine's address. The first call starts the engine.
 func (s *server) endpoint(tb testing.TB) string {
 	tb.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.started {
-		s.started = true
+	s.once.Do(func() {
 		if s.folder, s.err = os.MkdirTemp("", "talkback-engine-"); s.err == nil {
 			ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 			defer cancel()
 			s.running, s.url, s.err = s.run(ctx, s.folder)
 		}
-	}
-	switch {
-	case errors.Is(s.err, provisiontest.ErrNotInstalled):
-		provisiontest.LeaveOut(tb, s.err)
-	case s.err != nil:
-		tb.Fatal(s.err)
-	case s.running.Err() != nil:
-		tb.Fatal(s.running.Err())
-	}
+	})
+	provisiontest.Need(tb, s.err)
+	provisiontest.Need(tb, s.running.Err())
 	return s.url
 }
 
 // stop ends the engine if it was started. Errors are ignored: the tests are over, and the end of
 // the process kills the engine in any case.
 func (s *server) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.running != nil {
 		_ = s.running.Stop()
 	}

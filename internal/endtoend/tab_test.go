@@ -10,10 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -63,16 +61,9 @@ func (b *tab) see(event any) {
 		if known := b.loads[event.RequestID]; known != nil {
 			known.bytes, known.loaded = event.EncodedDataLength, true
 		}
-	case *runtime.EventExceptionThrown:
-		b.complaints = append(b.complaints, "uncaught: "+event.ExceptionDetails.Error())
-	case *runtime.EventConsoleAPICalled:
-		if event.Type == runtime.APITypeError || event.Type == runtime.APITypeWarning {
-			b.complaints = append(b.complaints, fmt.Sprintf("console: %s", event.Args[0].Value))
-		}
-	case *log.EventEntryAdded:
-		if event.Entry.Level == log.LevelError || event.Entry.Level == log.LevelWarning {
-			b.complaints = append(b.complaints, "browser: "+event.Entry.Text+" "+event.Entry.URL)
-		}
+	}
+	if complaint := browsertest.Complaint(event); complaint != "" {
+		b.complaints = append(b.complaints, complaint)
 	}
 }
 

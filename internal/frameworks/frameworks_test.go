@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -72,7 +71,7 @@ func TestFrameworks(t *testing.T) {
 // only.
 func startNext(t *testing.T, folder, shop string) string {
 	t.Helper()
-	port := must.Get(child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})))(t)
+	port := servertest.FreePort(t)
 	log := filepath.Join(t.TempDir(), "log")
 	next := filepath.Join(folder, "..", "node_modules", "next", "dist", "bin", "next")
 	started, err := child.Start(child.Command{

@@ -1,19 +1,18 @@
 package overload
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 // processors are lists of processors, in taskset's form: those of the measured servers, and those of everything else.
@@ -70,12 +69,5 @@ func startRefuser(t *testing.T, on processors) (url string) {
 	t.Helper()
 	process := on.command(os.Args[0])
 	process.Env = append(os.Environ(), refuserVariable+"=1")
-	said := must.Get(process.StdoutPipe())(t)
-	must.Do(t, process.Start())
-	t.Cleanup(func() {
-		_ = process.Process.Kill() // it ends by nothing else
-		_ = process.Wait()
-	})
-	line := must.Get(bufio.NewReader(said).ReadString('\n'))(t)
-	return strings.TrimSpace(line)
+	return servertest.Says(t, process, process.StdoutPipe, regexp.MustCompile(`^http://\S+$`))[0]
 }

@@ -1,11 +1,9 @@
 package overload
 
 import (
-	"bufio"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -15,7 +13,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +22,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/servertest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -263,21 +261,7 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) (url 
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--no-count", "--max-connections=4096", "--endpoint", endpoint, "--table", table}, v.flags...)
 	process = on.command(*program, arguments...)
 	process.Env = append(os.Environ(), v.environment...)
-	said := must.Get(process.StderrPipe())(t)
-	must.Do(t, process.Start())
-	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM) // it may have ended
-		_ = process.Wait()                          // with whatever status
-	})
-	output := bufio.NewScanner(said)
-	for output.Scan() {
-		if match := apiAddress.FindStringSubmatch(output.Text()); match != nil {
-			go func() { _, _ = io.Copy(io.Discard, said) }() // until it ends
-			return match[1], process
-		}
-	}
-	t.Fatalf("%s has not started", v.Name)
-	return "", nil
+	return servertest.Says(t, process, process.StderrPipe, apiAddress)[1], process
 }
 
 // questions are pages that are requested in turn. No two at the same time are the same: they would share a read, and

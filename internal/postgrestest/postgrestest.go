@@ -20,12 +20,13 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// shared is the server of this test process.
-var shared struct {
-	mu     sync.Mutex
-	server *Server
-	err    error
-}
+// started is the server of this test process, nil before share starts it.
+var started *Server
+
+var share = sync.OnceValue(func() (err error) {
+	started, err = start(false)
+	return err
+})
 
 // Run runs the tests and stops the server that they shared. It returns the exit status.
 func Run(m *testing.M) int {
@@ -35,11 +36,9 @@ func Run(m *testing.M) int {
 
 // Stop stops the shared server, for a TestMain that has more to do than Run.
 func Stop() {
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.server != nil {
-		_ = shared.server.Stop() // the end of the process kills it in any case
-		_ = shared.server.Remove()
+	if started != nil {
+		_ = started.Stop() // the end of the process kills it in any case
+		_ = started.Remove()
 	}
 }
 
@@ -48,36 +47,21 @@ func Stop() {
 // environment variable CI is set.
 func Database(tb testing.TB) string {
 	tb.Helper()
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.server == nil && shared.err == nil {
-		shared.server, shared.err = start(false)
-	}
-	leaveOut(tb, shared.err)
-	return shared.server.Database(tb)
+	provisiontest.Need(tb, share())
+	return started.Database(tb)
 }
 
 // Durable starts a server for one test, which syncs its data to the disk as it does by default.
 func Durable(tb testing.TB) *Server {
 	tb.Helper()
 	server, err := start(true)
-	leaveOut(tb, err)
+	provisiontest.Need(tb, err)
 	tb.Cleanup(func() {
 		if err := errors.Join(server.Stop(), server.Remove()); err != nil {
 			tb.Error(err)
 		}
 	})
 	return server
-}
-
-func leaveOut(tb testing.TB, err error) {
-	tb.Helper()
-	switch {
-	case errors.Is(err, provisiontest.ErrNotInstalled):
-		provisiontest.LeaveOut(tb, err)
-	case err != nil:
-		tb.Fatal(err)
-	}
 }
 
 // Database makes an empty database and returns its URL.

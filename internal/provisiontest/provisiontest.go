@@ -26,8 +26,8 @@ func LeaveOut(tb testing.TB, why error) {
 	tb.Skipf("left out: %v", why)
 }
 
-// need is what a suite of tests needs, as a function that finds it returned it: without it, the test is left out.
-func need(tb testing.TB, path string, err error) string {
+// Need ends the test if what it needs could not be had: leaves it out if it is not installed, and fails it otherwise.
+func Need(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, ErrNotInstalled) {
 		LeaveOut(tb, err)
@@ -35,7 +35,6 @@ func need(tb testing.TB, path string, err error) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return path
 }
 
 // Program returns the path of a program on PATH that a suite of tests needs. Where it is not installed, the
@@ -54,7 +53,8 @@ func Program(tb testing.TB, name, suite string) (path string) {
 func Fetched(tb testing.TB, suite, path string) string {
 	tb.Helper()
 	found, err := Find(suite, path)
-	return need(tb, found, err)
+	Need(tb, err)
+	return found
 }
 
 // Find is Fetched for those who have no test at hand.
@@ -75,7 +75,8 @@ func Find(suite, path string) (string, error) {
 func Packages(tb testing.TB, suite, packages, folder string) (modules string) {
 	tb.Helper()
 	modules, err := FindPackages(suite, packages, folder)
-	return need(tb, modules, err)
+	Need(tb, err)
+	return modules
 }
 
 // FindPackages is Packages for those who can do without.
@@ -109,7 +110,8 @@ func notOnPath(name, suite string) error {
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
 	path, err := FindDynoxide()
-	return need(tb, path, err)
+	Need(tb, err)
+	return path
 }
 
 // FindDynoxide prefers the one that was provisioned, as the program does.

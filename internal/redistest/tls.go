@@ -9,23 +9,19 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 // StartTLS starts a server that takes encrypted connections on another port, which it returns. Its
 // certificate is its own, so a client must be told not to verify it.
 func StartTLS(tb testing.TB) (*Server, uint16) {
 	tb.Helper()
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	port := servertest.FreePort(tb)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		tb.Fatal(err)

@@ -38,10 +38,7 @@ type Server struct {
 // arguments, given the port of 127.0.0.1 that it is to listen on.
 func Start(tb testing.TB, program string, args func(port uint16) []string, answers func(address string) bool) *Server {
 	tb.Helper()
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	port := FreePort(tb)
 	s := &Server{
 		address: fmt.Sprintf("127.0.0.1:%d", port),
 		command: child.Command{Path: program, Args: args(port), Log: filepath.Join(tb.TempDir(), "log")},
@@ -50,6 +47,16 @@ func Start(tb testing.TB, program string, args func(port uint16) []string, answe
 	s.Restart(tb)
 	tb.Cleanup(func() { s.Stop(tb) })
 	return s
+}
+
+// FreePort returns a port of 127.0.0.1 on which nothing listens at the moment.
+func FreePort(tb testing.TB) uint16 {
+	tb.Helper()
+	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return port
 }
 
 // Connects reports whether a server takes connections yet: for Start.
