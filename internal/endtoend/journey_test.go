@@ -44,7 +44,6 @@ func TestPages(t *testing.T) {
 		{"by mouse", byMouse},
 		{"elsewhere", elsewhere},
 		{"without JavaScript", withoutScript},
-		{"in trouble", inTrouble},
 		{"hostile texts", hostileTextsAreTexts},
 		{"hostile ids", hostileIDsAreIDs},
 		{"the drawer", theDrawer},
