@@ -158,9 +158,7 @@ func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueueP
 	if !q.Filter.IsEmpty() { // few may pass: read as many places in few calls
 		queue.least = comment.MaxQueueScan / layout.QueueShards
 	}
-	merged := merge.New(layout.QueueShards, func(a, b *comment.Waiting) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
-	}, queue.read)
+	merged := merge.New(layout.QueueShards, func(a, b *queuePlace) int { return cmp.Compare(a.key, b.key) }, queue.read)
 	page := comment.QueuePage{Last: q.After}
 	for looked := 0; ; {
 		full := len(page.Queued) == q.First || looked >= comment.MaxQueueScan
@@ -172,8 +170,8 @@ func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueueP
 			page.HasNext = len(places) > 0
 			return page, nil
 		}
-		looked, page.Last = looked+len(places), places[len(places)-1]
-		queued, err := s.stillWaiting(ctx, slices.DeleteFunc(places, func(w comment.Waiting) bool { return !allows(q.Filter, w) }))
+		looked, page.Last = looked+len(places), places[len(places)-1].Waiting
+		queued, err := s.stillWaiting(ctx, slices.DeleteFunc(places, func(place queuePlace) bool { return !allows(q.Filter, place.Waiting) }))
 		if err != nil {
 			return page, err
 		}
@@ -190,7 +188,7 @@ func allows(f comment.QueueFilter, w comment.Waiting) bool {
 
 // stillWaiting returns the current comments of places. It leaves out those that were decided, or
 // have another place by now.
-func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]comment.Queued, error) {
+func (s *Store) stillWaiting(ctx context.Context, places []queuePlace) ([]comment.Queued, error) {
 	ids := make([]comment.ID, len(places))
 	for i, place := range places {
 		ids[i] = place.ID
@@ -203,7 +201,7 @@ func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]c
 	for _, place := range places {
 		if c := found[place.ID]; c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
 			place.Reasons = c.Moderation.Held
-			out = append(out, comment.Queued{Comment: c, Waiting: place})
+			out = append(out, comment.Queued{Comment: c, Waiting: place.Waiting})
 		}
 	}
 	return out, nil
@@ -228,6 +226,13 @@ func (s *Store) Pending(ctx context.Context) (int, error) {
 	return min(total, comment.MaxQueueScan), err
 }
 
+// queuePlace is a place in the queue. Places are in the order of their sort keys, which is that of
+// their times until the year 2286.
+type queuePlace struct {
+	comment.Waiting
+	key string
+}
+
 // queueRead reads the queue, shard by shard.
 type queueRead struct {
 	store  *Store
@@ -237,8 +242,8 @@ type queueRead struct {
 }
 
 // read reads the next places of the shards that ran dry. It is a merge.Fill.
-func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Waiting], error) {
-	batches := make([]merge.Batch[comment.Waiting], len(dry))
+func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[queuePlace], error) {
+	batches := make([]merge.Batch[queuePlace], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
 		shard := dry[i]
 		input := queueInput(shard, q.after, max(missing+1, q.least))
@@ -250,12 +255,13 @@ func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.B
 		q.starts[shard] = output.LastEvaluatedKey
 		batches[i].Done = len(output.LastEvaluatedKey) == 0
 		for _, it := range output.Items {
-			place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace))
+			sortKey := layout.NewReader(it).Text(layout.AttrPlace)
+			place, err := layout.ParseWaiting(sortKey)
 			if id, key := layout.CommentOfKey(it); err == nil && (key != nil || id != place.ID) {
 				err = errors.New("its place in the queue is that of another item")
 			}
 			if q.store.proper(it, err) {
-				batches[i].Items = append(batches[i].Items, place)
+				batches[i].Items = append(batches[i].Items, queuePlace{place, sortKey})
 			}
 		}
 		return nil

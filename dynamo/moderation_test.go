@@ -241,6 +241,32 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// The years after 2286 have more digits, so their places are at a wrong place in the index. The queue
+// lists every comment nevertheless.
+func TestQueueOfLateYears(t *testing.T) {
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
+	store, waiting := NewStore(client, table, Options{}), map[comment.ID]bool{}
+	for i := range 6 * layout.QueueShards {
+		c := pending(t, "p")
+		c.Moderation.Since = time.Date([]int{2024, 2285, 2300, 9999}[i%4], 5, 1, 0, 0, i, 0, time.UTC)
+		must.Get(store.Add(t.Context(), c, ""))(t)
+		waiting[c.ID] = true
+	}
+	for q := (comment.QueueQuery{First: 5}); len(waiting) > 0; {
+		page, err := store.Queue(t.Context(), q)
+		if err != nil || !page.HasNext && len(page.Queued) < len(waiting) {
+			t.Fatalf("%d comments are missing, %v", len(waiting)-len(page.Queued), err)
+		}
+		for _, queued := range page.Queued {
+			if !waiting[queued.Comment.ID] {
+				t.Errorf("%s is listed twice", queued.Comment.ID)
+			}
+			delete(waiting, queued.Comment.ID)
+		}
+		q.After = page.Last
+	}
+}
+
 // customer is a caller with a signed token.
 type customer string
 
@@ -370,7 +396,7 @@ func TestDamagedRecords(t *testing.T) {
 	broken := layout.Encode(c)
 	broken[layout.AttrRating] = layout.Text("five")
 	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: broken}))(t)
-	if _, err := store.stillWaiting(t.Context(), []comment.Waiting{{ID: c.ID}}); err != nil {
+	if _, err := store.stillWaiting(t.Context(), []queuePlace{{Waiting: comment.Waiting{ID: c.ID}}}); err != nil {
 		t.Errorf("a queue with a damaged comment: %v", err)
 	}
 	if want := len(items) - 2 + 1; damaged != want {
