@@ -145,21 +145,30 @@ func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 	return true
 }
 
-// anyQuery draws a query for a page, sometimes with cursors whose comments were deleted.
+// anyQuery draws a query for a page, sometimes with cursors whose comments were deleted or that no
+// answer gave.
 func anyQuery(t *rapid.T, comments []comment.Comment) comment.Query {
 	q := comment.Query{Product: "42", Filter: commenttest.AnyFilter(t), Order: commenttest.AnyOrder(t)}
 	q.Slice = comment.Slice{Size: rapid.IntRange(0, 5).Draw(t, "size"), FromEnd: rapid.Bool().Draw(t, "from the end")}
-	if rapid.Bool().Draw(t, "at a cursor") {
-		at := commenttest.AnyPlace(t, q.Order, rapid.SampledFrom(comments).Draw(t, "cursor"))
-		if q.Slice.FromEnd {
-			q.Slice.Before = at
-		} else {
-			q.Slice.After = at
+	cursor := func(name string) *comment.Place {
+		if rapid.Bool().Draw(t, "without "+name) {
+			return nil
 		}
+		return commenttest.AnyPlace(t, q.Order, rapid.SampledFrom(comments).Draw(t, name))
+	}
+	q.Slice.After, q.Slice.Before = cursor("after"), cursor("before")
+	if q.Slice.Check(q.Order) != nil {
+		q.Slice.Before = nil
 	}
 	if rapid.Bool().Draw(t, "dated") {
 		from := commenttest.Epoch.Add(time.Duration(rapid.IntRange(0, 4000).Draw(t, "from")) * time.Second)
 		q.Filter.CreatedAfter = &from
+	}
+	if rapid.Bool().Draw(t, "ends") {
+		to := commenttest.Epoch.Add(time.Duration(rapid.IntRange(0, 4000).Draw(t, "to")) * time.Second)
+		if q.Filter.CreatedAfter == nil || q.Filter.CreatedAfter.Before(to) {
+			q.Filter.CreatedBefore = &to
+		}
 	}
 	q.Count = comment.Counting(rapid.IntRange(0, 2).Draw(t, "count"))
 	return q

@@ -2,6 +2,7 @@ package commenttest
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"pgregory.net/rapid"
@@ -43,13 +44,22 @@ func AnyOrder(t *rapid.T) comment.Order {
 	return rapid.SampledFrom(Orders()).Draw(t, "order")
 }
 
-// AnyPlace draws the place of a comment in a list. Its rating or votes may be older ones of the comment.
+// AnyPlace draws the place of a comment in a list. Its rating or votes may be older ones of the comment, or it may be a
+// place that only an invented cursor has.
 func AnyPlace(t *rapid.T, order comment.Order, c comment.Comment) *comment.Place {
-	if rapid.IntRange(0, 3).Draw(t, "edited since") == 0 {
+	kind := rapid.IntRange(0, 3).Draw(t, "kind of place")
+	if kind == 0 {
 		c.Rating = rapid.IntRange(1, comment.MaxRating).Draw(t, "rating before")
 		c.Votes.Helpful = c.ImportedVotes.Helpful + rapid.IntRange(0, 5).Draw(t, "votes before")
 	}
-	return new(order.PlaceOf(c))
+	place := order.PlaceOf(c)
+	if kind == 1 {
+		place.Position = rapid.SampledFrom([]comment.Position{{}, place.Position, comment.MaxPosition}).Draw(t, "position")
+		if order.Keyed() {
+			place.Key = rapid.SampledFrom([]int32{math.MinInt32, -1, 0, 1, 3, 5, 6, comment.MaxKey, math.MaxInt32}).Draw(t, "key")
+		}
+	}
+	return &place
 }
 
 // Moment returns the place of a comment on a day in May 2024, in a list by date.
