@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -177,6 +178,42 @@ func TestStatsAsOf(t *testing.T) {
 			t.Errorf("%s: as of %v, want %v", row.why, got, row.want)
 		}
 	}
+}
+
+// Of statistics that are fetched at the same time, the oldest count, whichever come last.
+func TestStatsAsOfBatchesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		upTo := time.Now()
+		l := newLoaders(loaders.Options{
+			Latest:    &batches{of: map[string]batch{"pan": {2 * time.Second, upTo.Add(-time.Second)}, "pot": {time.Second, upTo.Add(-time.Minute)}}},
+			Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
+		})
+		l.WantLatest(comment.Latest{Ratings: [][]int{praise}})
+		l.ExpectStats(t.Context(), "pan")
+		time.Sleep(time.Second / 2) // another batch
+		l.ExpectStats(t.Context(), "pot")
+		if _, whole := l.StatsOfAll(t.Context(), []string{"pan", "pot"}); !whole || !l.StatsAsOf().Equal(upTo.Add(-time.Minute)) {
+			t.Errorf("whole %t, as of %v", whole, l.StatsAsOf())
+		}
+	})
+}
+
+// batches are critics whose batches of statistics differ, by product.
+type batches struct {
+	critics
+	of map[string]batch
+}
+
+// batch is how long a batch of statistics takes, and of which time they are.
+type batch struct {
+	takes time.Duration
+	asOf  time.Time
+}
+
+func (b *batches) StatsAndLatest(_ context.Context, products []string, _ time.Time, _ comment.Latest) (comment.StatsAndLatest, error) {
+	one := b.of[products[0]]
+	time.Sleep(one.takes)
+	return comment.StatsAndLatest{AsOf: one.asOf}, nil
 }
 
 // aged are critics whose statistics are of a certain time.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -68,9 +67,9 @@ type Loaders struct {
 	latest, textlessLatest loader[comment.ID, comment.Comment]
 
 	fresh sync.Once
-	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products may read it during a batch
 
 	mu    sync.Mutex
+	asOf  time.Time      // as StatsAsOf returns it, zero if it is unknown
 	want  comment.Latest // without Ratings if no field wants newest comments
 	pages map[PageKey]*answer[comment.Page]
 	// What the answer depends on, as resolvers report it.
@@ -91,14 +90,14 @@ func New(o Options) *Loaders {
 			return o.Latest.LatestByID(ctx, ids, withoutText)
 		})
 	}
-	l.comments = newLoader("comments", commentsOf(false), o.Batches)
-	l.textless = newLoader("comments without texts", commentsOf(true), o.Batches)
-	l.stats = newLoader("statistics", l.statsOf, o.Batches)
-	l.latest = newLoader("newest comments", latestOf(false), o.Batches)
-	l.textlessLatest = newLoader("newest comments without texts", latestOf(true), o.Batches)
-	l.rows = newLoader("counts of languages", o.Rows, o.Batches)
-	l.own = newLoader("own comments", whole(o.Own), o.Batches)
-	l.votes = newLoader("own votes", o.Votes, o.Batches)
+	l.comments.begin("comments", commentsOf(false), o.Batches)
+	l.textless.begin("comments without texts", commentsOf(true), o.Batches)
+	l.stats.begin("statistics", l.statsOf, o.Batches)
+	l.latest.begin("newest comments", latestOf(false), o.Batches)
+	l.textlessLatest.begin("newest comments without texts", latestOf(true), o.Batches)
+	l.rows.begin("counts of languages", o.Rows, o.Batches)
+	l.own.begin("own comments", whole(o.Own), o.Batches)
+	l.votes.begin("own votes", o.Votes, o.Batches)
 	return l
 }
 
@@ -109,24 +108,27 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 			return
 		}
 		if upTo, known := l.options.Freshness(ctx); known {
-			l.asOf.Store(&upTo)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.asOf = upTo
 		}
 	})
 	l.mu.Lock()
-	want := l.want
+	want, upTo := l.want, l.asOf
 	l.mu.Unlock()
 	if l.options.Latest == nil || len(want.Ratings) == 0 {
 		return l.options.Stats(ctx, products)
 	}
-	upTo := *cmp.Or(l.asOf.Load(), new(time.Time))
 	got, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
-	if got.AsOf.Before(upTo) && !got.AsOf.IsZero() {
-		l.asOf.Store(&got.AsOf)
+	l.mu.Lock()
+	if got.AsOf.Before(l.asOf) && !got.AsOf.IsZero() {
+		l.asOf = got.AsOf
 	}
+	l.mu.Unlock()
 	for id, c := range got.Comments {
-		l.textlessLatest.Prime(ctx, id, c) // the comment may have its text here; that does no harm
+		l.textlessLatest.put(id, c) // the comment may have its text here; that does no harm
 		if !want.WithoutText {
-			l.latest.Prime(ctx, id, c)
+			l.latest.put(id, c)
 		}
 	}
 	return got.Found, got.Failed, err
@@ -155,8 +157,8 @@ func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, 
 }
 
 // Voted caches the vote that a customer has just cast.
-func (l *Loaders) Voted(ctx context.Context, key comment.VoteKey, vote comment.Vote) {
-	l.votes.Clear(ctx, key).Prime(ctx, key, &comment.CastVote{By: key.Customer, Vote: vote})
+func (l *Loaders) Voted(key comment.VoteKey, vote comment.Vote) {
+	l.votes.put(key, &comment.CastVote{By: key.Customer, Vote: vote})
 }
 
 // PageKey identifies a page that several fields of an operation share.
@@ -231,8 +233,8 @@ func Await(ctx context.Context) {
 		return
 	}
 	for _, await := range []func(context.Context){
-		l.stats.answers.await, l.rows.answers.await, l.own.answers.await, l.votes.answers.await,
-		l.comments.answers.await, l.textless.answers.await, l.latest.answers.await, l.textlessLatest.answers.await,
+		l.stats.await, l.rows.await, l.own.await, l.votes.await,
+		l.comments.await, l.textless.await, l.latest.await, l.textlessLatest.await,
 	} {
 		await(ctx)
 	}

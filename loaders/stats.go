@@ -11,7 +11,14 @@ import (
 
 // StatsAsOf returns a time up to which every change is in all statistics that these loaders have
 // fetched, nil if it is unknown or none are fetched yet.
-func (l *Loaders) StatsAsOf() *time.Time { return l.asOf.Load() }
+func (l *Loaders) StatsAsOf() *time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asOf.IsZero() {
+		return nil
+	}
+	return new(l.asOf)
+}
 
 // Stats returns the statistics of a product, empty if it has no comments. They are fetched once per
 // request, and together with those of other products that are asked for within a millisecond. A
@@ -30,7 +37,7 @@ func (l *Loaders) Statistics(ctx context.Context, product string, filter comment
 	}
 	if others := rows.Others(filter.Languages); len(others) > 0 {
 		for _, language := range others {
-			l.rows.Load(ctx, comment.ProductLanguage{Product: product, Language: language})
+			l.rows.ask(ctx, comment.ProductLanguage{Product: product, Language: language})
 		}
 		rows = rows.Clone()
 		for _, language := range others {
@@ -70,7 +77,7 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 // a millisecond. It does not wait for them.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
-		l.stats.Load(ctx, product)
+		l.stats.ask(ctx, product)
 	}
 }
 
@@ -106,12 +113,12 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 	if l.options.Latest == nil {
 		return out
 	}
-	if a := l.stats.answers.of(product); a != nil {
+	if a := l.stats.of(product); a != nil {
 		_, _ = a.wait(ctx) // fields that show the statistics report the error
 	}
-	latest := l.latest
+	latest := &l.latest
 	if want.WithoutText {
-		latest = l.textlessLatest
+		latest = &l.textlessLatest
 	}
 	answers := make([]*answer[*comment.Comment], len(want.Ratings))
 	for i, ratings := range want.Ratings {

@@ -82,7 +82,7 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 	payload := &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: graph.Pointers(problems)}
 	if err == nil && len(problems) == 0 {
 		key := comment.VoteKey{Customer: r.Service.Viewer(ctx).VoterID(), Comment: voted.ID}
-		loaders.From(ctx).Voted(ctx, key, input.Vote)
+		loaders.From(ctx).Voted(key, input.Vote)
 	}
 	return payload, err
 }
