@@ -69,21 +69,18 @@ func SameState(c comment.Comment, values Item) string {
 	return condition + " AND " + attrHeldEdit + "." + AttrVersion + " = :held"
 }
 
-// within returns a Reader of a map. Call done after reading: if anything in the map was wrong, the
-// whole attribute counts as wrong.
-func (r *Reader) within(attr string) (in *Reader, done func()) {
+// within reads a map. If anything in the map is wrong, the whole attribute counts as wrong.
+func (r *Reader) within(attr string, read func(in *Reader)) {
 	value, ok := r.item[attr].(*types.AttributeValueMemberM)
 	if !ok {
 		r.fail(attr)
-		return NewReader(nil), func() {}
+		return
 	}
-	in = NewReader(value.Value)
-	return in, func() {
-		if in.wrong != "" {
-			r.fail(attr)
-		}
-		r.bytes += len(attr) + sizeOfValue(value)
+	in := NewReader(value.Value)
+	if read(in); in.wrong != "" {
+		r.fail(attr)
 	}
+	r.bytes += len(attr) + sizeOfValue(value)
 }
 
 func encodeHeldEdit(edit comment.HeldEdit) types.AttributeValue {
@@ -100,19 +97,19 @@ func encodeHeldEdit(edit comment.HeldEdit) types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: out}
 }
 
-func (r *Reader) heldEdit() *comment.HeldEdit {
-	in, done := r.within(attrHeldEdit)
-	defer done()
-	edit := &comment.HeldEdit{
-		Rating: int(in.Number(AttrRating)), Language: comment.Language(in.Text(AttrLanguage)), Text: in.expanded(AttrText),
-		Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
-	}
-	if in.has(attrTitle) {
-		edit.Title = new(in.Text(attrTitle))
-	}
-	if CheckCell(comment.Comment{Language: edit.Language, Rating: edit.Rating}.Cell()) != nil {
-		in.fail(AttrRating)
-	}
+func (r *Reader) heldEdit() (edit *comment.HeldEdit) {
+	r.within(attrHeldEdit, func(in *Reader) {
+		edit = &comment.HeldEdit{
+			Rating: int(in.Number(AttrRating)), Language: comment.Language(in.Text(AttrLanguage)), Text: in.expanded(AttrText),
+			Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
+		}
+		if in.has(attrTitle) {
+			edit.Title = new(in.Text(attrTitle))
+		}
+		if CheckCell(comment.Comment{Language: edit.Language, Rating: edit.Rating}.Cell()) != nil {
+			in.fail(AttrRating)
+		}
+	})
 	return edit
 }
 

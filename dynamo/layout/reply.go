@@ -31,31 +31,28 @@ func encodeReply(reply *comment.Reply, deletion int) Item {
 // reply reads the reply of the shop. For a deleted one it returns nil and the version of the
 // deletion.
 func (r *Reader) reply() (reply *comment.Reply, deletion int) {
-	in, done := r.within(attrReply)
-	defer done()
-	if !in.has(attrWritten) {
-		return nil, int(in.Number(AttrVersion))
-	}
-	reply = &comment.Reply{Text: in.expanded(AttrText), Name: in.Text(attrReplyName), CreatedAt: in.Time(attrWritten), Version: in.Version()}
-	if in.has(attrUpdated) {
-		reply.UpdatedAt = new(in.Time(attrUpdated))
-	}
-	return reply, 0
+	r.within(attrReply, func(in *Reader) {
+		if !in.has(attrWritten) {
+			deletion = int(in.Number(AttrVersion))
+			return
+		}
+		reply = &comment.Reply{Text: in.expanded(AttrText), Name: in.Text(attrReplyName), CreatedAt: in.Time(attrWritten), Version: in.Version()}
+		if in.has(attrUpdated) {
+			reply.UpdatedAt = new(in.Time(attrUpdated))
+		}
+	})
+	return reply, deletion
 }
 
 // ReplyOf reads the reply of a comment's item, nil if it has none, and the mark of the call that
 // wrote it. version is that of the reply or of its deletion; 0 if there never was a reply.
 func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	r := NewReader(in)
-	if !r.has(attrReply) {
-		return nil, 0, ""
-	}
-	inner, done := r.within(attrReply)
-	done()
 	if reply, version = r.reply(); reply != nil {
 		version = reply.Version
 	}
-	return reply, version, inner.OptionalText(AttrMark)
+	r.within(attrReply, func(in *Reader) { mark = in.OptionalText(AttrMark) })
+	return reply, version, mark
 }
 
 // ReplyUpdate returns the update expression that writes a reply, or deletes it if it is nil, and
