@@ -20,8 +20,8 @@ var _ counts.Follower = (*Store)(nil)
 
 // Changed implements counts.Follower.
 func (s *Store) Changed(change counts.Change) {
+	s.changed(change.Product) // first: statistics that are being read lack the change
 	s.memory.noteChange(change.Product, change.ID.Position(), change.After)
-	s.changed(change.Product)
 }
 
 // wrote notes that this Store changed a product, or may have. Statistics and pages whose read has

@@ -26,18 +26,18 @@ func (m *memory) keepAnswer(product string, t lastAnswer) {
 }
 
 // freshAnswer returns the statistics of the last answer, and whether another answer may show them.
-// changed is the last change of the product that the Store knows of.
-func (m *memory) freshAnswer(product string, changed time.Time) (lastAnswer, bool) {
+func (m *memory) freshAnswer(product string) (lastAnswer, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	return m.reusable(r.answer, product, changed)
+	return m.reusable(r.answer, product)
 }
 
 // reusable returns statistics of an earlier answer, and whether another answer may show them. They
 // must be proven unchanged; or they must be young, and include this Store's last write and the last
 // change that it knows of. The caller holds the lock.
-func (m *memory) reusable(t lastAnswer, product string, changed time.Time) (lastAnswer, bool) {
+func (m *memory) reusable(t lastAnswer, product string) (lastAnswer, bool) {
+	changed := m.changes.last(product)
 	if t.Stats != nil && m.proof.unchanged(t.began, changed) {
 		t.asOf = m.now() // no older than any watermark
 		return t, true
@@ -51,7 +51,7 @@ func (m *memory) reusable(t lastAnswer, product string, changed time.Time) (last
 // comment may have changed since: fetch it and check. Call it only after none of the newest
 // comments, among in number, had such a rating.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
-	position, known := s.memory.newest(product, ratings, among, s.changes.last(product))
+	position, known := s.memory.newest(product, ratings, among)
 	if !known || position == (comment.Position{}) {
 		return "", known
 	}
@@ -60,8 +60,8 @@ func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID,
 
 // newest returns the position of the newest comment with one of some ratings, the zero Position if
 // there is none. It remembers that this comment is not among the newest comments of the product,
-// among in number. changed is the last change of the product that the Store knows of.
-func (m *memory) newest(product string, ratings []int, among int, changed time.Time) (position comment.Position, known bool) {
+// among in number.
+func (m *memory) newest(product string, ratings []int, among int) (position comment.Position, known bool) {
 	if m == nil {
 		return position, false
 	}
@@ -69,7 +69,7 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
 	now := r.knowledge(m.now(), m.maxAge, m.writes.last(product))
-	if t, may := m.reusable(r.answer, product, changed); may {
+	if t, may := m.reusable(r.answer, product); may {
 		now.Stats, now.Newest, now.Trusted = t.Stats, t.Newest, true
 	}
 	switch {
@@ -123,7 +123,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	upTo, out.Found = out.AsOf, make(map[string]comment.Stats, len(products))
 	ids := s.memory.likely(products, want)
 	products = slices.DeleteFunc(slices.Clone(products), func(product string) bool {
-		t, may := s.memory.freshAnswer(product, s.changes.last(product))
+		t, may := s.memory.freshAnswer(product)
 		if may {
 			out.Found[product] = t.Stats
 			out.AsOf = earlier(out.AsOf, t.asOf)

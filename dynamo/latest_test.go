@@ -52,14 +52,14 @@ func TestNewest(t *testing.T) {
 				row.do(r, m)
 			}
 			settle(m)
-			got, known := m.newest("42", row.ratings, 20, time.Time{})
+			got, known := m.newest("42", row.ratings, 20)
 			if known != row.known || known && got != row.want {
 				t.Errorf("%s: %v, known %v", row.why, got, known)
 			}
 		})
 	}
 	var none *memory
-	if _, known := none.newest("42", praise, 20, time.Time{}); known {
+	if _, known := none.newest("42", praise, 20); known {
 		t.Error("a store without statistics knows the newest")
 	}
 }
@@ -77,7 +77,7 @@ func TestWhichNewestAreLikely(t *testing.T) {
 		if ids := m.likely([]string{"42"}, want(20)); ids != nil {
 			t.Errorf("%v, though pages showed them", ids)
 		}
-		m.newest("42", complaint, 20, time.Time{})
+		m.newest("42", complaint, 20)
 		beyond := []comment.ID{comment.IDOf(at(4))}
 		for among, ids := range map[int][]comment.ID{3: beyond, 20: beyond, 21: nil} {
 			if got := m.likely([]string{"41", "42"}, want(among)); !slices.Equal(got, ids) {

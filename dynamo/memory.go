@@ -73,7 +73,7 @@ type memory struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
 	writes   *changes // changes by this Store
-	heard    *changes // changes reported by the stream
+	changes  *changes // these, and those reported by the stream
 }
 
 // recollection holds the statistics of one product.
@@ -89,11 +89,10 @@ type recollection struct {
 	answer  lastAnswer // the statistics last read for an answer
 }
 
-func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
-	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, slots: make(chan struct{}, recallsAtOnce)}
+func newMemory(source Watermark, maxAge time.Duration, changes *changes, read func(context.Context, string) (counts.Snapshot, error)) *memory {
+	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, slots: make(chan struct{}, recallsAtOnce), writes: newChanges(), changes: changes}
 	m.mark = &watermark{source: source, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](remembered, nil)
-	m.writes, m.heard = newChanges(), newChanges()
 	return m
 }
 
@@ -109,7 +108,7 @@ func (m *memory) recall(q comment.Query) planner.Knowledge {
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
 	known := r.knowledge(now, m.maxAge, m.writes.last(q.Product))
-	if len(q.Filter.Conditions()) == 0 && len(q.Order.Links(q.Filter)) == 1 && q.Slice.Rank() == 0 && !q.Numbering.Links {
+	if len(q.Filter.Conditions()) == 0 && !q.Order.Keyed() && q.Slice.Rank() == 0 && !q.Numbering.Links {
 		return known
 	}
 	if r.due(now, m.maxAge) && m.refresh(q.Product) {
@@ -195,7 +194,6 @@ func (m *memory) noteChange(product string, position comment.Position, cell *com
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard.note(product, m.now())
 	r, known := m.products.Peek(product)
 	if !known {
 		return
@@ -238,21 +236,21 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	if upTo.IsZero() && m.steers(product) {
 		return nil
 	}
-	heard := m.heard.number(product)
+	changes := m.changes.number(product)
 	read, err := m.read(ctx, product)
 	if err != nil {
 		return err
 	}
-	m.learn(product, read, upTo, heard)
+	m.learn(product, read, upTo, changes)
 	return nil
 }
 
-// learn remembers statistics that were read consistently, after the watermark was upTo. heard is
-// the number of changes that the stream had reported by then.
-func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, heard uint64) {
+// learn remembers statistics that were read consistently, after the watermark was upTo. changes is
+// the number of the product's changes by then.
+func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, changes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.heard.number(product) != heard {
+	if m.changes.number(product) != changes {
 		upTo = time.Time{} // they may lack a change that the stream has reported meanwhile
 	}
 	r, _ := m.products.Get(product)

@@ -57,7 +57,7 @@ func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r.stats = comment.Stats{"de": {Counts: comment.Counts{0, 1}}}
-		test(t, newMemory(r, trustFor, r.read))
+		test(t, newMemory(r, trustFor, newChanges(), r.read))
 		synctest.Wait()
 	})
 }
@@ -191,7 +191,7 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := row.reader
 				r.stats = comment.Stats{"de": {Counts: comment.Counts{0, 1}}}
-				m := newMemory(r, row.maxAge, r.read)
+				m := newMemory(r, row.maxAge, newChanges(), r.read)
 				m.recall(filtered)
 				m.recall(filtered)
 				synctest.Wait()
@@ -320,7 +320,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		m.recall(filtered)
 		m.recall(filtered)
 		time.Sleep(r.took * 3 / 2) // the statistics are being read
-		m.noteChange("42", comment.Position{}, empty)
+		m.changes.note("42", time.Now())
 		time.Sleep(r.took)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats == nil {
 			t.Errorf("%+v; want untrusted statistics, which may lack changes reported during the read", known)

@@ -150,7 +150,7 @@ func NewStore(client client, table string, options Options) *Store {
 		Read: func(product string, stats comment.Stats) { s.memory.learnFromAnswer(product, stats) },
 	})
 	if options.Watermark != nil {
-		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.Latest)
+		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.changes, s.Latest)
 	}
 	if options.PageAge > 0 {
 		p := proof(options.Following)
