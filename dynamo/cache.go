@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -128,9 +128,7 @@ const (
 type pageCache struct {
 	maxAge time.Duration
 	proof  proof
-
-	mu   sync.Mutex
-	kept *simplelru.LRU[queryKey, keptPage]
+	kept   *lru.Cache[queryKey, keptPage]
 }
 
 // keptPage is a page and the time when reading it began. It may lack later writes.
@@ -156,8 +154,6 @@ func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
 	}
 	plan := page.Plan() // made now, because the closure holds everything that was read, shown or not
 	page.Explain = func() comment.QueryPlan { return plan }
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.kept.Add(key, keptPage{page: page, read: began})
 }
 
@@ -166,8 +162,6 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	if !p.keeps(key) {
 		return sharedPage{}, false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	kept, found := p.kept.Get(key)
 	age := time.Since(kept.read)
 	if !found || !kept.read.After(changed.Add(indexLag)) {
@@ -232,9 +226,7 @@ func (p proof) unchanged(read, changed time.Time) bool {
 type namedComments struct {
 	proof   proof
 	changes *changes
-
-	mu   sync.Mutex
-	kept *simplelru.LRU[namedKey, namedComment]
+	kept    *lru.Cache[namedKey, namedComment]
 }
 
 type namedKey struct {
@@ -254,8 +246,6 @@ func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comme
 	if n == nil {
 		return ids, found
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, id := range ids {
 		kept, known := n.kept.Get(namedKey{id, withoutText})
 		if !known || !n.proof.unchanged(kept.read, n.changes.last(kept.ProductID)) {
@@ -273,8 +263,6 @@ func (n *namedComments) keep(fetched map[comment.ID]*comment.Comment, withoutTex
 	if n == nil {
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for id, c := range fetched {
 		if c != nil {
 			n.kept.Add(namedKey{id, withoutText}, namedComment{*c, began})

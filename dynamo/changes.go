@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -17,7 +17,7 @@ import (
 // goroutines.
 type changes struct {
 	mu       sync.Mutex
-	products *simplelru.LRU[string, change]
+	products *lru.Cache[string, change]
 	dropped  change // the latest change that was evicted
 	noted    uint64 // how many changes there were
 }
@@ -81,12 +81,12 @@ const remembered = 10_000
 
 // newLRU returns a cache that holds at most size values; size is at least one. It calls dropped,
 // unless that is nil, for each value it evicts.
-func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K, V] {
-	lru, err := simplelru.NewLRU(size, dropped)
+func newLRU[K comparable, V any](size int, dropped func(K, V)) *lru.Cache[K, V] {
+	cache, err := lru.NewWithEvict(size, dropped)
 	if err != nil {
 		panic("dynamo: " + err.Error()) // the size is above 0
 	}
-	return lru
+	return cache
 }
 
 // An edit of rating or language moves a comment from one partition of an index to another. The
@@ -155,7 +155,7 @@ func (m movedComment) mayFit(filter comment.Filter) bool {
 type moves struct {
 	mu        sync.Mutex
 	byProduct map[string]map[comment.Position]movedComment
-	latest    *simplelru.LRU[movedKey, time.Time] // the comments of all products, by their latest moves
+	latest    *lru.Cache[movedKey, time.Time] // the comments of all products, by their latest moves
 }
 
 type movedKey struct {

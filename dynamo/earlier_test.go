@@ -61,7 +61,7 @@ func pagesMove(t *testing.T) {
 			learn(p, first, newest, comments[1000-i*come:][:21])
 		}
 		time.Sleep(time.Hour)
-		recent, _ := p.read.Peek(keyOf(first).page())
+		recent, _ := p.Peek(keyOf(first).page())
 		return recent.arrived()
 	}
 	remembered := func(q comment.Query) bool {
@@ -83,7 +83,7 @@ func pagesMove(t *testing.T) {
 	}
 	learn(p, second, further, comments[:21])
 	time.Sleep(3 * time.Hour)
-	if recent, _ := p.read.Peek(keyOf(second).page()); recent.arrived() != 0 {
+	if recent, _ := p.Peek(keyOf(second).page()); recent.arrived() != 0 {
 		t.Errorf("%.1f comments came behind a cursor", recent.arrived())
 	}
 	if p.of(keyOf(other)) != nil {
@@ -92,7 +92,7 @@ func pagesMove(t *testing.T) {
 }
 
 // learn remembers a run's page as a list does.
-func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
+func learn(p recent, q comment.Query, r *run, taken []comment.Comment) {
 	if key := keyOf(q); key.remembers() {
 		p.learn(key, r.held(asRead(taken)), r.fromNewest(), asRead(taken))
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -18,22 +18,15 @@ import (
 // of a product's item sizes.
 const learning = 0.2
 
-// sizes estimates how large the comments of recently read products are. It is safe for use by many
-// goroutines.
-type sizes struct {
-	mu       sync.Mutex
-	products *simplelru.LRU[string, sizeSums] // each of one typical entry
-}
+// sizes estimates how large the comments of recently read products are: by product, the sums of one
+// typical entry. It is safe for use by many goroutines.
+type sizes struct{ *lru.Cache[string, sizeSums] }
 
-func newSizes() *sizes {
-	return &sizes{products: newLRU[string, sizeSums](remembered, nil)}
-}
+func newSizes() sizes { return sizes{newLRU[string, sizeSums](remembered, nil)} }
 
 // of returns the estimated sizes of a product's comments, zero if none was read.
-func (s *sizes) of(product string) planner.Sizes {
-	s.mu.Lock()
-	known, _ := s.products.Get(product)
-	s.mu.Unlock()
+func (s sizes) of(product string) planner.Sizes {
+	known, _ := s.Get(product)
 	out := planner.Sizes{Any: known[0].size()}
 	for i := range out.ByRating {
 		out.ByRating[i] = known[1+i].size()
@@ -69,14 +62,13 @@ func (m *sizeSum) add(more sizeSum) {
 	m.squares += more.squares
 }
 
-// learn updates the estimates for a product from entries that were read.
-func (s *sizes) learn(product string, read sizeSums) {
+// learn updates the estimates for a product from entries that were read. Of two that learn at the
+// same time, one may be lost.
+func (s sizes) learn(product string, read sizeSums) {
 	if read[0].count == 0 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	believed, known := s.products.Get(product)
+	believed, known := s.Get(product)
 	for i := range believed {
 		if !known {
 			believed[i] = read[0].mean() // until entries of a rating are read, its estimate is that of all
@@ -88,7 +80,7 @@ func (s *sizes) learn(product string, read sizeSums) {
 			believed[i].squares += share * (one.squares - believed[i].squares)
 		}
 	}
-	s.products.Add(product, believed)
+	s.Add(product, believed)
 }
 
 // mean returns the sums of one typical entry.
@@ -150,8 +142,7 @@ func (p *lookupPrices) learnPlaces(cost pageindex.Cost, places int) {
 
 // recent remembers what recently read pages held. It is safe for use by many goroutines.
 type recent struct {
-	mu   sync.Mutex
-	read *simplelru.LRU[queryKey, recentPage]
+	*lru.Cache[queryKey, recentPage]
 }
 
 // recentPage describes one page in about a kilobyte, its key included.
@@ -172,7 +163,7 @@ const (
 	assumedElapsed = time.Minute
 )
 
-func newRecent() *recent { return &recent{read: newLRU[queryKey, recentPage](remembered, nil)} }
+func newRecent() recent { return recent{newLRU[queryKey, recentPage](remembered, nil)} }
 
 // remembers reports whether it helps to know the contents of a page. It does not for a list in one
 // partition, which is read exactly as far as needed. Nor does it for a page by number, which is
@@ -180,13 +171,11 @@ func newRecent() *recent { return &recent{read: newLRU[queryKey, recentPage](rem
 func (k queryKey) remembers() bool { return k.values > 1 && k.number <= 1 }
 
 // of returns what the page of a query held when it was last read, nil if that is unknown.
-func (p *recent) of(key queryKey) *planner.LastPage {
+func (p recent) of(key queryKey) *planner.LastPage {
 	if !key.remembers() {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	recent, known := p.read.Get(key.page())
+	recent, known := p.Get(key.page())
 	if !known {
 		return nil
 	}
@@ -205,12 +194,10 @@ func (r recentPage) arrived() float64 {
 
 // learn remembers the page of a query: what it held, and its comments, at least one. fromNewest
 // says that the page begins with the newest comment of the list.
-func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []layout.Compressed) {
+func (p recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []layout.Compressed) {
 	key = key.page()
 	recent := recentPage{held: held, first: taken[0].ID.Position(), at: time.Now()}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	before, known := p.read.Get(key)
+	before, known := p.Get(key)
 	if fromNewest {
 		recent.came, recent.elapsed = assumedCame, assumedElapsed
 		if known {
@@ -219,7 +206,7 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 			recent.elapsed = max(1, before.elapsed/2+recent.at.Sub(before.at))
 		}
 	}
-	p.read.Add(key, recent)
+	p.Add(key, recent)
 }
 
 // failedAge is how long no attempt is made after a failed one: statistics that steer may be wrong
@@ -229,8 +216,7 @@ const failedAge = time.Minute
 // attempts remembers which attempts were recently given up. So a list with wrong counts pays for
 // one failed attempt instead of one a page. It is safe for use by many goroutines.
 type attempts struct {
-	mu     sync.Mutex
-	failed *simplelru.LRU[attemptKey, time.Time]
+	*lru.Cache[attemptKey, time.Time]
 }
 
 // attemptKey identifies an attempt. A probe has a key of its own: its bound is lower than that of a
@@ -241,26 +227,13 @@ type attemptKey struct {
 	purpose    comment.ReadPurpose
 }
 
-func newAttempts() *attempts {
-	return &attempts{failed: newLRU[attemptKey, time.Time](remembered, nil)}
-}
-
 // attempt returns the key of an attempt to read a page of a query, or to probe beside it.
 func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
 	return attemptKey{product: k.product, conditions: k.conditions, purpose: purpose}
 }
 
-// fail notes that an attempt was given up.
-func (a *attempts) fail(key attemptKey) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.failed.Add(key, time.Now())
-}
-
 // failedLately reports whether such an attempt was given up within failedAge.
-func (a *attempts) failedLately(key attemptKey) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at, known := a.failed.Get(key)
+func (a attempts) failedLately(key attemptKey) bool {
+	at, known := a.Get(key)
 	return known && time.Since(at) < failedAge
 }

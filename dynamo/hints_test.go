@@ -112,8 +112,8 @@ func TestFailedAttempts(t *testing.T) {
 		{"another filter", keyOf(rated).attempt(comment.ReadPage), 0, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			a := newAttempts()
-			a.fail(keyOf(p).attempt(comment.ReadPage))
+			a := attempts{newLRU[attemptKey, time.Time](remembered, nil)}
+			a.Add(keyOf(p).attempt(comment.ReadPage), time.Now())
 			time.Sleep(row.age)
 			if got := a.failedLately(row.key); got != row.want {
 				t.Errorf("%s: %t", row.why, got)

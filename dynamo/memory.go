@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
@@ -71,7 +71,7 @@ type memory struct {
 	proof  proof         // that statistics which are not young may be reused
 
 	mu       sync.Mutex
-	products *simplelru.LRU[string, recollection]
+	products *lru.Cache[string, recollection]
 	writes   *changes // changes by this Store
 	changes  *changes // these, and those reported by the stream
 }

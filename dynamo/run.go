@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -205,7 +206,7 @@ func (r *run) continueRead(number, dry, missing int) bool {
 	case !read.plan.Narrows() || sparse && read.plan.Ranks == nil:
 		return true // there is no other way
 	case most == 0 || most < read.limit/smallPart:
-		r.store.attempts.fail(r.attempt)
+		r.store.attempts.Add(r.attempt, time.Now())
 		r.replace(read, missing, 0)
 		return false
 	default:

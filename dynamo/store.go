@@ -118,9 +118,9 @@ type Store struct {
 
 	// Hints for plans.
 	memory       *memory       // statistics of products; nil without a Watermark
-	sizes        *sizes        // sizes of the comments of products
-	recent       *recent       // what pages held when they were last read
-	attempts     *attempts     // attempts that were given up lately
+	sizes        sizes         // sizes of the comments of products
+	recent       recent        // what pages held when they were last read
+	attempts     attempts      // attempts that were given up lately
 	lookupPrices *lookupPrices // the cost of finding pages by number
 
 	// What keeps pages fresh.
@@ -140,7 +140,7 @@ type Store struct {
 func NewStore(client client, table string, options Options) *Store {
 	s := &Store{
 		client: call.For(client, call.ForComments), table: table, now: time.Now, options: options,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookupPrices: &lookupPrices{price: planner.RankPrice{Lookup: TypicalLookup(), Place: assumedPlace}}, changes: newChanges(), moves: newMoves(),
+		sizes: newSizes(), recent: newRecent(), attempts: attempts{newLRU[attemptKey, time.Time](remembered, nil)}, lookupPrices: &lookupPrices{price: planner.RankPrice{Lookup: TypicalLookup(), Place: assumedPlace}}, changes: newChanges(), moves: newMoves(),
 	}
 	if options.Improper != nil {
 		s.malformed = layout.NewReporter(options.Improper)
