@@ -146,11 +146,6 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	return append(slices.Clip(cells), cell)
 }
 
-// mayFit reports whether the filter may allow the comment after its last move.
-func (m movedComment) mayFit(filter comment.Filter) bool {
-	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
-}
-
 // moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
 type moves struct {
 	mu        sync.Mutex
@@ -215,20 +210,20 @@ func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all 
 	var out []comment.Position
 	for _, m := range all {
 		within := p.ByVotes || p.Within(comment.Place{Position: m.position}, last)
-		if within && m.mayFit(p.Filter) && !stayed(readAt(m.position), m) {
+		fits := len(m.now) > cellsKept || slices.ContainsFunc(m.now, p.Filter.AllowsCell)
+		if !within || !fits {
+			continue
+		}
+		// Moves within one part that was read change the entry in place, so the page cannot have missed it.
+		stayed := len(m.been) <= cellsKept && slices.ContainsFunc(readAt(m.position), func(part planner.Part) bool {
+			return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
+		})
+		if !stayed {
 			out = append(out, m.position)
 		}
 	}
 	slices.SortFunc(out, p.Direction)
 	return slices.DeleteFunc(out, func(position comment.Position) bool {
 		return slices.ContainsFunc(taken, func(c layout.Compressed) bool { return c.ID.Position() == position })
-	})
-}
-
-// stayed reports whether one part that was read held the comment before and after each of its
-// moves. Such moves change the entry in place, so the page cannot have missed it.
-func stayed(read []planner.Part, m movedComment) bool {
-	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
-		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
 	})
 }
