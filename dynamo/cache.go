@@ -58,10 +58,17 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 			}
 		}
 	}
-	defer func() {
-		f.land(ctx, key, shared)
-		if page, err = shared.page, shared.err; err != nil && ctx.Err() != nil {
-			err = ctx.Err() // the read's own error may say less
+	defer func() { // the flight has ended: the next caller begins a new one
+		page, err = shared.page, shared.err
+		shared.leadersOwn = comment.KindOf(err) == comment.TooMuchText
+		if err != nil && ctx.Err() != nil {
+			shared.leadersOwn, err = true, ctx.Err() // the read's own error may say less
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.under, key)
+		if shared.landed != nil {
+			close(shared.landed)
 		}
 	}()
 	defer task.Recover(&shared.err)
@@ -91,17 +98,6 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 		shared.landed = make(chan struct{})
 	}
 	return shared, leads
-}
-
-// land ends a flight; ctx is the leader's context. The next caller begins a new flight.
-func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
-	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.under, key)
-	if shared.landed != nil {
-		close(shared.landed)
-	}
 }
 
 // sharedPage is a page that callers share: texts that are stored compressed stay compressed.
