@@ -34,23 +34,32 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 	return e
 }
 
-// choose returns the covers for the page, the best first, and the limits of its first calls.
+// choose returns the covers for the page, the best first, and the limits of its first calls. The
+// best has the lowest price. Among equals it has the fewest reads, then the fewest other comments.
 func (e *estimator) choose() (candidates []Candidate, limits []int) {
 	candidates = e.covers
 	for i := range candidates {
 		candidates[i].Units, candidates[i].Price = e.estimate(candidates[i].Cover)
 	}
-	if e.mixes() {
+	languages, ratings := len(e.filter.Languages), len(e.filter.Ratings)
+	if languages > 0 && languages <= maxMixed && ratings > 0 && !ofHelpful(e.filter) {
 		candidates = append(candidates, e.mixture())
 	}
+	// For one language and two ratings with known counts, a few covers suffice. Any other takes as
+	// many reads as one of these, from partitions that hold more, and so comes last.
+	needless := func(c Candidate) bool {
+		return e.belief == nil && languages == 1 && ratings == 2 && !slices.Contains(enough, c.Name)
+	}
 	slices.SortStableFunc(candidates, func(a, b Candidate) int {
-		switch needless := e.needless(a.Name); {
-		case needless == e.needless(b.Name):
-			return e.compare(a, b)
-		case needless:
+		switch last := needless(a); {
+		case last != needless(b) && last:
 			return 1
+		case last != needless(b):
+			return -1
+		case a.Price != b.Price:
+			return cmp.Compare(a.Price, b.Price)
 		}
-		return -1
+		return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
 	})
 	best := candidates[0].Cover
 	limits = make([]int, len(best))
@@ -61,29 +70,7 @@ func (e *estimator) choose() (candidates []Candidate, limits []int) {
 	return candidates, limits
 }
 
-// needless reports whether the cover with a name is not worth comparing, and so comes last. For one
-// language and two ratings with known counts, the cells and the partition of the language suffice.
-// Any other cover takes as many reads as one of these, from partitions that hold more.
-func (e *estimator) needless(name string) bool {
-	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && !slices.Contains(enough, name)
-}
-
 var enough = []string{"cells", "languages", "media", "helpful"}
-
-// mixes reports whether a mixture is one of the candidates.
-func (e *estimator) mixes() bool {
-	n := len(e.filter.Languages)
-	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 && !ofHelpful(e.filter)
-}
-
-// compare orders candidates by price, then by number of reads. It is negative if a is better. Of
-// candidates that are equal in both, the callers put the one with fewer other comments first.
-func (e *estimator) compare(a, b Candidate) int {
-	if a.Price != b.Price {
-		return cmp.Compare(a.Price, b.Price)
-	}
-	return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
-}
 
 // afterwards returns the price of a second wave for want comments of a large product.
 func (e *estimator) afterwards(want int) float64 {
@@ -120,8 +107,16 @@ func (e *estimator) mixture() Candidate {
 		}
 		filter.Ratings = rest
 		others := newSplitting(filter)
-		for i := range e.filter.Languages {
-			cover = e.addCheaper(cover, &others, e.filter.Languages[i:i+1], rest)
+		for i := 0; i < len(e.filter.Languages) && len(rest) > 0; i++ {
+			language, before := e.filter.Languages[i:i+1], len(cover)
+			cover = others.addCells(append(cover, others.language(language[0])), language, rest)
+			whole, cells := cover[before:before+1], cover[before+1:]
+			_, price := e.estimate(whole)
+			if _, priceOfCells := e.estimate(cells); price < priceOfCells {
+				cover = cover[:before+1]
+			} else {
+				cover = append(cover[:before], cells...)
+			}
 		}
 		units, price := e.estimate(cover)
 		if len(cover) <= maxReads && price < best.Price {
@@ -129,22 +124,6 @@ func (e *estimator) mixture() Candidate {
 		}
 	}
 	return best
-}
-
-// addCheaper adds the cheaper of two covers of some ratings of a language to a cover: the cells, or
-// the partition of the language.
-func (e *estimator) addCheaper(cover Cover, list *splitting, language []comment.Language, ratings []int) Cover {
-	if len(ratings) == 0 {
-		return cover
-	}
-	before := len(cover)
-	cover = list.addCells(append(cover, list.language(language[0])), language, ratings)
-	whole, cells := cover[before:before+1], cover[before+1:]
-	_, price := e.estimate(whole)
-	if _, priceOfCells := e.estimate(cells); price < priceOfCells {
-		return cover[:before+1]
-	}
-	return append(cover[:before], cells...)
 }
 
 // This file decides when comments of a list are found by rank. A list that is restricted to traits

@@ -141,8 +141,11 @@ func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 			best = firstCall{limit: limit, units: units, price: price}
 		}
 	}
-	last := 0
-	for _, deviations := range e.margins() {
+	last, tried := 0, margins[:6]
+	if e.belief != nil {
+		tried = margins[:]
+	}
+	for _, deviations := range tried {
 		needed := s.scanFor(shortage.mean + deviations*shortage.deviation)
 		if needed == last {
 			continue
@@ -160,14 +163,8 @@ func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 	return best
 }
 
-// margins returns how many standard deviations the tried limits are above the mean.
-func (e *estimator) margins() []float64 {
-	if e.belief != nil {
-		return margins[:]
-	}
-	return margins[:6]
-}
-
+// margins are how many standard deviations the tried limits are above the mean. The last ones are
+// for unknown counts.
 var margins = [...]float64{0.5, 1, 1.5, 2, 2.5, 3, 4, 5}
 
 // mostSampled is how many half units the limits tried for a sample may fill.
