@@ -112,28 +112,40 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 }
 
 // wave makes one call for each dry read that goes on, and for each read that replaces one, in
-// parallel.
+// parallel. If the run is over, all dry reads are done.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
-	if r.stopped = r.once && r.waves > 0; r.stopped {
-		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
-	}
 	first, ended := len(r.reads), 0
-	for _, number := range dry {
-		if r.reads[number].queries > 0 && !r.continueRead(number, len(dry), missing-r.merger.Before(number)) {
-			ended++
+	if r.stopped = r.once && r.waves > 0; !r.stopped {
+		for _, number := range dry {
+			if r.reads[number].queries > 0 && !r.continueRead(number, len(dry), missing-r.merger.Before(number)) {
+				ended++
+			}
+		}
+		for number := first; number < len(r.reads) && !r.cut; number++ {
+			dry = append(dry, number)
+		}
+		if r.within > 0 && !r.cut {
+			most := r.plan.Known.Within(r.within-r.units(), len(dry))
+			for _, number := range dry {
+				r.reads[number].limit = min(r.reads[number].limit, most)
+			}
+			r.stopped = most < 1
 		}
 	}
-	if r.cut {
+	if r.stopped || r.cut {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
-	for number := first; number < len(r.reads); number++ {
-		dry = append(dry, number)
-	}
-	if r.stopped = !r.limitCost(dry); r.stopped {
-		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
-	}
-	if err := r.bound(dry); err != nil {
-		return nil, err
+	ofTraits := r.plan.Filter.OfTraits() // there may be no other plan: stay within the bound, together with parallel runs
+	if ofTraits {
+		var limits []*int
+		for _, number := range dry {
+			if read := &r.reads[number]; !read.replaced {
+				limits = append(limits, &read.limit)
+			}
+		}
+		if err := r.meter.Reserve(limits); err != nil {
+			return nil, err
+		}
 	}
 	ctx, span := r.observe(ctx, len(dry)-ended)
 	defer span.End()
@@ -144,40 +156,17 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 			batches[i].Done = true
 			return nil
 		}
-		output, err := r.query(ctx, read)
-		if err == nil {
-			batches[i], err = r.batch(output, read)
+		if ofTraits {
+			defer r.meter.Release(read.limit)
 		}
+		output, err := r.query(ctx, read)
+		if err != nil {
+			return err
+		}
+		batches[i].Done, batches[i].Bound = len(output.LastEvaluatedKey) == 0, boundOf(output.LastEvaluatedKey)
+		batches[i].Items, err = r.decode(output.Items, read)
 		return err
 	})
-}
-
-// limitCost lowers the limits of reads to what the run may still cost. It returns false if nothing
-// is left.
-func (r *run) limitCost(dry []int) bool {
-	if r.within == 0 {
-		return true
-	}
-	most := r.plan.Known.Within(r.within-r.units(), len(dry))
-	for _, number := range dry {
-		r.reads[number].limit = min(r.reads[number].limit, most)
-	}
-	return most > 0
-}
-
-// bound lowers the limits of reads so that the wave stays within the cost bound, for lists by
-// traits: there may be no other plan for these. It counts what parallel runs may still consume.
-func (r *run) bound(wave []int) error {
-	if !r.plan.Filter.OfTraits() {
-		return nil
-	}
-	var limits []*int
-	for _, number := range wave {
-		if read := &r.reads[number]; !read.replaced {
-			limits = append(limits, &read.limit)
-		}
-	}
-	return r.meter.Reserve(limits)
 }
 
 // observe counts a wave in the run and in the account of its operation, and begins its span.
@@ -267,12 +256,6 @@ func (r *run) units() float64 {
 	return units
 }
 
-// batch decodes what a call of one read returned.
-func (r *run) batch(output *dynamodb.QueryOutput, of *read) (merge.Batch[layout.Compressed], error) {
-	items, err := r.decode(output.Items, of)
-	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
-}
-
 // boundOf returns where a call stopped, nil at the end of the range. All that follows lies beyond
 // it, also if the residual filter dropped the last items.
 func boundOf(last layout.Item) *layout.Compressed {
@@ -286,9 +269,6 @@ func boundOf(last layout.Item) *layout.Compressed {
 
 // query makes the next Query of one read.
 func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, error) {
-	if r.plan.Filter.OfTraits() {
-		defer r.meter.Release(read.limit) // see bound
-	}
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
