@@ -73,7 +73,7 @@ func (c Comment) checkModeration() error {
 		refuse(m.Reason != nil && !slices.Contains(RejectionReasons(), *m.Reason), "the reason of a rejection must be one of %v", RejectionReasons()),
 		refuse(m.Reports < 0 || m.Reports > MaxVersion, "the number of reports is not 0 to %d", MaxVersion),
 		refuse(m.RejectedEdit < 0 || m.RejectedEdit > MaxVersion, "the version of the edit that was rejected is not 0 to %d", MaxVersion),
-		c.checkHeldEdit(m.HeldEdit),
+		c.checkHeldEdit(),
 		refuse(must && len(m.Held) == 0, "the comment waits for a moderator without a reason: give one or more of %v", HoldReasons()),
 		refuse(!must && !may && len(m.Held) > 0, "the comment has reasons to wait for a moderator, but neither the comment nor an edit waits"),
 		refuse(len(m.Held) > 0 && (!IsTime(m.Since) || m.Since.UnixMilli() < 0), "the time since when the comment waits is not within the years 1970 to 9999"),
@@ -82,14 +82,13 @@ func (c Comment) checkModeration() error {
 	)
 }
 
-// checkHeldEdit checks a held edit. A nil edit is valid.
-func (c Comment) checkHeldEdit(edit *HeldEdit) error {
+// checkHeldEdit checks the held edit, if there is one.
+func (c Comment) checkHeldEdit() error {
+	edit, after := c.HeldEdit(), c.WithHeldEdit()
 	if edit == nil {
 		return nil
 	}
-	after := c
-	after.Rating, after.Language, after.Title, after.Text, after.Media, after.Version = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Media, edit.Version
-	after.UpdatedAt, after.Reply, after.Status, after.Moderation = &edit.At, nil, Approved, nil
+	after.Reply, after.Status, after.Moderation = nil, Approved, nil
 	err := after.Check()
 	return cmp.Or(
 		refuse(c.Status != Approved, "only an approved comment has an edit that waits beside it"),
