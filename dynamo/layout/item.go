@@ -36,32 +36,18 @@ func Encode(c comment.Comment) Item {
 	} else {
 		out[attrProduct] = Text(ProductPKPrefix + c.ProductID)
 	}
-	out[AttrLanguage] = Text(string(c.Language))
-	out[AttrRating] = Number(int64(c.Rating))
-	out[AttrText] = storedText(c.Text)
+	encodeContent(out, c)
 	if c.Author.Imported {
 		out[AttrAuthorID] = Binary([]byte(c.Author.ID))
 	} else {
 		out[AttrWriter] = WriterOfComment(c.Author.ID)
 	}
 	out[attrAuthorName] = Text(c.Author.Name)
-	if c.Title != nil {
-		out[attrTitle] = Text(*c.Title)
-	}
-	if c.Version != 1 {
-		out[AttrVersion] = Number(int64(c.Version))
-	}
-	if c.UpdatedAt != nil {
-		out[attrUpdated] = Time(*c.UpdatedAt)
-	}
 	if c.Reply != nil || c.ReplyDeletion > 0 {
 		out[attrReply] = &types.AttributeValueMemberM{Value: encodeReply(c.Reply, c.ReplyDeletion)}
 	}
 	if traits := c.Traits().String(); traits != "" {
 		out[AttrTraits] = Text(traits)
-	}
-	if len(c.Media) > 0 {
-		out[attrPictures] = Text(mediaText(c.Media))
 	}
 	if c.ImportedVotes != (comment.VoteCounts{}) {
 		out[attrImported] = Text(votesText(c.ImportedVotes))
@@ -75,6 +61,25 @@ func Encode(c comment.Comment) Item {
 	}
 	encodeModeration(out, c)
 	return out
+}
+
+// encodeContent adds the attributes that an edit changes.
+func encodeContent(out Item, c comment.Comment) {
+	out[AttrLanguage] = Text(string(c.Language))
+	out[AttrRating] = Number(int64(c.Rating))
+	out[AttrText] = storedText(c.Text)
+	if c.Title != nil {
+		out[attrTitle] = Text(*c.Title)
+	}
+	if c.Version != 1 {
+		out[AttrVersion] = Number(int64(c.Version))
+	}
+	if c.UpdatedAt != nil {
+		out[attrUpdated] = Time(*c.UpdatedAt)
+	}
+	if len(c.Media) > 0 {
+		out[attrPictures] = Text(mediaText(c.Media))
+	}
 }
 
 // Decode decodes a comment from an item of the table. It returns an error for an item that Encode

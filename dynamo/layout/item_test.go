@@ -98,6 +98,9 @@ func TestUnanswerableItems(t *testing.T) {
 	number := func(n int64) types.AttributeValue { return Number(n) }
 	inMap := func(it Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: it} }
 	never := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	held := func(edit comment.HeldEdit) types.AttributeValue {
+		return Encode(comment.Comment{Moderation: &comment.Moderation{HeldEdit: &edit}})[attrHeldEdit]
+	}
 	for _, row := range []struct {
 		attr  string
 		value types.AttributeValue
@@ -127,9 +130,9 @@ func TestUnanswerableItems(t *testing.T) {
 		{attrReply, inMap(encodeReply(&comment.Reply{UpdatedAt: &never, Version: 1}, 0)), false},
 		{attrReply, inMap(encodeReply(&comment.Reply{Version: math.MaxInt32 + 1}, 0)), false},
 		{attrReply, inMap(encodeReply(&comment.Reply{Version: math.MaxInt32}, 0)), true},
-		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", At: never, Version: 2}), false},
-		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", Version: math.MaxInt32 + 1}), false},
-		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", Version: 2}), true},
+		{attrHeldEdit, held(comment.HeldEdit{Rating: 1, Language: "en", At: never, Version: 2}), false},
+		{attrHeldEdit, held(comment.HeldEdit{Rating: 1, Language: "en", Version: math.MaxInt32 + 1}), false},
+		{attrHeldEdit, held(comment.HeldEdit{Rating: 1, Language: "en", Version: 2}), true},
 		{AttrReports, number(math.MaxInt32 + 1), false},
 		{AttrReports, number(-1), false},
 		{AttrState, Text("R/WHATEVER"), false},

@@ -83,20 +83,6 @@ func (r *Reader) within(attr string, read func(in *Reader)) {
 	r.bytes += len(attr) + sizeOfValue(value)
 }
 
-func encodeHeldEdit(edit comment.HeldEdit) types.AttributeValue {
-	out := Item{
-		AttrRating: Number(int64(edit.Rating)), AttrLanguage: Text(string(edit.Language)), AttrText: storedText(edit.Text),
-		attrUpdated: Time(edit.At), AttrVersion: Number(int64(edit.Version)),
-	}
-	if edit.Title != nil {
-		out[attrTitle] = Text(*edit.Title)
-	}
-	if len(edit.Media) > 0 {
-		out[attrPictures] = Text(mediaText(edit.Media))
-	}
-	return &types.AttributeValueMemberM{Value: out}
-}
-
 func (r *Reader) heldEdit() (edit *comment.HeldEdit) {
 	r.within(attrHeldEdit, func(in *Reader) {
 		edit = &comment.HeldEdit{
@@ -134,7 +120,9 @@ func encodeModeration(out Item, c comment.Comment) {
 		return
 	}
 	if c.Moderation.HeldEdit != nil {
-		out[attrHeldEdit] = encodeHeldEdit(*c.Moderation.HeldEdit)
+		held := Item{}
+		encodeContent(held, c.WithHeldEdit())
+		out[attrHeldEdit] = &types.AttributeValueMemberM{Value: held}
 	}
 	if c.Moderation.RejectedEdit > 0 {
 		out[attrRejected] = Number(int64(c.Moderation.RejectedEdit))
