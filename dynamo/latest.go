@@ -27,15 +27,13 @@ func (m *memory) keepAnswer(product string, t lastAnswer) {
 
 // freshAnswer returns the statistics of the last answer, and whether another answer may show them.
 func (m *memory) freshAnswer(product string) (lastAnswer, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
 	return m.reusable(r.answer, product)
 }
 
 // reusable returns statistics of an earlier answer, and whether another answer may show them. They
 // must be proven unchanged; or they must be young, and include this Store's last write and the last
-// change that it knows of. The caller holds the lock.
+// change that it knows of.
 func (m *memory) reusable(t lastAnswer, product string) (lastAnswer, bool) {
 	changed := m.changes.last(product)
 	if t.Stats != nil && m.proof.unchanged(t.began, changed) {
@@ -92,8 +90,6 @@ func (m *memory) newest(product string, ratings []int, among int) (position comm
 // likely returns the ids of wanted comments that were not among the newest of their product the
 // last time, and so probably have to be fetched again.
 func (m *memory) likely(products []string, want comment.Latest) (ids []comment.ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, product := range products {
 		r, _ := m.products.Peek(product)
 		newest := r.newest

@@ -70,7 +70,7 @@ type memory struct {
 	slots  chan struct{} // one for each background fetch
 	proof  proof         // that statistics which are not young may be reused
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held from when a product is read until it is written
 	products *lru.Cache[string, recollection]
 	writes   *changes // changes by this Store
 	changes  *changes // these, and those reported by the stream
@@ -124,8 +124,6 @@ func (m *memory) peek(product string) planner.Knowledge {
 	if m == nil {
 		return planner.Knowledge{}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	r, _ := m.products.Peek(product)
 	return r.knowledge(m.now(), m.maxAge, m.writes.last(product))
 }
@@ -177,12 +175,9 @@ func (m *memory) learnFromAnswer(product string, stats comment.Stats) {
 
 // wrote notes that this Store has written to a product, or may have.
 func (m *memory) wrote(product string) {
-	if m == nil {
-		return
+	if m != nil {
+		m.writes.note(product, m.now())
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.writes.note(product, m.now())
 }
 
 // noteChange notes a change from the stream: the comment at a position is now in the cell, nil for
@@ -229,11 +224,17 @@ func (m *memory) refresh(product string) bool {
 func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
-	upTo, err := m.upTo(ctx)
-	if err != nil {
-		return err
+	var asOf time.Time
+	if m.maxAge > 0 {
+		upTo, known, err := m.mark.upTo(ctx)
+		if err != nil {
+			return err
+		}
+		if known && m.now().Sub(upTo) <= m.maxAge {
+			asOf = upTo
+		}
 	}
-	if upTo.IsZero() && m.steers(product) {
+	if r, _ := m.products.Peek(product); asOf.IsZero() && r.stats != nil && m.now().Sub(r.read) < steeringAge {
 		return nil
 	}
 	changes := m.changes.number(product)
@@ -241,42 +242,15 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	if err != nil {
 		return err
 	}
-	m.learn(product, read, upTo, changes)
-	return nil
-}
-
-// learn remembers statistics that were read consistently, after the watermark was upTo. changes is
-// the number of the product's changes by then.
-func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, changes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes.number(product) != changes {
-		upTo = time.Time{} // they may lack a change that the stream has reported meanwhile
+		asOf = time.Time{} // they may lack a change that the stream has reported meanwhile
 	}
 	r, _ := m.products.Get(product)
-	r.stats, r.newest, r.asOf, r.read = read.Stats, read.Newest, upTo, m.now()
+	r.stats, r.newest, r.asOf, r.read = read.Stats, read.Newest, asOf, m.now()
 	m.products.Add(product, r)
-}
-
-// upTo returns the watermark for statistics that are read from now on, zero if it is unknown or
-// older than maxAge.
-func (m *memory) upTo(ctx context.Context) (time.Time, error) {
-	if m.maxAge == 0 {
-		return time.Time{}, nil
-	}
-	upTo, known, err := m.mark.upTo(ctx)
-	if err != nil || !known || m.now().Sub(upTo) > m.maxAge {
-		return time.Time{}, err
-	}
-	return upTo, nil
-}
-
-// steers reports whether the remembered statistics of a product are good enough to choose plans by.
-func (m *memory) steers(product string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, _ := m.products.Get(product)
-	return r.stats != nil && m.now().Sub(r.read) < steeringAge
+	return nil
 }
 
 // watermark caches a Watermark for watermarkAge.
