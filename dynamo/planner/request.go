@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -100,26 +101,19 @@ type scan struct {
 // NewLastPage makes a LastPage of the comments taken for the page, at least one. full is whether
 // that is as many as were wanted.
 func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
-	p, last := &LastPage{full: full, cells: make([]cellCount, 0, 2)}, 0 // mostly of two ratings
+	p := &LastPage{full: full, cells: make([]cellCount, 0, 2)} // mostly of two ratings
 	for i := range taken {
-		last = p.add(taken[i].Cell())
-	}
-	p.last = p.cells[last].cell
-	return p
-}
-
-// add counts a comment, and returns the index of its cell. The cell has its own copy of the
-// language: it outlives the comment, whose strings share memory with the others of its page.
-func (p *LastPage) add(cell comment.Cell) int {
-	for i := range p.cells {
-		if p.cells[i].cell == cell {
-			p.cells[i].count++
-			return i
+		cell := taken[i].Cell()
+		at := slices.IndexFunc(p.cells, func(c cellCount) bool { return c.cell == cell })
+		if at < 0 {
+			// A copy of its own outlives the comment, whose strings share memory with the others of its page.
+			cell.Language = comment.Language(strings.Clone(string(cell.Language)))
+			at, p.cells = len(p.cells), append(p.cells, cellCount{cell: cell})
 		}
+		p.cells[at].count++
+		p.last = p.cells[at].cell
 	}
-	cell.Language = comment.Language(strings.Clone(string(cell.Language)))
-	p.cells = append(p.cells, cellCount{cell, 1})
-	return len(p.cells) - 1
+	return p
 }
 
 // NoteScan notes how many items of a part a read for the page scanned, and how many of them were
@@ -128,13 +122,12 @@ func (p *LastPage) NoteScan(part Part, scanned, returned int) {
 	if !part.Residual() {
 		return
 	}
-	for i := range p.scans {
-		if p.scans[i].part.equal(&part) {
-			p.scans[i].scanned, p.scans[i].returned = p.scans[i].scanned+scanned, p.scans[i].returned+returned
-			return
-		}
+	at := slices.IndexFunc(p.scans, func(s scan) bool { return s.part.equal(&part) })
+	if at < 0 {
+		at, p.scans = len(p.scans), append(p.scans, scan{part: part})
 	}
-	p.scans = append(p.scans, scan{part, scanned, returned})
+	p.scans[at].scanned += scanned
+	p.scans[at].returned += returned
 }
 
 // Shifted returns the page with newer comments in front of it; newer is their expected number.
