@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -131,6 +132,42 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	h.check(t, other, want, "quiet", 1)
 	h.checkAll(t, other, want, 2)
 	CheckCovers(t, other, "beside all")
+}
+
+// testReplaced looks up a list all the time, while builds replace the content by the same.
+func testReplaced(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	other := p.second(t, store)
+	all := h.many(products[0], 50)
+	want.apply(all)
+	Build(t, store, all, "first")
+	list := pageindex.List{Product: products[0], Filter: comment.Filter{CreatedAfter: &crowd}, Order: comment.NewestFirst}
+	w, built := want.read(list), make(chan struct{})
+	targets := []pageindex.Target{{Rank: 9, Exact: true}, {At: new(comment.FirstAt(crowd.Add(time.Second)))}}
+	var lookups sync.WaitGroup
+	for range 4 {
+		lookups.Go(func() {
+			for ended := false; !ended; {
+				select {
+				case <-built:
+					ended = true
+				default:
+				}
+				found, err := other.Find(t.Context(), list, targets)
+				switch {
+				case err == nil:
+					w.compareFound(t, list, targets, found)
+				case comment.KindOf(err) != comment.Unavailable:
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range p.times(60) {
+		Build(t, store, all, "again")
+	}
+	close(built)
+	lookups.Wait()
 }
 
 // testRenew replaces the text that a store covers, which changes nothing else and ends no build.

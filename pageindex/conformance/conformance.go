@@ -28,6 +28,7 @@ var tests = []test{
 	{name: "OneState", run: testOneState},
 	{name: "Build", run: testBuild, builds: true},
 	{name: "BuildBesideAll", run: testBuildBesideAll, builds: true},
+	{name: "Replaced", run: testReplaced, builds: true},
 	{name: "Renew", run: testRenew, builds: true},
 	{name: "LaterBuild", run: testLaterBuild, builds: true},
 	{name: "UnfinishedBuild", run: testUnfinishedBuild, builds: true},

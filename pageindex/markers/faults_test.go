@@ -236,3 +236,43 @@ func TestChangesBetweenReads(t *testing.T) {
 		}
 	}
 }
+
+// A lookup whose generation ends under way answers from the next one, however much of the old one a
+// sweep deletes before it is killed.
+func TestGenerationEndsBetweenReads(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	var entries []pageindex.Entry
+	for n := range 60 {
+		entries = append(entries, entry(n, 4+n%2, "1"))
+	}
+	other := small(Open(client, table))
+	conformance.Build(t, other, entries, "first")
+	targets := []pageindex.Target{{At: &entries[31].Position}}
+	want := must.Get(modelOf(t, entries).Find(t.Context(), lists[0], targets))(t)
+	for at := 2; at < 9; at++ {
+		for _, swept := range []int{6, 7, 9, 20} {
+			b := must.Get(other.Build(t.Context()))(t)
+			must.Do(t, b.Add(t.Context(), entries))
+			reading, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+				if n == at {
+					g := must.Get(other.finish(t.Context(), b.(*building).generation, "next"))(t)
+					ctx, kill := context.WithCancel(t.Context())
+					defer kill()
+					killed, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+						if n > swept {
+							kill()
+						}
+						return faulttest.None
+					})
+					_ = Open(killed, table).sweep(ctx, g)
+				}
+				return faulttest.None
+			})
+			found, err := small(Open(reading, table)).Find(t.Context(), lists[0], targets)
+			if diff := cmp.Diff(want.Boundaries, found.Boundaries); err != nil || diff != "" || found.Counts != want.Counts {
+				t.Errorf("ended before call %d, swept for %d calls: %v, %v: %s", at, swept, err, found.Counts, diff)
+			}
+		}
+	}
+}

@@ -45,6 +45,14 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	if err != nil {
 		return none, l.waves, err
 	}
+	if h.version == "" { // the product has no comments, or a build has just ended its generation
+		l.waves++
+		now, err := s.generations(ctx)
+		if err == nil && now.current != g.current {
+			err = pageindex.ErrMoved
+		}
+		return none, l.waves, err
+	}
 	for _, name := range h.names() {
 		cell, err := layout.ParseCell(name)
 		if err != nil {

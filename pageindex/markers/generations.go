@@ -148,9 +148,16 @@ func (s *Store) Covers(ctx context.Context) (string, error) {
 }
 
 // deleteProduct deletes everything of a product in a generation, its header last: until then, the
-// header lists the cells.
+// header lists the cells. Before that it gives the header another version, which a lookup under way
+// notices.
 func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
-	h, err := s.header(ctx, p)
+	var h header
+	err := call.Retry(ctx, func() (progress bool, err error) {
+		if h, err = s.header(ctx, p); err == nil && h.version != "" {
+			err = call.Transact(ctx, s.client, headerWrites(p, h, h))
+		}
+		return false, err
+	})
 	if err != nil {
 		return err
 	}

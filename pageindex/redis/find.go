@@ -60,6 +60,14 @@ func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageind
 	if err != nil {
 		return none, err
 	}
+	if len(state) == 0 { // the product has no comments, or a build has just ended its generation
+		l.calls++
+		now, err := l.store.generations(ctx)
+		if err == nil && now.current != g.current {
+			err = pageindex.ErrMoved
+		}
+		return none, err
+	}
 	l.version = state[fieldVersion]
 	for _, field := range slices.Sorted(maps.Keys(state)) {
 		cell, ok := parseCell(field)

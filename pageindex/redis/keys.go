@@ -63,6 +63,12 @@ func generationOf(key string) string {
 	return generation
 }
 
+// stateOf returns the state key of the product and the generation of a key.
+func stateOf(key string) string {
+	end := strings.Index(key, "}:") + len("}:")
+	return key[:end] + generationOf(key) + ":" + stateName
+}
+
 // cellText encodes a cell as its rating, a capital letter for its traits if it has any, and its
 // language, such as "5de" or "5Cde"; empty for nil.
 func cellText(cell *comment.Cell) string {

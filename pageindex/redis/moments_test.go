@@ -7,9 +7,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
@@ -61,6 +64,25 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
 			t.Errorf("%s: got %+v, %v", test.name, found, err)
 		}
+	}
+}
+
+// A lookup whose generation ends under way, and is partly deleted, answers from the next one.
+func TestGenerationEndsBetweenWaves(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := openStore(t, server.URL()), openStore(t, server.URL())
+	must.Do(t, s.Apply(t.Context(), entries(200)))
+	old := must.Get(s.generations(t.Context()))(t)
+	b := must.Get(other.Build(t.Context()))(t).(*building)
+	must.Do(t, b.Add(t.Context(), entries(200)))
+	s.client.AddHook(&meddler{times: 1, change: func() {
+		must.Do(t, finish.Run(t.Context(), other.client, []string{s.keys.meta()}, b.generation, "next", b.servers).Err())
+		cell := s.keys.of(product, old.current) + cellText(entry(0, 0).Cell)
+		must.Do(t, other.unlink(t.Context(), other.client, []string{cell}))
+	}})
+	dated := pageindex.List{Product: product, Filter: comment.Filter{CreatedBefore: new(commenttest.Epoch.Add(time.Hour))}, Order: comment.NewestFirst}
+	if found := must.Get(s.Find(t.Context(), dated, nil))(t); found.Counts.Total() != 200 {
+		t.Errorf("%d comments are found, want 200", found.Counts.Total())
 	}
 }
 
@@ -159,7 +181,8 @@ func (c *lossyConn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// A script whose answer is lost is sent again, which changes nothing more.
+// A script whose answer is lost is sent again, which changes nothing more. A build whose end is told
+// to nobody has ended all the same.
 func TestAnswerIsLost(t *testing.T) {
 	server := redistest.Start(t)
 	s := openStore(t, server.URL())
@@ -173,6 +196,12 @@ func TestAnswerIsLost(t *testing.T) {
 		t.Error("no answer was lost")
 	}
 	checkHolds(t, s, versions(100, 1))
+
+	b := must.Get(s.Build(t.Context()))(t)
+	must.Do(t, finish.Load(t.Context(), s.client).Err())
+	lose.Store(true)
+	must.Do(t, b.Finish(t.Context(), "all"))
+	conformance.CheckCovers(t, s, "all")
 }
 
 // A build deletes the store's earlier content, including the rest of an unfinished build, without

@@ -165,10 +165,11 @@ func (s *Store) ensureCurrent(ctx context.Context) (generations, error) {
 	return s.generations(ctx)
 }
 
-// finish makes a generation the current one if it is still being built.
+// finish makes a generation the current one if it is still being built. An earlier attempt may have
+// done so, whose answer was lost.
 var finish = goredis.NewScript(`
 if redis.call('HGET', KEYS[1], '` + metaBuilding + `') ~= ARGV[1] then
-  return 0
+  return redis.call('HGET', KEYS[1], '` + metaCurrent + `') == ARGV[1] and 1 or 0
 end
 redis.call('HSET', KEYS[1], '` + metaCurrent + `', ARGV[1], '` + metaCovers + `', ARGV[2], '` + metaServers + `', ARGV[3])
 redis.call('HDEL', KEYS[1], '` + metaBuilding + `')

@@ -130,6 +130,7 @@ func (s *Store) unlink(ctx context.Context, client goredis.Cmdable, keys []strin
 	_, err = client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 		for _, key := range keys {
 			if !slices.Contains(g.all(), generationOf(key)) {
+				pipe.Unlink(ctx, stateOf(key)) // first, which a lookup under way notices
 				pipe.Unlink(ctx, key)
 			}
 		}
