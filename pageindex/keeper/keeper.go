@@ -43,9 +43,9 @@ import (
 // safe for concurrent use.
 type Keeper struct {
 	Options
+	watch
 
 	registry *cached[Registry]
-	seen     *cached[storeStatus]
 	fed      *cached[string] // the identity of the store
 	unmoved  atomic.Bool     // entries were fed since the last advance
 	wake     chan struct{}   // holds one signal to check the store
@@ -58,7 +58,7 @@ func New(options Options) *Keeper {
 	}
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
-	k.seen = newCached(k.Pace.Look, k.readStatus)
+	k.watch = watch{seen: newCached(k.Pace.Look, k.readStatus), lag: k.Pace.Lag}
 	k.fed = newCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
 	return k
 }

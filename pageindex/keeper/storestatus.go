@@ -25,14 +25,19 @@ type storeStatus struct {
 	away   error
 }
 
+// countStatus returns the status of counting alone.
+func countStatus(ctx context.Context, counted CountProgress) (now storeStatus, err error) {
+	state, leases, err := counted.Current(ctx)
+	now.state = state
+	now.upTo, now.known = stream.ProcessedUpTo(leases)
+	return now, err
+}
+
 func (o Options) readStatus(ctx context.Context) (storeStatus, error) {
-	var now storeStatus
-	state, leases, err := o.Progress.Current(ctx)
+	now, err := countStatus(ctx, o.Progress)
 	if err != nil {
 		return now, err
 	}
-	now.state = state
-	now.upTo, now.known = stream.ProcessedUpTo(leases)
 	var registry Registry
 	registry, now.covers, now.away, err = o.glance(ctx)
 	now.store = registry.Stores[o.Name]
