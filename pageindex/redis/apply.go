@@ -64,16 +64,25 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 	return nil
 }
 
-func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
-	of := s.keys.of(product, generation)
-	third, listed := s.keys.products(), listedAs(product, generation)
+// scripted returns the keys that a script about a product in a generation names: its state, its
+// entries, and the set of products or, in a cluster, a key that never exists. It also returns the
+// prefix of the product's keys.
+func (s *Store) scripted(product, generation string) (keys []string, of string) {
+	of = s.keys.of(product, generation)
+	products := s.keys.products()
 	if s.inCluster() {
-		third, listed = of+neverName, ""
+		products = of + neverName
 	}
-	c := call{
-		keys:      []string{of + stateName, of + entriesName, third},
-		arguments: []any{of, int(pageindex.Remember.Seconds()), listed},
+	return []string{of + stateName, of + entriesName, products}, of
+}
+
+func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
+	keys, of := s.scripted(product, generation)
+	listed := listedAs(product, generation)
+	if s.inCluster() {
+		listed = ""
 	}
+	c := call{keys: keys, arguments: []any{of, int(pageindex.Remember.Seconds()), listed}}
 	for _, e := range entries {
 		c.arguments = append(c.arguments, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
 	}

@@ -41,7 +41,8 @@ func (k keys) meta() string { return prefix + k.table }
 
 func (k keys) products() string { return prefix + k.table + ":products" }
 
-// listedAs is the member of the set of products for a product in a generation.
+// listedAs is the member of the set of products for a product in a generation. In a cluster there is
+// no such set.
 func listedAs(product, generation string) string { return generation + " " + product }
 
 // of returns the prefix of a product's keys.
@@ -49,24 +50,17 @@ func (k keys) of(product, generation string) string {
 	return prefix + k.table + ":{" + url.QueryEscape(product) + "}:" + generation + ":"
 }
 
-// productOf returns the product of a state key of a generation; ok is false for any other key.
-func (k keys) productOf(key, generation string) (product string, ok bool) {
-	escaped, found := strings.CutSuffix(key, "}:"+generation+":"+stateName)
-	product, err := url.QueryUnescape(strings.TrimPrefix(escaped, prefix+k.table+":{"))
-	return product, found && err == nil
-}
-
-// generationOf returns the generation of a product's key.
-func generationOf(key string) string {
-	_, rest, _ := strings.Cut(key, "}:")
-	generation, _, _ := strings.Cut(rest, ":")
-	return generation
-}
-
-// stateOf returns the state key of the product and the generation of a key.
-func stateOf(key string) string {
-	end := strings.Index(key, "}:") + len("}:")
-	return key[:end] + generationOf(key) + ":" + stateName
+// listed returns what listedAs returns of the product and the generation of each state key. It leaves
+// out other keys.
+func (k keys) listed(keys []string) (out []string) {
+	for _, key := range keys {
+		escaped, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix+k.table+":{"), "}:")
+		generation, end, _ := strings.Cut(rest, ":")
+		if product, err := url.QueryUnescape(escaped); err == nil && end == stateName {
+			out = append(out, listedAs(product, generation))
+		}
+	}
+	return out
 }
 
 // cellText encodes a cell as its rating, a capital letter for its traits if it has any, and its

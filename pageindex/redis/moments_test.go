@@ -7,12 +7,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
@@ -64,25 +61,6 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
 			t.Errorf("%s: got %+v, %v", test.name, found, err)
 		}
-	}
-}
-
-// A lookup whose generation ends under way, and is partly deleted, answers from the next one.
-func TestGenerationEndsBetweenWaves(t *testing.T) {
-	server := redistest.Start(t)
-	s, other := openStore(t, server.URL()), openStore(t, server.URL())
-	must.Do(t, s.Apply(t.Context(), entries(200)))
-	old := must.Get(s.generations(t.Context()))(t)
-	b := must.Get(other.Build(t.Context()))(t).(*building)
-	must.Do(t, b.Add(t.Context(), entries(200)))
-	s.client.AddHook(&meddler{times: 1, change: func() {
-		must.Do(t, finish.Run(t.Context(), other.client, []string{s.keys.meta()}, b.generation, "next", b.servers).Err())
-		cell := s.keys.of(product, old.current) + cellText(entry(0, 0).Cell)
-		must.Do(t, other.unlink(t.Context(), other.client, []string{cell}))
-	}})
-	dated := pageindex.List{Product: product, Filter: comment.Filter{CreatedBefore: new(commenttest.Epoch.Add(time.Hour))}, Order: comment.NewestFirst}
-	if found := must.Get(s.Find(t.Context(), dated, nil))(t); found.Counts.Total() != 200 {
-		t.Errorf("%d comments are found, want 200", found.Counts.Total())
 	}
 }
 
@@ -222,7 +200,7 @@ func TestSweepLooksAtOwnKeysOnly(t *testing.T) {
 	g := must.Get(s.generations(t.Context()))(t)
 	keys := must.Get(s.client.Keys(t.Context(), "*").Result())(t)
 	for _, key := range keys {
-		if strings.Contains(key, "{") && !strings.Contains(key, ":"+goneName) && generationOf(key) != g.current {
+		if strings.Contains(key, "{") && !strings.Contains(key, ":"+goneName) && !strings.Contains(key, ":"+g.current+":") {
 			t.Errorf("%q is left", key)
 		}
 	}
