@@ -71,6 +71,10 @@ func testHistory(t *testing.T, h *history, p Place) {
 	unnumbered := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell()}
 	looked := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell(), Follows: "~"}
 	apply(t, store, want, []pageindex.Entry{unnumbered, looked})
+	same := looked // which is not later
+	same.Cell = nil
+	apply(t, store, want, []pageindex.Entry{same})
+	h.check(t, store, want, products[0], 3)
 	for range p.times(15) {
 		apply(t, store, want, h.next(1+h.r.IntN(60)))
 		h.checkAll(t, store, want, 1)

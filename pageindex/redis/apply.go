@@ -22,9 +22,6 @@ const atOnce = 500
 
 // Apply implements pageindex.Store. It also writes to a generation that begins while it works.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
 	var written []string
 	for {
 		g, err := s.ensureCurrent(ctx)

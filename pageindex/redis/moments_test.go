@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -56,6 +57,9 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 		must.Do(t, s.Apply(t.Context(), entries(200)))
 		targets := []pageindex.Target{{Rank: 120, Exact: true}}
 		still := must.Get(s.Find(t.Context(), all, targets))(t)
+		if want := (pageindex.Cost{Calls: 3, Waves: 3}); still.Cost != want {
+			t.Errorf("%s: before, it costs %+v, want %+v", test.name, still.Cost, want)
+		}
 		m.times, m.change = 1, test.change
 		found, err := s.Find(t.Context(), all, targets)
 		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
@@ -64,11 +68,15 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 	}
 }
 
-// The version of a product rises even if the clock of its server was set back.
+// The version of a product is the time in microseconds: it never comes back, though all of the
+// product may go. It rises even if the clock of its server was set back.
 func TestVersionOfAClockSetBack(t *testing.T) {
 	s := builtStore(t, redistest.Start(t).URL())
 	g := must.Get(s.generations(t.Context()))(t)
 	state := s.keys.of(product, g.current) + stateName
+	if at := must.Get(s.client.HGet(t.Context(), state, fieldVersion).Int64())(t); time.Since(time.UnixMicro(at)).Abs() > time.Hour {
+		t.Errorf("the version is %d", at)
+	}
 	const ahead = "8000000000000000"
 	must.Do(t, s.client.HSet(t.Context(), state, fieldVersion, ahead).Err())
 	must.Do(t, s.Apply(t.Context(), removals(1)))
