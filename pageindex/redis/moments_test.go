@@ -119,24 +119,11 @@ func TestBuildsLeaveNothing(t *testing.T) {
 	}
 }
 
-// preceded makes a change before the first command that writes a field of a hash.
-type preceded struct{ meddler }
-
-func (p *preceded) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
-	return func(ctx context.Context, command goredis.Cmder) error {
-		if strings.HasPrefix(command.Name(), "hset") && p.times > 0 {
-			p.times--
-			p.change()
-		}
-		return next(ctx, command)
-	}
-}
-
 // Two processes that find an empty store, as after a failover, write into the same content.
 func TestTwoBeginAnEmptyStore(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := openStore(t, server.URL()), openStore(t, server.URL())
-	s.client.AddHook(&preceded{meddler{times: 1, change: func() { must.Do(t, other.Apply(t.Context(), entries(5))) }}})
+	s.client.AddHook(&meddler{before: "hset", times: 1, change: func() { must.Do(t, other.Apply(t.Context(), entries(5))) }})
 	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(7, 7)}))
 	checkTotal(t, s, 6)
 }
