@@ -212,6 +212,19 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
+// A folder that could not be used when it was opened can be opened once it is mended.
+func TestOpenedAgain(t *testing.T) {
+	folder := t.TempDir()
+	must.Do(t, mustOpen(t, folder, quiet).Close())
+	chunks := filepath.Join(folder, chunkFolder)
+	must.Do(t, errors.Join(os.RemoveAll(chunks), os.WriteFile(chunks, nil, 0o600)))
+	if _, err := openIn(t.Context(), folder, quiet); comment.KindOf(err) != comment.Unavailable || errors.Is(err, pageindex.ErrInUse) {
+		t.Errorf("%v, want it to be unavailable", err)
+	}
+	must.Do(t, os.Remove(chunks))
+	mustOpen(t, folder, quiet)
+}
+
 // A folder with files of another program is left alone.
 func TestOtherFiles(t *testing.T) {
 	folder := t.TempDir()

@@ -54,6 +54,9 @@ func openIn(ctx context.Context, path string, set settings) (*Store, error) {
 	c := newCore(f, set)
 	c.name, c.advice, c.scratch = "files:"+f.root, "see that the folder can be written to and its disk has room", f.path(scratchFolder)
 	if err != nil {
+		if f.lock != nil {
+			_ = f.lock.Unlock() // the next attempt takes it again
+		}
 		return nil, c.unavailable(err)
 	}
 	return open(ctx, c)
