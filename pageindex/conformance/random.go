@@ -174,14 +174,15 @@ func someOf[T any](r *rand.Rand, values []T) []T {
 	return values[:1+r.IntN(min(3, len(values)))]
 }
 
-// date returns an end of a range, or none: at the crowd, near it, or anywhere.
+// date returns an end of a range, or none: at the crowd, near it, anywhere, or before all positions.
 func (h *history) date() *time.Time {
-	var at time.Time
-	switch h.r.IntN(4) {
-	case 0:
+	var at time.Time // which is before all positions
+	switch h.r.IntN(8) {
+	case 0, 1:
 		at = crowd.Add(time.Duration(h.r.IntN(4)-1) * time.Millisecond)
-	case 1:
+	case 2, 3:
 		at = commenttest.Epoch.Add(time.Duration(h.r.IntN(140_000)-10_000) * time.Millisecond)
+	case 4:
 	default:
 		return nil
 	}

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -305,6 +306,83 @@ func (m *meddler) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.
 	return func(ctx context.Context, commands []goredis.Cmder) error {
 		m.meet(m.before == "" && commands[0].Name() != "hello")
 		return next(ctx, commands)
+	}
+}
+
+// failing fails one call.
+type failing struct {
+	meddler
+	calls, fails int
+}
+
+func (f *failing) call() error {
+	if f.calls++; f.calls == f.fails {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+func (f *failing) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, command goredis.Cmder) error {
+		if err := f.call(); err != nil {
+			command.SetErr(err)
+			return err
+		}
+		return next(ctx, command)
+	}
+}
+
+func (f *failing) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []goredis.Cmder) error {
+		if err := f.call(); err != nil {
+			return err
+		}
+		return next(ctx, commands)
+	}
+}
+
+// Whichever call fails, so does what made it.
+func TestEachCallFails(t *testing.T) {
+	s, f := openStore(t, redistest.Start(t).URL()), &failing{}
+	s.client.AddHook(f)
+	var b pageindex.Build
+	find := func(list pageindex.List, targets ...pageindex.Target) error {
+		_, err := s.Find(t.Context(), list, targets)
+		return err
+	}
+	dated := all
+	dated.Filter.CreatedBefore = new(commenttest.Epoch.Add(time.Hour))
+	for name, do := range map[string]func() error{
+		"apply":    func() error { return s.Apply(t.Context(), entries(10)) },
+		"find":     func() error { return find(all, pageindex.Target{Rank: 50, Exact: true}) },
+		"dated":    func() error { return find(dated) },
+		"none":     func() error { return find(pageindex.List{Product: "none", Order: comment.OldestFirst}) },
+		"covers":   func() error { _, err := s.Covers(t.Context()); return err },
+		"renew":    func() error { return s.Renew(t.Context(), "all", "all") },
+		"products": func() error { return s.Products(t.Context(), func(string) {}) },
+		"build":    func() error { _, err := s.Build(t.Context()); return err },
+		"add":      func() error { return b.Add(t.Context(), entries(10)) },
+	} {
+		f.fails = 0
+		conformance.Build(t, s, entries(100), "all")
+		b = must.Get(s.Build(t.Context()))(t)
+		for f.fails = 1; ; f.fails++ {
+			f.calls = 0
+			err := do()
+			if f.calls < f.fails {
+				if err != nil {
+					t.Errorf("%s: no call fails, and the error is %v", name, err)
+				}
+				break
+			}
+			if comment.KindOf(err) != comment.Unavailable {
+				t.Errorf("%s: call %d fails, and the error is %v", name, f.fails, err)
+			}
+		}
+	}
+	f.calls, f.fails = 0, 1
+	if err := b.Finish(t.Context(), "again"); comment.KindOf(err) != comment.Unavailable {
+		t.Errorf("the last call fails, and the error is %v", err)
 	}
 }
 

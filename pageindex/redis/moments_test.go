@@ -11,6 +11,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
@@ -68,6 +69,14 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 	}
 }
 
+// A lookup whose generation ends before it is read answers from the next one.
+func TestGenerationEndsBetweenReads(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := builtStore(t, server.URL()), openStore(t, server.URL())
+	s.client.AddHook(&meddler{before: "hgetall", times: 1, change: func() { conformance.Build(t, other, entries(70), "next") }})
+	checkTotal(t, s, 70)
+}
+
 // The version of a product is the time in microseconds: it never comes back, though all of the
 // product may go. It rises even if the clock of its server was set back.
 func TestVersionOfAClockSetBack(t *testing.T) {
@@ -85,7 +94,8 @@ func TestVersionOfAClockSetBack(t *testing.T) {
 	}
 }
 
-// A sorted set that lacks a comment makes a lookup fail rather than answer wrongly.
+// A sorted set that lacks a comment makes a lookup fail rather than answer wrongly, and so does a
+// count that is no number.
 func TestSetIsDamaged(t *testing.T) {
 	server := redistest.Start(t)
 	s := builtStore(t, server.URL())
@@ -93,6 +103,10 @@ func TestSetIsDamaged(t *testing.T) {
 	e := entry(0, 0)
 	must.Do(t, s.client.Del(t.Context(), s.keys.of(product, g.current)+cellText(e.Cell)).Err())
 	if _, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 50, Exact: true}}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+	must.Do(t, s.client.HSet(t.Context(), s.keys.of(product, g.current)+stateName, cellText(e.Cell), "x").Err())
+	if _, err := s.Find(t.Context(), all, nil); comment.KindOf(err) != comment.Unavailable {
 		t.Errorf("%v", err)
 	}
 }
