@@ -83,8 +83,8 @@ func (p *Neighbours) from(ctx context.Context, index Index, list List, from *com
 	for i, b := range found.Boundaries {
 		switch {
 		case b.Rank < targets[i].Rank:
-			p.Ended = true
-			return i > 0 || rank == 0, nil
+			p.Ended = i > 0 || rank == 0
+			return p.Ended, nil
 		case from != nil && list.Order.Compare(*comment.At(*b.After), *comment.At(*from)) < 0:
 		case targets[i].Rank == rank:
 			return false, nil

@@ -83,6 +83,26 @@ func TestNext(t *testing.T) {
 	})
 }
 
+// A list that shrank before its next comments were found has not ended with them.
+func TestNextOfAShrunkList(t *testing.T) {
+	model, calls := conformance.NewModel(), 0
+	set := func(from, to int, cell *comment.Cell, follows stream.Position) {
+		for number := from; number < to; number++ {
+			must.Do(t, model.Apply(t.Context(), []pageindex.Entry{{Product: "42", Position: position(number), Cell: cell, Follows: follows}}))
+		}
+	}
+	set(0, 8, &comment.Cell{Language: "en", Rating: 1}, "1")
+	shrinking := busy{model, func() {
+		if calls++; calls == 2 {
+			set(0, 5, nil, "2")
+		}
+	}}
+	next, err := pageindex.Next(t.Context(), shrinking, pageindex.List{Product: "42", Order: comment.OldestFirst}, new(position(5)), 2)
+	if want := []comment.Position{position(5), position(6)}; err != nil || !slices.Equal(next.Positions, want) || next.Ended {
+		t.Errorf("got %+v, %v, want %v and more", next, err, want)
+	}
+}
+
 func TestAfterNeighbours(t *testing.T) {
 	first, last, some := comment.Position{}, comment.MaxPosition, position(7)
 	for _, row := range []struct {
