@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -97,21 +99,29 @@ func (b *build) finish(ctx context.Context, covers string) error {
 		return errOvertaken
 	}
 	through := was.last
+	var adding sync.Mutex
+	group, reading := errgroup.WithContext(ctx)
+	group.SetLimit(parallelReads)
 	for number := b.after + 1; number <= through; number++ {
-		log, err := b.core.storage.get(ctx, logName(number), "")
-		if errors.Is(err, errMissing) {
-			return errOvertaken // the build was taken for abandoned
-		}
-		if err != nil {
-			return err
-		}
-		items, err := decodeFrame(log.data)
-		if err == nil {
-			err = b.sorter.Add(items)
-		}
-		if err != nil {
-			return err
-		}
+		group.Go(func() error {
+			log, err := b.core.storage.get(reading, logName(number), "")
+			if errors.Is(err, errMissing) {
+				return errOvertaken // the build was taken for abandoned
+			}
+			if err != nil {
+				return err
+			}
+			items, err := decodeFrame(log.data)
+			if err != nil {
+				return err
+			}
+			adding.Lock()
+			defer adding.Unlock()
+			return b.sorter.Add(items)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	made, err := newCutter(ctx, b.core.storage, b.core.settings.chunk, b.core.settings.now()).build(b.sorter.All())
 	if err != nil {

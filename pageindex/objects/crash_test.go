@@ -181,6 +181,41 @@ func TestEndsAnywhere(t *testing.T) {
 	}
 }
 
+// together is a storage in which each of the first logs is read only while another one is.
+type together struct {
+	storage
+	last    uint64
+	reading chan bool
+}
+
+func (s *together) get(ctx context.Context, name, unless string) (object, error) {
+	if number, is := logNumber(name); is && number <= s.last {
+		select {
+		case s.reading <- true:
+		case <-s.reading:
+		case <-ctx.Done():
+			return object{}, ctx.Err()
+		}
+	}
+	return s.storage.get(ctx, name, unless)
+}
+
+// The logs since a build began are read several at a time: many thousands come while a large table
+// is read, and each takes some 20 ms in a bucket.
+func TestLogsAreReadTogether(t *testing.T) {
+	const logs = 40
+	s := mustOpen(t, t.TempDir(), quiet)
+	b := must.Get(s.Build(t.Context()))(t)
+	for n := range logs {
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(n)}))
+	}
+	s.core.storage = &together{s.core.storage, logs, make(chan bool)}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	must.Do(t, b.Finish(ctx, "all"))
+	check(t, s, logs)
+}
+
 // Changes are merged when there are many, and after an interval.
 func TestMergesByItself(t *testing.T) {
 	for _, set := range []func(*settings){
