@@ -58,13 +58,39 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 		must.Do(t, s.Apply(t.Context(), entries(200)))
 		targets := []pageindex.Target{{Rank: 120, Exact: true}}
 		still := must.Get(s.Find(t.Context(), all, targets))(t)
-		if want := (pageindex.Cost{Calls: 3, Waves: 3}); still.Cost != want {
-			t.Errorf("%s: before, it costs %+v, want %+v", test.name, still.Cost, want)
-		}
 		m.times, m.change = 1, test.change
 		found, err := s.Find(t.Context(), all, targets)
 		if err != nil || found.Counts.Total() != test.total || test.idle && found.Cost != still.Cost {
 			t.Errorf("%s: got %+v, %v", test.name, found, err)
+		}
+	}
+}
+
+// Each wave of a lookup is one call: for the generations and the state, for positions and dates, and
+// for what the search reads.
+func TestCostOfLookups(t *testing.T) {
+	s := openStore(t, redistest.Start(t).URL())
+	must.Do(t, s.Apply(t.Context(), entries(2000)))
+	dated := all
+	dated.Filter.CreatedBefore = new(entry(1500, 0).Position.Time())
+	at := entry(1000, 0).Position
+	for _, row := range []struct {
+		why    string
+		list   pageindex.List
+		target []pageindex.Target
+		calls  int
+	}{
+		{"counts", all, nil, 2},
+		{"dates", dated, nil, 3},
+		{"a rank", all, []pageindex.Target{{Rank: 700}}, 4},
+		{"the beginning", all, []pageindex.Target{{Rank: 0}}, 2},
+		{"a position, of the same millisecond as nine others", all, []pageindex.Target{{At: &at}}, 4},
+		{"no comments", pageindex.List{Product: "none", Order: comment.NewestFirst}, []pageindex.Target{{At: &at}}, 3},
+		{"no such cell", pageindex.List{Product: product, Order: comment.NewestFirst, Filter: comment.Filter{Languages: []comment.Language{"none"}}}, []pageindex.Target{{At: &at}}, 2},
+	} {
+		found := must.Get(s.Find(t.Context(), row.list, row.target))(t)
+		if want := (pageindex.Cost{Calls: row.calls, Waves: row.calls}); found.Cost != want {
+			t.Errorf("%s: it costs %+v, want %+v", row.why, found.Cost, want)
 		}
 	}
 }
