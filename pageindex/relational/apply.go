@@ -255,7 +255,7 @@ func (b *build) check(g generations) error {
 }
 
 // Finish implements pageindex.Build. It makes the generation the current one, and removes the old
-// one.
+// one. If that fails, it reports no error: the next build tries again.
 func (b *build) Finish(ctx context.Context, covers string) error {
 	s := b.store
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -274,9 +274,7 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.purge(ctx); err != nil {
-		return err
-	}
+	_ = s.purge(ctx)
 	if s.db.Settle != "" {
 		_, _ = s.db.Write.ExecContext(ctx, s.sql.Replace(s.db.Settle))
 	}

@@ -106,6 +106,15 @@ func TestOldGenerationsGo(t *testing.T) {
 		if got := len(db.texts(t, `SELECT product FROM {}blocks WHERE generation <> (SELECT current FROM {}store)`)); got != 0 {
 			t.Errorf("%d counts of other generations are left", got)
 		}
+		right := purges
+		purges = []string{`DELETE FROM {blocks} WHERE nothing = ?1 OR nothing = ?2`}
+		conformance.Build(t, s, all[:4], "left to the next build")
+		conformance.CheckCovers(t, s, "left to the next build")
+		purges = right
+		conformance.Build(t, s, all[:5], "again")
+		if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != 5 {
+			t.Errorf("%d entries are left, want 5", got)
+		}
 		if err := abandoned.Add(t.Context(), all); comment.KindOf(err) != comment.Conflict {
 			t.Errorf("the abandoned build goes on: %v", err)
 		}
