@@ -366,6 +366,7 @@ func TestEachCallFails(t *testing.T) {
 		f.fails = 0
 		conformance.Build(t, s, entries(100), "all")
 		b = must.Get(s.Build(t.Context()))(t)
+		must.Do(t, b.Add(t.Context(), entries(3))) // which another build has to delete
 		for f.fails = 1; ; f.fails++ {
 			f.calls = 0
 			err := do()
