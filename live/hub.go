@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/task"
@@ -33,6 +35,9 @@ type Hub struct {
 	logger      *slog.Logger
 
 	dropped atomic.Int64
+	// taking lets one lane at a time read, until what it read is delivered. Several lanes have changes of a product, and
+	// the statistics that are delivered last must be those that were read last.
+	taking *semaphore.Weighted
 
 	mu        sync.Mutex      // guards what follows
 	following *following      // nil while nobody subscribes
@@ -43,7 +48,7 @@ type Hub struct {
 
 // New returns a hub. countedUpTo returns a time up to which statistics include all changes, false if that is unknown.
 func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, bool), logger *slog.Logger) *Hub {
-	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, topics: map[topic]map[*Subscription]struct{}{}}
+	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, taking: semaphore.NewWeighted(1), topics: map[topic]map[*Subscription]struct{}{}}
 }
 
 // Dropped returns how many subscribers were dropped because they were too slow.
@@ -219,6 +224,10 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	if batch.Missing { // this process did not call Want for a long time
 		return errMissing
 	}
+	if err := h.taking.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer h.taking.Release(1)
 	h.mu.Lock()
 	for _, e := range batch.Events {
 		if e.At.After(h.newest) {

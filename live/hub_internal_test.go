@@ -224,6 +224,42 @@ func (b bounded) CurrentStatsOf(_ context.Context, products []string) (map[strin
 	return nil, nil, nil
 }
 
+// growing has a product with one more comment at each read. The first answer is slow.
+type growing struct {
+	Reader
+	comments atomic.Int32
+}
+
+// CurrentStatsOf implements Reader.
+func (g *growing) CurrentStatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	n := int(g.comments.Add(1))
+	if n == 1 {
+		time.Sleep(time.Second)
+	}
+	return map[string]comment.Stats{"p": {"en": {Counts: [comment.MaxRating]int{n}}}}, nil, nil
+}
+
+// The statistics that a subscriber gets last are the latest, though the lanes of the log are read side by side.
+func TestLatestStatisticsOfTwoLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, &growing{}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
+		f, s := new(following), h.newSubscription(topic{"p", true})
+		h.following, h.topics[s.topic] = f, map[*Subscription]struct{}{s: {}}
+		for lane := range 2 {
+			go func() {
+				batch := outbox.Batch{Events: []outbox.Event{{Kind: outbox.StatisticsChanged, Product: "p"}}}
+				if err := h.take(t.Context(), f, lane, batch); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		time.Sleep(time.Minute)
+		if last, there, err := s.take(); !there || err != nil || last.value.(*comment.Statistics).Total() != 2 {
+			t.Errorf("the last statistics are %v, %v", last.value, err)
+		}
+	})
+}
+
 // What a batch needs is read whole, by as many calls as it takes.
 func TestLargeBatches(t *testing.T) {
 	h := New(nil, bounded{t}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
