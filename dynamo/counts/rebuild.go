@@ -270,7 +270,9 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 func (r *rebuilding) notePage(segment, items, products int, next layout.Item) {
 	var now RebuildProgress
 	r.note(func(result *RebuildResult) {
-		r.progress.segments[segment] = segmentProgress{start: next, done: len(next) == 0}
+		if len(result.Failed) == 0 { // else one that resumes it must meet the failed products again
+			r.progress.segments[segment] = segmentProgress{start: next, done: len(next) == 0}
+		}
 		r.progress.scanned += int64(items)
 		result.Products += products
 		now = RebuildProgress{Items: r.progress.scanned, Products: result.Products}

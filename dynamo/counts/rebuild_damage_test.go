@@ -468,8 +468,8 @@ func (r refusing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	return r.Client.TransactWriteItems(ctx, in, o...)
 }
 
-// A rebuild names the product whose statistics the table refuses, and counts the others. Nobody
-// trusts the counts until another rebuild succeeds.
+// A rebuild names the product whose statistics the table refuses, and counts the others. So does one
+// that resumes it. Nobody trusts the counts until another rebuild succeeds.
 func TestRebuildNamesWhatIsRefused(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, r, model := newTable(t, client), commenttest.Rand(t), commenttest.NewModel()
@@ -493,6 +493,21 @@ func TestRebuildNamesWhatIsRefused(t *testing.T) {
 		if diff := cmp.Diff(model.Stats(product), found[product].Clone()); diff != "" {
 			t.Errorf("statistics of %q: %v: %s", product, err, diff)
 		}
+	}
+	pages := 0
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stopped := counts.Hasten(counts.NewRebuilder(refusing{client, "cursed"}, table, counts.RebuildOptions{Calls: 1}))
+	if _, err := stopped.Run(ctx, func(counts.RebuildProgress) {
+		if pages++; pages == call.SegmentsPerCall { // the last
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	result, state = run(counts.NewRebuilder(refusing{client, "cursed"}, table, counts.RebuildOptions{Calls: 1}))
+	if !result.Resumed || !slices.Equal(result.Failed, []string{"cursed"}) || result.Complete || state.Complete {
+		t.Errorf("resumed %t: failed %q, complete %t; the state says %t", result.Resumed, result.Failed, result.Complete, state.Complete)
 	}
 	result, state = run(counts.NewRebuilder(client, table, counts.RebuildOptions{}))
 	if len(result.Failed) > 0 || !result.Complete || !state.Complete {
