@@ -110,11 +110,23 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 // PutIf returns a put of an item on a condition; unconditionally if that is empty. It is a part of a
 // transaction, or a write of its own by Put.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
-	put := &types.Put{TableName: aws.String(table), Item: it, ExpressionAttributeValues: layout.OrNone(values)}
-	if condition != "" {
-		put.ConditionExpression = aws.String(condition)
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: aws.String(table), Item: it, ConditionExpression: orNone(condition), ExpressionAttributeValues: layout.OrNone(values),
+	}}
+}
+
+// DeleteIf does the same for the delete of an item, by Delete.
+func DeleteIf(table string, key layout.Item, condition string, values layout.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: aws.String(table), Key: key, ConditionExpression: orNone(condition), ExpressionAttributeValues: layout.OrNone(values),
+	}}
+}
+
+func orNone(condition string) *string {
+	if condition == "" {
+		return nil
 	}
-	return types.TransactWriteItem{Put: put}
+	return aws.String(condition)
 }
 
 // UpdateIf returns an update of an item on a condition. It is a part of a transaction, or a write of
@@ -153,6 +165,20 @@ func Update(ctx context.Context, client Updater, write types.TransactWriteItem) 
 		TableName: write.Update.TableName, Key: write.Update.Key, UpdateExpression: write.Update.UpdateExpression, ConditionExpression: write.Update.ConditionExpression,
 		ExpressionAttributeNames: write.Update.ExpressionAttributeNames, ExpressionAttributeValues: write.Update.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}, NoRetries)
+	return err
+}
+
+// Deleter is the part of the SDK's client that deletes an item.
+type Deleter interface {
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// Delete does the same as Put with the delete that DeleteIf returned.
+func Delete(ctx context.Context, client Deleter, write types.TransactWriteItem) error {
+	_, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: write.Delete.TableName, Key: write.Delete.Key, ConditionExpression: write.Delete.ConditionExpression,
+		ExpressionAttributeNames: write.Delete.ExpressionAttributeNames, ExpressionAttributeValues: write.Delete.ExpressionAttributeValues,
 	}, NoRetries)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -137,7 +136,7 @@ func placesOf(product string, stats comment.Stats, shards int) map[comment.Langu
 
 func leaderWrite(table string, place leaderPlace, shards int) types.TransactWriteItem {
 	if place.count <= 0 && place.row == (comment.Row{}) { // the language needs no item
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}
+		return call.DeleteIf(table, languageKey(place.product, place.language), "", nil)
 	}
 	return call.PutIf(table, languageItem(place, shards), "", nil)
 }

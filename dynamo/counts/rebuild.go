@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -74,7 +73,7 @@ type rebuildClient interface {
 	examinerClient
 	countClient
 	leases.LeaseClient
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	call.Deleter
 }
 
 // RebuildOptions are the settings of a Rebuilder.

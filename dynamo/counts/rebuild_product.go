@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -357,10 +356,7 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 			}
 			wrong = true
 			update, condition, values := keys.Correction()
-			return false, call.Transact(ctx, r.transactor, []types.TransactWriteItem{{Update: &types.Update{
-				TableName: aws.String(r.table), Key: key, UpdateExpression: aws.String(update),
-				ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-			}}})
+			return false, call.Transact(ctx, r.transactor, []types.TransactWriteItem{call.UpdateIf(r.table, key, update, condition, values)})
 		})
 		if err != nil {
 			return call.Wrap(err, "keys of comment %s", seen.ID)

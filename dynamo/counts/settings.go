@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -127,10 +126,7 @@ func (s leaderSettings) raise(ctx context.Context, client votes.Writer, table st
 		it := guardKeyAt(guard)
 		it[attrGeneration] = layout.Number(s.generation)
 		return call.Retry(ctx, func() (further bool, err error) {
-			_, err = client.PutItem(ctx, &dynamodb.PutItemInput{
-				TableName: aws.String(table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-			})
-			if call.Refused(err) {
+			if err = call.Put(ctx, client, call.PutIf(table, it, condition, values)); call.Refused(err) {
 				return false, comment.Errorf(comment.Conflict, "another rebuild has changed the number of shards meanwhile: run this again")
 			}
 			return false, call.Wrap(err, "PutItem %s/%s", settingsPK, settingsSK)

@@ -100,7 +100,7 @@ func (r *erasing) mark(ctx context.Context) error {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
 	return call.Retry(ctx, func() (further bool, err error) {
-		_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(r.table), Item: it}, call.NoRetries)
+		err = call.Put(ctx, r.client, call.PutIf(r.table, it, "", nil))
 		return false, call.Wrap(err, "PutItem of the mark of an erased author")
 	})
 }
@@ -217,10 +217,9 @@ func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 // serveAll does the erasures on which no process works. One that fails does not hold up the others.
 func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	var failed error
-	for it, err := range call.Items(ctx, e.client, &dynamodb.QueryInput{
-		TableName: aws.String(e.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(jobPK)},
-	}, "erasures") {
+	input := call.PartitionInput(e.table, layout.Text(jobPK), "")
+	input.ConsistentRead = nil
+	for it, err := range call.Items(ctx, e.client, input, "erasures") {
 		if err != nil {
 			return errors.Join(failed, err)
 		}

@@ -22,8 +22,8 @@ import (
 // LeaseClient is the part of the SDK's client that Leases works with.
 type LeaseClient interface {
 	call.Querier
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	call.ItemGetter
+	call.Putter
 }
 
 // Leases stores in the table the state that processes reading its stream share. It is safe for

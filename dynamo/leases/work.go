@@ -7,9 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -34,9 +31,9 @@ const workPatience = 6
 
 // WorkClient is the part of the SDK's client that Work needs.
 type WorkClient interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	call.ItemGetter
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	call.Putter
+	call.Deleter
 }
 
 // WorkOptions are the settings of Work. All but Engine are required.
@@ -199,9 +196,7 @@ func (w *Work) lost(err error) error {
 
 func (w *Work) put(ctx context.Context, it layout.Item, condition string, values layout.Item) error {
 	return call.Retry(ctx, func() (further bool, err error) {
-		_, err = w.Client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(w.Table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
-		})
+		err = call.Put(ctx, w.Client, call.PutIf(w.Table, it, condition, values))
 		return false, call.Wrap(err, "PutItem of the progress of %s", w.Name)
 	})
 }
@@ -241,12 +236,9 @@ func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(cont
 func (w *Work) Finish(ctx context.Context) error {
 	w.saving.Lock()
 	defer w.saving.Unlock()
+	delete := call.DeleteIf(w.Table, w.Key, layout.IfAbsent+" OR "+attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)})
 	return call.Retry(ctx, func() (further bool, err error) {
-		_, err = w.Client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: aws.String(w.Table), Key: w.Key,
-			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + attrWorkOwner + " = :me"),
-			ExpressionAttributeValues: layout.Item{":me": layout.Text(w.owner)},
-		})
+		err = call.Delete(ctx, w.Client, delete)
 		w.ended = err == nil
 		return false, w.lost(call.Wrap(err, "DeleteItem of the progress of %s", w.Name))
 	})

@@ -103,9 +103,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 var errTaken = errors.New("the number is taken")
 
 func (l *lane) put(ctx context.Context, item layout.Outbox) error {
-	_, err := l.store.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String(layout.IfAbsent),
-	}, call.NoRetries)
+	err := call.Put(ctx, l.store.client, call.PutIf(l.store.table, layout.OutboxItem(l.number, item), layout.IfAbsent, nil))
 	if call.Refused(err) {
 		return errTaken
 	}
@@ -169,8 +167,8 @@ func (l *lane) keepAlive(ctx context.Context) error {
 type Client interface {
 	call.Querier
 	call.ItemGetter
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	call.Putter
+	call.Deleter
 }
 
 // store reads and writes the items of a table's outbox.
@@ -230,10 +228,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		item[layout.AttrOutboxStart] = layout.Time(s.now())
 		values := layout.Item{}
 		condition := layout.SameAttrs(it, values, layout.AttrOutboxStart)
-		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
-		}, call.NoRetries)
-		if err != nil && !call.Refused(err) {
+		if _, err := call.Done(call.Put(ctx, s.client, call.PutIf(s.table, item, condition, values))); err != nil {
 			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -68,7 +65,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		if lasts > 0 {
 			item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
 		}
-		if _, err := o.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.table), Item: item}); err != nil {
+		if err := call.Put(ctx, o.client, call.PutIf(o.table, item, "", nil)); err != nil {
 			return false, call.Wrap(err, "PutItem of who wants events")
 		}
 		o.mu.Lock()
@@ -109,12 +106,7 @@ func (o *Outbox) Unwant(ctx context.Context, name string) error {
 	}
 	same := layout.SameAttrs(there, values, layout.AttrMark)
 	return call.Retry(ctx, func() (bool, error) {
-		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: aws.String(o.table), Key: key, ConditionExpression: aws.String(same), ExpressionAttributeValues: layout.OrNone(values),
-		})
-		if call.Refused(err) {
-			return false, nil
-		}
+		_, err := call.Done(call.Delete(ctx, o.client, call.DeleteIf(o.table, key, same, values)))
 		return false, call.Wrap(err, "DeleteItem of who wants events")
 	})
 }
@@ -135,10 +127,8 @@ func (o *Outbox) Wanted(ctx context.Context) (Wanted, error) {
 }
 
 func (o *Outbox) readWanted(ctx context.Context) (Wanted, error) {
-	input := &dynamodb.QueryInput{
-		TableName: aws.String(o.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :all AND begins_with(" + layout.AttrSK + ", :want)"),
-		ExpressionAttributeValues: layout.Item{":all": layout.OutboxKey("")[layout.AttrPK], ":want": layout.Text(layout.OutboxWantPrefix)},
-	}
+	input := call.PartitionInput(o.table, layout.OutboxKey("")[layout.AttrPK], layout.OutboxWantPrefix)
+	input.ConsistentRead = nil // Notice has room for a replica that lags
 	output, err := o.client.Query(ctx, input)
 	if err != nil {
 		return nil, call.Wrap(err, "Query of who wants events")

@@ -29,7 +29,7 @@ type Client interface {
 	dynamodb.ScanAPIClient
 	call.Putter
 	call.Updater
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	call.Deleter
 }
 
 // Counts says what happened to items. Each is counted once.
@@ -230,8 +230,7 @@ func (l *Loader) writeUnlessErased(ctx context.Context, it layout.Item, write fu
 		if KindOf(it) == Comment {
 			return l.Marks.Bury(ctx, author)
 		}
-		_, err := l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: layout.KeyOf(it)}) // a vote or a report
-		return call.Wrap(err, "DeleteItem")
+		return call.Wrap(call.Delete(ctx, l.client, call.DeleteIf(l.table, layout.KeyOf(it), "", nil)), "DeleteItem") // a vote or a report
 	})
 }
 
@@ -341,11 +340,9 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	}
 	condition := strings.Join(same, " AND ")
 	if want == nil {
-		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: aws.String(l.table), Key: layout.KeyOf(was), ConditionExpression: aws.String(condition),
-			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-		}, call.NoRetries)
-		return call.Done(call.Wrap(err, "DeleteItem"))
+		write := call.DeleteIf(l.table, layout.KeyOf(was), condition, values)
+		write.Delete.ExpressionAttributeNames = names
+		return call.Done(call.Wrap(call.Delete(ctx, l.client, write), "DeleteItem"))
 	}
 	write := call.UpdateIf(l.table, layout.KeyOf(want), strings.Join(expression, " "), condition, values)
 	write.Update.ExpressionAttributeNames = names

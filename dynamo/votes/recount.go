@@ -14,7 +14,6 @@ import (
 	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -64,8 +63,8 @@ func allSlices() (all []int) {
 type Writer interface {
 	Client
 	call.BatchWriter
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	call.Putter
+	call.Updater
 }
 
 // Recounter keeps the totals in comments equal to the numbers of their votes. It is safe for
@@ -176,10 +175,7 @@ func (r *Recounter) countChanged(ctx context.Context, sums layout.VoteSums, left
 // keep stores the counts of slices, unless another process did so since they were read.
 func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
 	it, condition, values := sums.Item(id)
-	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(r.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-	})
-	return call.Done(err)
+	return call.Done(call.Put(ctx, r.client, call.PutIf(r.table, it, condition, values)))
 }
 
 // show writes the total of a comment, unless it is correct. After a write, the votes have to be
@@ -189,11 +185,7 @@ func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesO
 	if update == "" {
 		return false, nil
 	}
-	_, err = r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: aws.String(r.table), Key: layout.CommentKey(id), UpdateExpression: aws.String(update),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-	})
-	_, err = call.Done(err)
+	_, err = call.Done(call.Update(ctx, r.client, call.UpdateIf(r.table, layout.CommentKey(id), update, condition, values)))
 	return true, err
 }
 

@@ -53,8 +53,8 @@ type Client interface {
 	call.Querier
 	dynamodb.ScanAPIClient
 	call.ItemGetter
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	call.Putter
+	call.Updater
 }
 
 // Registry reads and writes the list of imports of a table. It is safe for concurrent use.
@@ -128,11 +128,7 @@ func (m Listed) values(written, updated int) layout.Item {
 
 // List returns all imports in the order of their names, and malformed items.
 func (r *Registry) List(ctx context.Context) (all []Listed, damaged []layout.Improper, err error) {
-	for it, err := range call.Items(ctx, r.client, &dynamodb.QueryInput{
-		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :imports AND begins_with(" + layout.AttrSK + ", :name)"),
-		ExpressionAttributeValues: layout.Item{":imports": layout.Text(partition), ":name": layout.Text(namePrefix)},
-	}, "imports") {
+	for it, err := range call.Items(ctx, r.client, call.PartitionInput(r.table, layout.Text(partition), namePrefix), "imports") {
 		if err != nil {
 			return nil, nil, err
 		}

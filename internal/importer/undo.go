@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -101,10 +100,7 @@ func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err e
 	condition := layout.AttrImport + " = :mark AND attribute_not_exists(" + layout.AttrDeleted + ") AND " +
 		layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c.Comment, values) + " AND " + layout.SameReply(c.Comment, values) + " AND " + layout.SameAttrs(it, values, layout.AttrMark)
 	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(r.table), Item: tombstone, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, call.NoRetries)
+		err := call.Put(ctx, r.client, call.PutIf(r.table, tombstone, condition, values))
 		if there, refused := call.FoundInstead(err); refused {
 			gone = layout.NoComment(there) // by an earlier try, or another caller
 			return nil

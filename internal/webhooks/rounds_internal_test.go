@@ -42,7 +42,7 @@ func (e *eventless) Query(_ context.Context, input *dynamodb.QueryInput, _ ...fu
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case input.ExpressionAttributeValues[":all"] != nil:
+	case input.ExpressionAttributeValues[":prefix"] != nil:
 		return &dynamodb.QueryOutput{Items: e.wanted}, nil
 	case input.ExpressionAttributeValues[":lane"] != nil:
 		return &dynamodb.QueryOutput{}, nil

@@ -7,9 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -78,26 +75,20 @@ func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Tim
 // DeadLetters returns the dead letters of a hook, of the last 30 days, in no order. It yields a
 // Damaged as the error of a damaged one, and continues.
 func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLetter, error] {
-	first := layout.DeadEventKey(hook, "")
-	input := &dynamodb.QueryInput{
-		TableName: aws.String(s.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :hook AND begins_with(" + layout.AttrSK + ", :dead)"),
-		ExpressionAttributeValues: layout.Item{":hook": first[layout.AttrPK], ":dead": first[layout.AttrSK]},
-	}
+	input := call.PartitionInput(s.table, layout.DeadEventKey(hook, "")[layout.AttrPK], layout.DeadEventPrefix)
+	input.ConsistentRead = nil
 	return func(yield func(DeadLetter, error) bool) {
-		for output, err := range call.Answers(ctx, s.client, input, "the dead letters of hook "+hook) {
+		for it, err := range call.Items(ctx, s.client, input, "the dead letters of hook "+hook) {
 			if err != nil {
 				yield(DeadLetter{}, err)
 				return
 			}
-			for _, it := range output.Items {
-				var err error
-				letter, damaged := letterIn(it, hook)
-				if damaged != nil {
-					err = *damaged
-				}
-				if !yield(letter, err) {
-					return
-				}
+			letter, damaged := letterIn(it, hook)
+			if damaged != nil {
+				err = *damaged
+			}
+			if !yield(letter, err) {
+				return
 			}
 		}
 	}

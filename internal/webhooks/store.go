@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -136,8 +135,7 @@ func (s *Store) some(ctx context.Context) (bool, error) {
 
 func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error {
 	return call.Retry(ctx, func() (bool, error) {
-		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.table), Key: key})
-		return false, call.Wrap(err, "DeleteItem of hook %s", hook)
+		return false, call.Wrap(call.Delete(ctx, s.client, call.DeleteIf(s.table, key, "", nil)), "DeleteItem of hook %s", hook)
 	})
 }
 
@@ -180,16 +178,12 @@ func (s *Store) put(ctx context.Context, h Hook) error {
 	}
 	item := layout.HookKey(h.ID)
 	item[layout.AttrHook] = layout.Text(string(text))
-	input := &dynamodb.PutItemInput{
-		TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(layout.IfAbsent),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
+	put := call.PutIf(s.table, item, layout.IfAbsent, nil)
 	if h.stored != "" {
-		input.ConditionExpression = aws.String(layout.AttrHook + " = :before")
-		input.ExpressionAttributeValues = layout.Item{":before": layout.Text(h.stored)}
+		put = call.PutIf(s.table, item, layout.AttrHook+" = :before", layout.Item{":before": layout.Text(h.stored)})
 	}
 	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.PutItem(ctx, input, call.NoRetries)
+		err := call.Put(ctx, s.client, put)
 		there, refused := call.FoundInstead(err)
 		switch {
 		case refused && layout.NewReader(there).OptionalText(layout.AttrHook) == string(text):
@@ -245,7 +239,6 @@ func (s *Store) addDeadLetter(ctx context.Context, h Hook, e outbox.Event, why e
 	item := layout.DeadEventKey(h.ID, e.ID)
 	item[layout.AttrHook], item[layout.AttrTTL] = layout.Text(string(text)), layout.Number(time.Now().Add(keepDead).Unix())
 	return call.Retry(ctx, func() (bool, error) {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: item})
-		return false, call.Wrap(err, "PutItem of a dead letter of hook %s", h.ID)
+		return false, call.Wrap(call.Put(ctx, s.client, call.PutIf(s.table, item, "", nil)), "PutItem of a dead letter of hook %s", h.ID)
 	})
 }
