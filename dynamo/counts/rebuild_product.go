@@ -195,8 +195,8 @@ func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examina
 // settle corrects the markers of comments that are counted wrongly, and notes how many these are.
 // It includes those that the next look finds right because the answer to a write was lost.
 func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
+	wrong := map[comment.ID]struct{}{}
 	for len(ids) > 0 {
-		wrong := map[comment.ID]struct{}{}
 		err := call.Retry(ctx, func() (further bool, err error) {
 			found, err := r.misfits(ctx, product, ids)
 			if err != nil {
@@ -233,8 +233,8 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 		if err != nil {
 			return call.Wrap(err, "comments of product %q", product)
 		}
-		r.note(func(result *RebuildResult) { result.Comments += len(wrong) })
 	}
+	r.note(func(result *RebuildResult) { result.Comments += len(wrong) })
 	return nil
 }
 

@@ -55,14 +55,15 @@ func load(t *testing.T, client *dynamodb.Client, table string, comments []commen
 	must.Get(dynamo.NewLoader(client, table, 0).Load(t.Context(), comments))(t)
 }
 
-// A rebuild counts a table that was never counted; another one finds nothing to do.
+// A rebuild counts a table that was never counted; another one finds nothing to do. The comments of
+// the first product take several transactions.
 func TestRebuildOfATableNeverCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		client, table := newTableAt(t, endpoint)
 		model := commenttest.NewModel()
 		for i, product := range historicProducts {
-			comments := commenttest.Many(r, product, 40>>i)
+			comments := commenttest.Many(r, product, 100>>i)
 			load(t, client, table, comments)
 			for _, c := range comments {
 				model.Insert(c)
