@@ -256,16 +256,15 @@ func by(customer string, at time.Time) comment.Comment {
 // put writes an item if none exists. It reports whether it did, now or in an earlier try whose
 // answer was lost.
 func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err error) {
-	again := false
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		err = l.writeUnlessErased(ctx, it, func(ctx context.Context) error {
 			return call.Put(ctx, l.client, call.PutIf(l.table, it, layout.IfAbsent, nil))
 		})
-		if call.Refused(err) {
-			written = again
+		if there, refused := call.FoundInstead(err); refused {
+			written = reflect.DeepEqual(there, it)
 			return false, nil
 		}
-		written, again = err == nil, true
+		written = err == nil
 		return false, call.Wrap(err, "PutItem")
 	})
 	return written, err

@@ -25,7 +25,7 @@ type table struct {
 	*dynamodb.Client
 	t      *testing.T
 	name   string
-	before func(layout.Item) // changes an item once, just before it is updated
+	before func(layout.Item) // changes an item once, just before it is updated, or in place of a put that fails
 	left   int               // number of reads that leave all but one key unprocessed
 }
 
@@ -77,6 +77,17 @@ func (x *table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	return out, err
 }
 
+func (x *table) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if x.before == nil {
+		return x.Client.PutItem(ctx, in, options...)
+	}
+	it := layout.KeyOf(in.Item)
+	x.before(it)
+	x.put(it)
+	x.before = nil
+	return nil, &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
+}
+
 func (x *table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	if x.before != nil {
 		it := x.get(in.Key)
@@ -119,6 +130,8 @@ func TestReplace(t *testing.T) {
 		keeps               bool // without Replace
 	}{
 		"nothing was there":           {nil, copied, copied, false, nil, Counts{Written: 1}, false},
+		"one that somebody puts":      {nil, copied, copied, false, func(it layout.Item) { it["x"] = layout.Text("another") }, Counts{Replaced: 1}, false},
+		"one that is put unanswered":  {nil, copied, copied, false, func(it layout.Item) { maps.Copy(it, copied) }, Counts{Written: 1}, false},
 		"the same":                    {copied, copied, copied, false, nil, Counts{Existing: 1}, false},
 		"another comment":             {other, copied, copied, false, nil, Counts{Replaced: 1}, false},
 		"another item beside":         {with(key, "x", layout.Text("another")), with(key, "z", layout.Text("copied")), with(key, "z", layout.Text("copied")), false, nil, Counts{Replaced: 1}, false},
