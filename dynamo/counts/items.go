@@ -52,13 +52,3 @@ type stored struct {
 	// damage is why the item cannot be read, else nil. It may be replaced all the same.
 	damage error
 }
-
-// asRead returns the condition that the item exists, or is missing, as it was read, and that some of
-// its attributes are the same, whatever they contain.
-func (s stored) asRead(attrs ...string) (condition string, values layout.Item) {
-	if len(s.item) == 0 {
-		return layout.IfAbsent, nil
-	}
-	values = layout.Item{}
-	return "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(s.item, values, attrs...), values
-}

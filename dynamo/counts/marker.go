@@ -88,7 +88,7 @@ func idOfMarker(sortKey string) (comment.ID, error) {
 
 // unchanged returns the condition that a marker is as it was read.
 func (m marker) unchanged() (condition string, values layout.Item) {
-	return m.asRead(layout.AttrCell, attrPosition, attrSource)
+	return layout.AsRead(m.item, layout.AttrCell, attrPosition, attrSource)
 }
 
 // standing says how a comment should be counted.
@@ -120,7 +120,7 @@ func (s standing) looked() bool { return s.position == "" }
 // stillSo returns the condition that a comment is as it was read, in all that says where it is to be
 // counted.
 func (s standing) stillSo(table string) types.TransactWriteItem {
-	condition, values := stored{item: s.comment}.asRead(layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
+	condition, values := layout.AsRead(s.comment, layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: aws.String(table), Key: layout.CommentKey(s.ID),
 		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),

@@ -99,7 +99,7 @@ func (s leaderSettings) write(table string, before leaderSettings) types.Transac
 	if s.generation != 0 {
 		it[attrGeneration] = layout.Number(s.generation)
 	}
-	condition, values := before.asRead(attrShards, attrWas, attrGeneration)
+	condition, values := layout.AsRead(before.item, attrShards, attrWas, attrGeneration)
 	return call.PutIf(table, it, condition, values)
 }
 

@@ -126,9 +126,9 @@ func decodeGrid(in layout.Item) (comment.Stats, error) {
 // unchanged returns the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values layout.Item) {
 	if s.damage != nil { // its number of changes may be lost
-		return s.asRead(layout.AttrChanges, layout.AttrGrid, attrHold, layout.AttrSplit)
+		return layout.AsRead(s.item, layout.AttrChanges, layout.AttrGrid, attrHold, layout.AttrSplit)
 	}
-	return s.asRead(layout.AttrChanges, attrHold)
+	return layout.AsRead(s.item, layout.AttrChanges, attrHold)
 }
 
 // next returns the number of changes after one more. For a damaged item it is above all earlier

@@ -121,6 +121,16 @@ func SameAttrs(was, values Item, attrs ...string) string {
 	return strings.Join(conditions, " AND ")
 }
 
+// AsRead returns the condition that an item exists, or is missing if it is empty, as it was read, and
+// that some of its attributes are the same, whatever they contain.
+func AsRead(it Item, attrs ...string) (condition string, values Item) {
+	if len(it) == 0 {
+		return IfAbsent, nil
+	}
+	values = Item{}
+	return "attribute_exists(" + AttrPK + ") AND " + SameAttrs(it, values, attrs...), values
+}
+
 // OrNone returns the values of an expression, nil if there are none: DynamoDB refuses an empty map.
 func OrNone(values Item) Item {
 	if len(values) == 0 {

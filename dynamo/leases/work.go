@@ -147,13 +147,10 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	w.saving.Lock()
 	defer w.saving.Unlock()
 	progress := from
-	condition, values := layout.IfAbsent, layout.Item(nil)
 	if len(from) == 0 {
 		progress = w.Progress()
-	} else { // also if it was edited by hand
-		values = layout.Item{}
-		condition = "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(from, values, attrWorkOwner, attrWorkHeartbeat)
 	}
+	condition, values := layout.AsRead(from, attrWorkOwner, attrWorkHeartbeat)
 	w.heartbeat, w.ended = was.heartbeat+1, false
 	return call.Done(w.put(ctx, w.item(progress), condition, values))
 }

@@ -226,8 +226,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		}
 		item := maps.Clone(key)
 		item[layout.AttrOutboxStart] = layout.Time(s.now())
-		values := layout.Item{}
-		condition := layout.SameAttrs(it, values, layout.AttrOutboxStart)
+		condition, values := layout.AsRead(it, layout.AttrOutboxStart)
 		if _, err := call.Done(call.Put(ctx, s.client, call.PutIf(s.table, item, condition, values))); err != nil {
 			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)
 		}

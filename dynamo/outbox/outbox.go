@@ -97,14 +97,14 @@ func (o *Outbox) markMissing(ctx context.Context) error {
 // Unwant ends a Want that had no time limit, unless another Want comes meanwhile. So a request that
 // arrives late ends none since.
 func (o *Outbox) Unwant(ctx context.Context, name string) error {
-	key, values := layout.OutboxKey(layout.OutboxWantPrefix+name), layout.Item{}
+	key := layout.OutboxKey(layout.OutboxWantPrefix + name)
 	there, err := call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, o.client, o.table, key, "GetItem of who wants events")
 	})
 	if err != nil {
 		return err
 	}
-	same := layout.SameAttrs(there, values, layout.AttrMark)
+	same, values := layout.AsRead(there, layout.AttrMark)
 	return call.Retry(ctx, func() (bool, error) {
 		_, err := call.Done(call.Delete(ctx, o.client, call.DeleteIf(o.table, key, same, values)))
 		return false, call.Wrap(err, "DeleteItem of who wants events")
