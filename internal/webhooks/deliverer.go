@@ -238,9 +238,7 @@ func (d *Deliverer) skip(ctx context.Context, own *delivery) {
 	for i, lane := range own.snapshot().Lanes {
 		if _, err := d.options.Store.out.Read(ctx, i, lane.Position, 1); errors.Is(err, outbox.ErrGone) {
 			d.options.Logger.Error("events of a hook expired before they were delivered: have its receiver read again what it shows", "hook", own.hook.ID)
-			own.change(i, func(l *LaneProgress) {
-				l.Position, l.LastError = 0, "events expired before they were delivered"
-			})
+			own.change(i, func(l *LaneProgress) { *l = l.at(0, "events expired before they were delivered") })
 		}
 	}
 }

@@ -170,6 +170,11 @@ type LaneProgress struct {
 	LastError string `json:",omitempty"`
 }
 
+// at returns the progress of a lane at another position, where no event fails.
+func (l LaneProgress) at(position uint64, lastError string) LaneProgress {
+	return LaneProgress{Position: position, Delivered: l.Delivered, DeadLettered: l.DeadLettered, LastError: lastError}
+}
+
 // DeadLetter is an event that a hook refused for too long.
 type DeadLetter struct {
 	outbox.Event

@@ -93,7 +93,8 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 		if err == nil {
 			d.tried(Delivered)
 			d.change(lane, func(l *LaneProgress) {
-				*l = LaneProgress{Position: last, Delivered: l.Delivered + len(events), DeadLettered: l.DeadLettered}
+				*l = l.at(last, "")
+				l.Delivered += len(events)
 			})
 			return nil
 		}
@@ -105,7 +106,8 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 			}
 			d.tried(DeadLettered)
 			d.change(lane, func(l *LaneProgress) {
-				*l = LaneProgress{Position: last, Delivered: l.Delivered, DeadLettered: l.DeadLettered + len(events), LastError: err.Error()}
+				*l = l.at(last, err.Error())
+				l.DeadLettered += len(events)
 			})
 			return nil
 		}
@@ -131,7 +133,7 @@ func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 	var wait time.Duration
 	d.change(lane, func(l *LaneProgress) {
 		if l.Failing != e.ID {
-			l.Failing, l.Attempts, l.Next, l.Since = "", 0, time.Time{}, time.Time{}
+			*l = l.at(l.Position, l.LastError)
 			return
 		}
 		wait = min(time.Until(l.Next), d.pace.after(l.Attempts))

@@ -42,7 +42,7 @@ func (e *eventless) Query(_ context.Context, input *dynamodb.QueryInput, _ ...fu
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case input.ExpressionAttributeValues[":prefix"] != nil:
+	case layout.NewReader(input.ExpressionAttributeValues).OptionalText(":prefix") == layout.OutboxWantPrefix:
 		return &dynamodb.QueryOutput{Items: e.wanted}, nil
 	case input.ExpressionAttributeValues[":lane"] != nil:
 		return &dynamodb.QueryOutput{}, nil
@@ -55,6 +55,19 @@ func (e *eventless) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dy
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return &dynamodb.GetItemOutput{}, e.progress
+}
+
+// An event that expires while it is retried fails no more.
+func TestNothingFailsOnceItExpired(t *testing.T) {
+	table := &eventless{}
+	d := NewDeliverer(Options{Store: NewStore(table, "comments", outbox.New(table, "comments")), Logger: slog.New(slog.DiscardHandler)})
+	own := &delivery{}
+	own.progress.Lanes[0] = LaneProgress{Position: 3, Delivered: 7, Failing: "evt_1", Attempts: 2, Next: time.Now(), Since: time.Now(), LastError: "it answers 410 Gone"}
+	d.skip(t.Context(), own)
+	want := LaneProgress{Delivered: 7, LastError: "events expired before they were delivered"}
+	if got := own.snapshot().Lanes[0]; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 // goodHook returns the item of a hook.

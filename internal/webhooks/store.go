@@ -225,7 +225,7 @@ func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	if p.Replays != h.Replays {
 		p.Replays = h.Replays
 		for i, lane := range p.Lanes {
-			p.Lanes[i] = LaneProgress{Delivered: lane.Delivered, DeadLettered: lane.DeadLettered}
+			p.Lanes[i] = lane.at(0, "")
 		}
 	}
 	return p, damaged
