@@ -40,16 +40,17 @@ func recorded(t *testing.T, name string) events.DynamoDBEvent {
 // letters. It also observes them.
 type fakeJournal struct {
 	stream.Observer
-	broken            error
-	takes             int
-	kept              []stream.DeadLetter
-	state             stream.State
-	deadLetters, gaps int // observed
+	broken error
+	takes  int
+	kept   []stream.DeadLetter
+	state  stream.State
+	// observed
+	processed, deadLetters, gaps int
 }
 
-func (s *fakeJournal) Processed(int) {}
-func (s *fakeJournal) DeadLettered() { s.deadLetters++ }
-func (s *fakeJournal) GapFound()     { s.gaps++ }
+func (s *fakeJournal) Processed(records int) { s.processed += records }
+func (s *fakeJournal) DeadLettered()         { s.deadLetters++ }
+func (s *fakeJournal) GapFound()             { s.gaps++ }
 
 func (s *fakeJournal) State(context.Context) (stream.State, error) { return s.state, nil }
 
@@ -254,6 +255,18 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 	}
 	if handled[fmt.Sprintf("PK=%d", waits)] {
 		t.Error("a record was handed over before an earlier one of its item")
+	}
+}
+
+// Processed records are counted, also beside one that waits.
+func TestProcessedRecordsAreCounted(t *testing.T) {
+	event, journal := recorded(t, "comments.json"), &fakeJournal{}
+	f, _ := function("comments", func(context.Context, []stream.Record) error {
+		return stream.RecordErrors{1: comment.Errorf(comment.Throttled, "slow down")}
+	}, journal)
+	must.Get(f.Invoke(t.Context(), event))(t)
+	if want := len(event.Records) - 1; journal.processed != want {
+		t.Errorf("%d records, want %d", journal.processed, want)
 	}
 }
 

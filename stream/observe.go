@@ -1,6 +1,9 @@
 package stream
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Observer observes a Consumer, or a function of AWS Lambda. Several goroutines call its methods,
 // so they must be quick.
@@ -35,12 +38,13 @@ func (unobserved) DeadLettered() {}
 // GapFound implements Observer.
 func (unobserved) GapFound() {}
 
-// observed returns a handler that calls another one and reports its records to an observer.
+// observed returns a handler that calls another one and reports the processed records to an observer.
 func observed(under Handler, o Observer) Handler {
 	return func(ctx context.Context, records []Record) error {
 		err := under(ctx, records)
-		if err == nil {
-			o.Processed(len(records))
+		var failed RecordErrors
+		if err == nil || errors.As(err, &failed) {
+			o.Processed(len(records) - len(failed))
 		}
 		return err
 	}
