@@ -51,15 +51,15 @@ func TestImportReport(t *testing.T) {
 	goldentest.Compare(t, "testdata/import_report.golden", []byte(got.String()))
 }
 
-// A report of eleven products lists ten, and tells of one more.
+// A report of eleven products lists ten, and tells of one more. It warns of ids that are no whole numbers any more.
 func TestImportReportOfManyProducts(t *testing.T) {
 	t.Parallel()
 	rows := "product,rating,language,text,date\n"
 	for i := range 11 {
-		rows += fmt.Sprintf("cup-%d,5,en,Good.,2024-05-01\n", i)
+		rows += fmt.Sprintf("%d.0,5,en,Good.,2024-05-01\n", i)
 	}
 	status, out, said := talkback(t.Context(), "import", write(t, "reviews.csv", rows), "--dry-run")
-	if status != 0 || !strings.Contains(out, "\nand 1 more product\n") {
+	if status != 0 || !strings.Contains(out, "\nand 1 more product\n") || !strings.Contains(out, "such as 0.0, from line 2 on") {
 		t.Errorf("status %d, %s%s", status, out, said)
 	}
 }

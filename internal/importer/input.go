@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,7 @@ const chunkBytes = 8 << 20
 type chunk struct {
 	comments []comment.Comment
 	bad      []*reviewfile.RowError
+	first    int   // line of the first comment
 	line     int   // of the last row
 	taken    int64 // bytes of the file read so far
 	err      error // error of reading the file; nil at its end
@@ -87,7 +89,7 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	in.first = &first
 	p := in.Preview()
 	p.Partial = !first.last
-	p.add(first.comments, first.bad)
+	p.add(first)
 	return p, nil
 }
 
@@ -106,6 +108,7 @@ func (in *Input) chunk(rows int) (next chunk) {
 			next.line = bad.Line
 			bytes += len(bad.Raw)
 		case err == nil:
+			next.first = cmp.Or(next.first, row.Line)
 			next.comments = append(next.comments, row.Comment)
 			next.line = row.Line
 			bytes += len(row.Comment.Text)

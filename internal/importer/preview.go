@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -33,18 +34,19 @@ type Preview struct {
 	// Samples are random rows from the whole file.
 	Samples []comment.Comment
 
-	// Rows is how many rows can be imported.
-	Rows int
+	// Rows is how many rows can be imported, and Line the number of the first one's line.
+	Rows, Line int
 
 	random *rand.Rand
 }
 
-func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError) {
-	for _, bad := range rejected {
+func (p *Preview) add(next chunk) {
+	for _, bad := range next.bad {
 		p.Rejected++
 		p.Reasons.add(bad.Reason)
 	}
-	for _, c := range comments {
+	for _, c := range next.comments {
+		p.Line = cmp.Or(p.Line, next.first)
 		p.Rows++
 		p.States[c.Status]++
 		if c.Moderation != nil && c.Moderation.Reason != nil && *c.Moderation.Reason == comment.Spam {
@@ -58,6 +60,20 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 			p.Samples[i] = c
 		}
 	}
+}
+
+// wholeFloat matches a whole number as programs write it that took it for a floating-point number.
+var wholeFloat = regexp.MustCompile(`^\d+\.0$`)
+
+// WholeFloats reports whether there are rows, and all their product ids are such as 12.0. pandas
+// makes them of 12 if a value of the column is missing.
+func (p *Preview) WholeFloats() bool {
+	for id := range p.Products.counts {
+		if !wholeFloat.MatchString(id) {
+			return false
+		}
+	}
+	return p.Rows > 0
 }
 
 // Tally counts texts in bounded memory. With more than maxTallied different texts it forgets rare

@@ -46,6 +46,21 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// Product ids that a program made of whole numbers are noticed if all are such, with the line of the
+// first.
+func TestWholeFloats(t *testing.T) {
+	for ids, want := range map[string]bool{"12.0 7.0 12.0": true, "12.0 7": false, "12.5 7.5": false, "1.0.0": false, "": false, "a.0": false, "-1.0": false} {
+		file := "product,rating,language,text,date\n,5,en,a,2015-08-20\n"
+		for _, id := range strings.Fields(ids) {
+			file += id + ",5,en,a,2015-08-20\n"
+		}
+		p := must.Get(must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader(file)))(t).Peek(t.Context(), 10))(t)
+		if p.WholeFloats() != want || p.Rows > 0 && p.Line != 3 {
+			t.Errorf("%q: %v, line %d", ids, p.WholeFloats(), p.Line)
+		}
+	}
+}
+
 // There is no preview of a file that cannot be imported as a whole.
 func TestPreviewOfAddresses(t *testing.T) {
 	in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader("product,rating,language,text,date,author\ncup,5,en,a,2015-08-20,ada@example.com\n")))(t)

@@ -17,11 +17,8 @@ type jsonRecords struct{ lines *lineReader }
 
 // newJSONRecords rejects a JSON list at once: all of its lines would be bad.
 func newJSONRecords(lines *lineReader) (*jsonRecords, error) {
-	first, err := lines.in.Peek(1)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	if string(first) == "[" {
+	head, _ := lines.in.Peek(kindBytes) // a later read meets the same error
+	if beginsWith(head, "[") {
 		return nil, errors.New("the file is one JSON list: write one object on each line, for example by jq -c '.[]'")
 	}
 	return &jsonRecords{lines: lines}, nil

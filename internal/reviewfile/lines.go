@@ -250,7 +250,7 @@ func sniff(in *bufio.Reader) (Format, error) {
 	switch separator := separatorOf(first); {
 	case len(first) == 0:
 		return CSV, nil
-	case first[0] == '{', first[0] == '[':
+	case beginsWith(head, "{["):
 		return JSONLines, nil
 	case separator == '\t':
 		return TSV, nil
@@ -258,6 +258,11 @@ func sniff(in *bufio.Reader) (Format, error) {
 		return CSV, nil
 	}
 	return "", errors.New("the format of the file cannot be told from its beginning: give --format tsv, csv or jsonl")
+}
+
+// beginsWith reports whether a text begins with one of some characters, after any white space.
+func beginsWith(text []byte, characters string) bool {
+	return bytes.IndexAny(bytes.TrimSpace(text), characters) == 0
 }
 
 // separatorOf returns the most frequent of tab, comma and semicolon in a header; 0 without any.

@@ -282,6 +282,7 @@ func TestRefusals(t *testing.T) {
 		{reviewfile.Options{Format: reviewfile.TSV}, "caf\xe9\tb\n"},
 		{reviewfile.Options{Format: reviewfile.JSONLines}, `{"product_id": "p", "stars": 5, "text": "", "time": 1}`},
 		{reviewfile.Options{Format: reviewfile.JSONLines}, "[\n{}]"},
+		{reviewfile.Options{}, " \n  [\n{}]"},
 	} {
 		_, err := reviewfile.NewReader(strings.NewReader(test.input), test.options)
 		if err == nil {
@@ -316,6 +317,10 @@ func TestFormatsByTheirBeginning(t *testing.T) {
 		{
 			"JSON Lines", `{"id":1,"product":"cup","rating":5,"lang":"en","text":"good; and cheap, too","date":"2015-08-20"}` + "\n" +
 				`{"id":2,"product":"cup","rating":4,"lang":"de","text":"gut","date":"2015-08-21"}`, []reviewfile.Format{"", reviewfile.JSONLines},
+		},
+		{
+			"JSON Lines below and behind white space", " \n\t" + `{"id":1,"product":"cup","rating":5,"lang":"en","text":"good; and cheap, too","date":"2015-08-20"}` + "\n" +
+				` {"id":2,"product":"cup","rating":4,"lang":"de","text":"gut","date":"2015-08-21"}`, []reviewfile.Format{"", reviewfile.JSONLines},
 		},
 	} {
 		for _, format := range row.formats {
