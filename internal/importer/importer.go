@@ -92,7 +92,7 @@ func (m *Import) Run(ctx context.Context) error {
 // load writes one chunk: its bad rows to the rejects, its comments to the table.
 func (m *Import) load(ctx context.Context, next chunk) error {
 	if m.Preview != nil {
-		m.Preview.add(next)
+		m.Preview.add(next.comments, next.bad, next.first)
 	}
 	err := m.Rejects.add(ctx, next.bad)
 	m.done.rejected = m.Rejects.count

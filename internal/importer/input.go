@@ -89,7 +89,7 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	in.first = &first
 	p := in.Preview()
 	p.Partial = !first.last
-	p.add(first)
+	p.add(first.comments, first.bad, first.first)
 	return p, nil
 }
 

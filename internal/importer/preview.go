@@ -34,19 +34,20 @@ type Preview struct {
 	// Samples are random rows from the whole file.
 	Samples []comment.Comment
 
-	// Rows is how many rows can be imported, and Line the number of the first one's line.
+	// Rows is how many rows can be imported, and Line is the line of the first.
 	Rows, Line int
 
 	random *rand.Rand
 }
 
-func (p *Preview) add(next chunk) {
-	for _, bad := range next.bad {
+// add adds rows, and the line of their first comment.
+func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError, line int) {
+	for _, bad := range rejected {
 		p.Rejected++
 		p.Reasons.add(bad.Reason)
 	}
-	for _, c := range next.comments {
-		p.Line = cmp.Or(p.Line, next.first)
+	p.Line = cmp.Or(p.Line, line)
+	for _, c := range comments {
 		p.Rows++
 		p.States[c.Status]++
 		if c.Moderation != nil && c.Moderation.Reason != nil && *c.Moderation.Reason == comment.Spam {
