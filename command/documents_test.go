@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -42,10 +43,11 @@ func TestDocuments(t *testing.T) {
 	s := follow(t, run)
 	waitForTotal(t, s, doctest.Read(t, "README.md").Text)
 
-	reader := newcomer{server: s, folder: newcomersFolder(t), data: data, done: map[string]string{}}
+	reader := newcomer{server: s, folder: newcomersFolder(t), data: data, done: map[string]string{}, waiting: new(sync.WaitGroup)}
 	for _, document := range doctest.All(t) {
 		reader.read(t, document)
 	}
+	reader.waiting.Wait()
 
 	// Ctrl-C in a terminal reaches make and the program alike.
 	must.Do(t, syscall.Kill(-run.Process.Pid, syscall.SIGINT))
@@ -66,10 +68,11 @@ func waitForTotal(t *testing.T, s *server, answer string) {
 
 // newcomer follows the documents, beside a server.
 type newcomer struct {
-	server *server
-	folder string            // where commands run
-	data   string            // of the server's engine
-	done   map[string]string // what each command printed: one that several documents show runs once
+	server  *server
+	folder  string            // where commands run
+	data    string            // of the server's engine
+	done    map[string]string // what each command printed: one that several documents show runs once
+	waiting *sync.WaitGroup   // for commands that go on beside the documents
 }
 
 // read goes through a document from top to bottom.
@@ -122,6 +125,18 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 	if printed, done := n.done[line]; done {
 		return printed
 	}
+	if strings.Contains(line, " author erase ") { // which waits for half a minute, and of which no document shows the output
+		n.waiting.Go(func() { n.shell(t, document, line) })
+		n.done[line] = ""
+	} else {
+		n.done[line] = n.shell(t, document, line)
+	}
+	return n.done[line]
+}
+
+// shell runs a command that has to succeed, and returns its output.
+func (n newcomer) shell(t *testing.T, document, line string) string {
+	t.Helper()
 	shell := exec.Command("sh", "-ec", strings.ReplaceAll(line, "http://127.0.0.1:8080", n.server.address))
 	shell.Dir = n.folder
 	shell.Env = append(os.Environ(), "TALKBACK_DATA="+n.data)
@@ -129,8 +144,7 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 	if err != nil || bytes.Contains(out, []byte(`"errors"`)) {
 		t.Errorf("%s: %s\n%v\n%s", document, line, err, out)
 	}
-	n.done[line] = string(out)
-	return n.done[line]
+	return string(out)
 }
 
 // takesLong are the commands of the program's developers.

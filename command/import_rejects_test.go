@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,15 +23,6 @@ func badReviews(pattern string) string {
 		text += fmt.Sprintf("%d,cup,%d,en,fine,2015-08-20\n", i, rating)
 	}
 	return text
-}
-
-// A dry run calls no engine, and writes no file.
-func TestImportDryRun(t *testing.T) {
-	t.Parallel()
-	file := write(t, "reviews.csv", fewReviews)
-	newImporter(t, "http://127.0.0.1:1").want("6 rows = 2 that an empty table would take + 1 repeated in the file + 3 rejected, in a while\n"+
-		"This was a dry run: no table was asked, and nothing was written\n", file, "--dry-run")
-	checkFiles(t, filepath.Dir(file), "reviews.csv")
 }
 
 // judgeme are the flags that read testdata/judgeme.csv.

@@ -173,42 +173,6 @@ func manyReviews(rows int) string {
 	return out.String()
 }
 
-// An interrupted import ends at once, whether it is writing or waits for input that never comes,
-// and the next one goes on.
-func TestImportInterrupted(t *testing.T) {
-	t.Parallel()
-	for name, rows := range map[string]int{"writing": 2 * chunk, "waiting for the rest of a chunk": chunk - 100} {
-		t.Run(name, func(t *testing.T) {
-			i := newImporter(t, startEngine(t))
-			ctx, cancel := context.WithCancel(t.Context())
-			in, out := io.Pipe()
-			defer out.Close()
-			i.stdin = in
-			go func() {
-				_, _ = io.WriteString(out, manyReviews(rows))
-				cancel() // and the pipe stays open
-			}()
-			status, _, said := i.run(ctx, "-", "--format", "jsonl", "--language", "en")
-			if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again") {
-				t.Errorf("status %d: %s", status, said)
-			}
-			checkGoesOn(t, i, rows)
-		})
-	}
-}
-
-// checkGoesOn imports the whole input after an import of it was interrupted.
-func checkGoesOn(t *testing.T, i *importing, rows int) {
-	t.Helper()
-	i.stdin = strings.NewReader(manyReviews(rows))
-	status, summary, said := i.run(t.Context(), "-", "--format", "jsonl", "--language", "en")
-	var total, written, existing int
-	_, err := fmt.Sscanf(strings.ReplaceAll(summary, ",", ""), "%d rows = %d written + %d already there", &total, &written, &existing)
-	if status != 0 || err != nil || total != rows || written+existing != rows {
-		t.Errorf("status %d, %s%s%v", status, summary, said, err)
-	}
-}
-
 // firstComments lets the first comments be written, however often they are sent: a busy engine
 // answers late, and the client retries.
 type firstComments struct {
@@ -240,7 +204,7 @@ func (f *firstComments) take(t *testing.T, r *http.Request) bool {
 // An engine that refuses writes stops the import, which says where. A second run completes it.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
-	target := must.Get(url.Parse(startEngine(t)))(t)
+	target := must.Get(url.Parse(dynamotest.Dynoxide(t)))(t)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	first := firstComments{most: chunk + 100, seen: map[string]bool{}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

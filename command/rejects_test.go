@@ -106,28 +106,6 @@ func folderName(t *testing.T) string {
 	return filepath.Base(folder)
 }
 
-// With --force, an existing file is replaced, through a link too. Only the owner can read the rows.
-func TestRejectsByForce(t *testing.T) {
-	rejectsFolder(t)
-	for _, name := range []string{"new.tsv", "old.csv.rejects.tsv", "notes.tsv", "nowhere.tsv"} {
-		i := newImporter(t, "http://127.0.0.1:1")
-		if status, _, said := i.run(t.Context(), "old.csv", "--dry-run", "--rejects", name, "--force"); status != 0 {
-			t.Fatalf("%s: status %d, %s", name, status, said)
-		}
-		info, err := os.Stat(name)
-		if err != nil || info.Mode() != 0o600 || !strings.HasPrefix(readFile(t, name), "3\tthe rating") {
-			t.Errorf("%s: %v %v %s", name, info.Mode(), err, readFile(t, name))
-		}
-	}
-	if target, err := os.Readlink("notes.tsv"); target != "notes.txt" || err != nil {
-		t.Errorf("the link is none any more: %v", err)
-	}
-	i := newImporter(t, "http://127.0.0.1:1")
-	if status, _, said := i.run(t.Context(), "old.csv", "--dry-run", "--rejects", os.DevNull); status != 0 {
-		t.Errorf("%s: status %d, %s", os.DevNull, status, said)
-	}
-}
-
 // Rows and exports cannot be written over the engine's own files.
 func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 	rejectsFolder(t)

@@ -24,7 +24,6 @@ import (
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/redis"
-	"github.com/talkback/talkback/pageindex/relational"
 )
 
 // place is a store of page numbers.
@@ -226,42 +225,30 @@ func (n *numberedServer) takeOver(target string) {
 	must.Do(n.t, b.Finish(n.t.Context(), "ANOTHER/1/1"))
 }
 
-// Commands that report how far a store is also work beside the server that has it open: the table knows.
+// Commands that report how far a store is also work beside the server that has it open: the table knows. A product
+// whose comments are in the store but not in the table is a drift.
 func TestStatusOfAStoreInUse(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
+	ghost := pageindex.Entry{Product: "ghost", Position: commenttest.Moment(1).Position, Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
 	folder := t.TempDir()
-	for _, target := range []string{"sqlite:" + filepath.Join(folder, "pages.db"), "files:" + filepath.Join(folder, "pages")} {
+	files, sqlite := "files:"+filepath.Join(folder, "pages"), "sqlite:"+filepath.Join(folder, "pages.db")
+	for _, target := range []string{files, sqlite} {
 		if status, said, wrong := a.talkback("rebuild", "--pages", target); status != 0 {
 			t.Fatal(said, wrong)
 		}
 		kind := must.Get(keeper.Parse(target, keeper.Kinds()))(t)
 		server := keeper.NewLazy(kind, a.session.Table)
-		must.Get(server.Opened(t.Context()))(t)
+		store := must.Get(server.Opened(t.Context()))(t)
 		for _, row := range [][]string{{"stream", "--status"}, {"doctor"}} {
 			_, said, wrong := a.talkback(append(row, "--pages", target)...)
 			if said = strings.Join(strings.Fields(said), " "); !strings.Contains(said, target+": complete, as far as the table knows; the process that uses the store asks it") {
 				t.Errorf("%v: %s%s", row, said, wrong)
 			}
 		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), server.Close()))
 	}
-}
-
-// A product whose comments are in the store but not in the table is a drift.
-func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t, dynamotest.Dynoxide(t))
-	file := filepath.Join(t.TempDir(), "pages.db")
-	if status, said, wrong := a.talkback("rebuild", "--pages", "sqlite:"+file); status != 0 {
-		t.Fatal(said, wrong)
-	}
-	store := must.Get(relational.OpenSQLite(t.Context(), file))(t)
-	ghost := pageindex.Entry{Product: "ghost", Position: commenttest.Moment(1).Position, Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
-	must.Do(t, errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), store.Close()))
-	status, said, wrong := a.talkback("verify", "--pages", "sqlite:"+file)
+	status, said, wrong := a.talkback("verify", "--pages", sqlite)
 	if status != 1 || !strings.Contains(said, "ghost: wrong page index: by rating, the index has [0 0 0 0 1] comments instead of [0 0 0 0 0]") {
 		t.Errorf("status %d: %s%s", status, said, wrong)
 	}
@@ -282,10 +269,8 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 		want          string
 	}{
 		{"counted by a process with the store", file, []string{"rebuild"}, 0, "The statistics of 1 product are right"},
-		{"the store is built", file, []string{"rebuild", "--pages"}, 0, "The page numbers in " + file + " are complete"},
+		{"the store is built, whatever the variable names", "none", []string{"rebuild", "--pages=" + file, "--calls", "1"}, 0, "The page numbers in " + file + " are complete"},
 		{"the store alone", file, []string{"verify", "--pages", "--calls", "1"}, 0, "looked up in"},
-		{"the store alone, by name", "", []string{"rebuild", "--pages", file}, 0, "The page numbers in " + file + " are complete"},
-		{"whatever the variable names", "none", []string{"rebuild", "--pages=" + file, "--calls", "1"}, 0, "The page numbers in " + file + " are complete"},
 		{"counts, also with a store", file, []string{"verify"}, 0, "counted in"},
 		{"the store is left out", "", []string{"verify"}, 0, "TALKBACK_PAGES\" store=" + file},
 		{"no index is made in the table", "", []string{"rebuild"}, 2, "set TALKBACK_PAGES to that store, or to table"},

@@ -182,22 +182,29 @@ func TestChunkOfLongTexts(t *testing.T) {
 	}
 }
 
-// An import ends with its context, though its input neither ends nor comes.
+// An import and its report end with their context, though their input neither ends nor comes.
 func TestImportEndsWithItsContext(t *testing.T) {
-	reader, writer := io.Pipe()
-	defer writer.Close()
-	go func() { _, _ = io.WriteString(writer, rows(500, none)) }() // enough to detect the format
-	loader := &fakeLoader{}
-	m := newImport(t, reader, loader, PrintRejects(io.Discard))
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- m.Run(ctx) }()
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := Open(ctx, reviewfile.StandardInput, reviewfile.Options{}, reader); !errors.Is(err, context.Canceled) {
-		t.Errorf("opening: %v", err)
+	for name, read := range map[string]func(context.Context, *Import) error{
+		"import": func(ctx context.Context, m *Import) error { return m.Run(ctx) },
+		"report": func(ctx context.Context, m *Import) error { _, err := m.Input.Peek(ctx, 1000); return err },
+		"opening": func(ctx context.Context, _ *Import) error {
+			reader, writer := io.Pipe()
+			t.Cleanup(func() { _ = writer.Close() })
+			_, err := Open(ctx, reviewfile.StandardInput, reviewfile.Options{}, reader)
+			return err
+		},
+	} {
+		reader, writer := io.Pipe()
+		defer writer.Close()
+		go func() { _, _ = io.WriteString(writer, rows(500, none)) }() // enough to detect the format
+		m := newImport(t, reader, &fakeLoader{}, PrintRejects(io.Discard))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- read(ctx, m) }()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

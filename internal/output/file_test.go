@@ -47,6 +47,9 @@ func TestFileIsThereInFullOrNotAtAll(t *testing.T) {
 	if got := contents(t, folder); len(got) != 1 || got["out"] != "new" {
 		t.Errorf("after Keep there is %v", got)
 	}
+	if mode := must.Get(os.Stat(name))(t).Mode(); mode != 0o600 {
+		t.Errorf("others can read it: %v", mode)
+	}
 	dropped := write(t, name, true, "newer")
 	must.Do(t, dropped.Drop())
 	if err := dropped.Keep(t.Context()); err != nil { // of a writer that was left behind
@@ -103,7 +106,7 @@ func TestExistingFile(t *testing.T) {
 	}
 }
 
-// A symbolic link stays one: its target is replaced.
+// A symbolic link stays one: its target is replaced. One that leads nowhere is replaced itself, by force only.
 func TestLink(t *testing.T) {
 	folder, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	name := filepath.Join(folder, "out")
@@ -112,6 +115,16 @@ func TestLink(t *testing.T) {
 	info, err := os.Lstat(link)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 || contents(t, folder)["out"] != "new" {
 		t.Error(info, err, contents(t, folder))
+	}
+	nowhere := filepath.Join(folder, "nowhere")
+	must.Do(t, os.Symlink(filepath.Join(folder, "absent"), nowhere))
+	var exists *output.ExistsError
+	if _, err := output.Open(t.Context(), nowhere, false, nil); !errors.As(err, &exists) {
+		t.Error(err)
+	}
+	must.Do(t, write(t, nowhere, true, "newer").Keep(t.Context()))
+	if got := contents(t, folder); len(got) != 2 || got["nowhere"] != "newer" {
+		t.Errorf("there is %v", got)
 	}
 }
 
