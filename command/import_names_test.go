@@ -134,8 +134,10 @@ func TestImportDetectsLanguages(t *testing.T) {
 		languages = append(languages, string(e.Node.Language))
 	}
 	check.Equal(t, []string{"und", "en", "fr", "de"}, languages)
-	if status, _, said := i.run(t.Context(), file, "--detect-language", "de,tlh"); status != 2 || !strings.Contains(said, `the language "tlh" cannot be told: leave it out`) {
-		t.Errorf("status %d: %s", status, said)
+	for among, want := range map[string]string{"de,tlh": `the language "tlh" cannot be told: leave it out`, "en-US,en-GB": "give at least two languages to choose from"} {
+		if status, _, said := i.run(t.Context(), file, "--detect-language", among); status != 2 || !strings.Contains(said, want) {
+			t.Errorf("%s: status %d: %s", among, status, said)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pemistahl/lingua-go"
@@ -87,7 +88,9 @@ func languages(list string) (among []lingua.Language, err error) {
 		if !ok {
 			return nil, fmt.Errorf("the language %q cannot be told: leave it out", tag)
 		}
-		among = append(among, l)
+		if !slices.Contains(among, l) { // en-US and en-GB are one, and the library needs two
+			among = append(among, l)
+		}
 	}
 	if len(among) < 2 {
 		return nil, fmt.Errorf("give at least two languages to choose from: for one, talkback import has --language")
