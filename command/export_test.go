@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -42,6 +43,7 @@ type exporter struct {
 	t        *testing.T
 	endpoint string
 	table    string
+	in       io.Reader // standard input; nil for none
 	out      io.Writer // standard output
 }
 
@@ -60,7 +62,7 @@ func (e *exporter) run(ctx context.Context, name string, arguments ...string) (s
 	e.t.Helper()
 	var stderr bytes.Buffer
 	status = command.Main(ctx, e.arguments(name, arguments...), command.Terminal{
-		In: strings.NewReader(""), Out: e.out, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
+		In: cmp.Or[io.Reader](e.in, strings.NewReader("")), Out: e.out, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
 	})
 	return status, stderr.String()
 }

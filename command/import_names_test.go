@@ -89,7 +89,7 @@ func TestImportsOfNothing(t *testing.T) {
 	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	for why, text := range map[string]string{"no rows": badReviews(""), "a bad row": badReviews("b"), "too many bad rows": badReviews("bg")} {
-		i.stdin = strings.NewReader(text)
+		i.in = strings.NewReader(text)
 		if status, out, said := i.run(t.Context(), "-", "--max-rejects", "0", "--rejects", filepath.Join(t.TempDir(), "rejects")); status != 1 {
 			t.Errorf("%s: status %d, %s%s", why, status, out, said)
 		}

@@ -3,11 +3,9 @@ package command_test
 import (
 	"bytes"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -57,10 +55,9 @@ func TestImportReportOfManyProducts(t *testing.T) {
 // The report comes before any write, also for standard input, whose rejects are in the working directory. The second
 // import changes nothing and succeeds.
 func TestImportAfterItsReport(t *testing.T) {
-	endpoint := dynamotest.Dynoxide(t)
+	i := newImporter(t, dynamotest.Dynoxide(t))
 	content := readFile(t, "testdata/judgeme.csv")
 	file := write(t, "judgeme.csv", content)
-	table := dynamotest.TableName(t)
 	for _, row := range []struct {
 		name, stdin, rows, done string
 	}{
@@ -71,12 +68,12 @@ func TestImportAfterItsReport(t *testing.T) {
 		if row.name == "-" {
 			t.Chdir(t.TempDir()) // for its rejects
 		}
-		var out, said bytes.Buffer
-		arguments := append([]string{"import", row.name, "--yes", "--endpoint", endpoint, "--table", table, "--create-table"}, judgeme...)
-		status := command.Main(t.Context(), arguments, command.Terminal{In: strings.NewReader(row.stdin), Out: &out, Err: &said, Logger: slog.New(slog.DiscardHandler)})
+		var out bytes.Buffer
+		i.in, i.out = strings.NewReader(row.stdin), &out
+		status, said := i.exporter.run(t.Context(), "import", append([]string{row.name, "--yes", "--create-table"}, judgeme...)...)
 		report, done, _ := strings.Cut(out.String(), "\n\n9 rows = ")
 		if status != 0 || !strings.Contains(report, row.rows) || !strings.HasPrefix("9 rows = "+done, row.done) {
-			t.Errorf("%s: status %d, %s%s", row.name, status, out.String(), said.String())
+			t.Errorf("%s: status %d, %s%s", row.name, status, out.String(), said)
 		}
 	}
 	checkFiles(t, ".", "talkback.rejects.tsv")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
@@ -29,16 +27,11 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// importing runs talkback import on a table of its own.
-type importing struct {
-	t        *testing.T
-	endpoint string
-	table    string
-	stdin    io.Reader
-}
+// importing runs talkback import on a table of its own, which the first import makes.
+type importing struct{ *exporter }
 
 func newImporter(t *testing.T, endpoint string) *importing {
-	return &importing{t: t, endpoint: endpoint, table: dynamotest.TableName(t), stdin: strings.NewReader("")}
+	return &importing{&exporter{t: t, endpoint: endpoint, table: dynamotest.TableName(t)}}
 }
 
 var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted after another [0-9.]+ s)?`)
@@ -46,14 +39,12 @@ var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted
 // run returns the exit status and the output, with durations left out.
 func (i *importing) run(ctx context.Context, arguments ...string) (status int, out, said string) {
 	i.t.Helper()
-	var stdout, stderr bytes.Buffer
-	arguments = append([]string{"import", "--endpoint", i.endpoint, "--table", i.table, "--create-table"}, arguments...)
-	status = command.Main(ctx, arguments, command.Terminal{
-		In: i.stdin, Out: &stdout, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
-	})
+	var stdout bytes.Buffer
+	i.out = &stdout
+	status, said = i.exporter.run(ctx, "import", append([]string{"--create-table"}, arguments...)...)
 	out = stdout.String()
 	out = out[strings.LastIndex("\n\n"+out, "\n\n"):] // after the report
-	return status, duration.ReplaceAllString(out, "in a while"), duration.ReplaceAllString(stderr.String(), "in a while")
+	return status, duration.ReplaceAllString(out, "in a while"), duration.ReplaceAllString(said, "in a while")
 }
 
 // want runs an import that has to succeed.
@@ -240,7 +231,7 @@ func TestImportOfABrokenFile(t *testing.T) {
 	if status != 1 || !strings.Contains(said, "nothing was imported: the file cannot be read beyond line 21: its compressed data is damaged or cut off (unexpected EOF): copy it again, or make it anew") {
 		t.Errorf("status %d: %s", status, said)
 	}
-	i.stdin = &packed
+	i.in = &packed
 	status, _, said = i.run(t.Context(), "-", "--language", "en")
 	if status != 1 || !strings.Contains(said, "unexpected EOF") || !strings.Contains(said, "20 rows = 20 written") {
 		t.Errorf("status %d: %s", status, said)

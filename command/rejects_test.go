@@ -87,7 +87,7 @@ func TestRejectsOverwriteNothing(t *testing.T) {
 	} {
 		i := newImporter(t, "http://127.0.0.1:1")
 		stdin := must.Get(os.Open("reviews.csv"))(t)
-		i.stdin = stdin
+		i.in = stdin
 		if row.why != "the same by default" {
 			row.arguments = append(row.arguments, "--dry-run")
 		}

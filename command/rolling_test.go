@@ -3,7 +3,6 @@ package command_test
 import (
 	"context"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"testing"
 	"time"
@@ -17,10 +16,8 @@ import (
 // startAt starts a server behind a proxy on an address, and waits until it is ready.
 func startAt(t *testing.T, address string, more ...string) *server {
 	t.Helper()
-	program := binary(t)
-	process := exec.Command(program, append([]string{"serve", "--listen", address, "--drain-delay", "300ms"}, more...)...)
-	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy, nobody writes without a token
-	return follow(t, process)
+	environment := []string{"TALKBACK_MODERATOR_TOKEN=" + moderatorToken} // behind a proxy, nobody writes without a token
+	return startServerWith(t, environment, append([]string{"--listen", address, "--drain-delay", "300ms"}, more...)...)
 }
 
 // moderator sends requests with the token.

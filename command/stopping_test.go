@@ -25,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/servertest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -95,7 +96,7 @@ func writing() string {
 // accepts connections for as long as a load balancer may need to notice, and gives up its leases. SIGHUP is as good.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
-	certificate, key, trusted := selfSigned(t)
+	certificate, key, trusted := servertest.Certificate(t)
 	http1 := func(p *http.Protocols) { p.SetHTTP1(true) }
 	hangup := syscall.SIGHUP
 	if signal.Ignored(hangup) { // these tests run under nohup, and so do their servers

@@ -117,13 +117,10 @@ func (a *api) runs(pages place, arguments ...string) (status int, said string) {
 // that says what to do; in the end there are answers.
 func TestStoreInTrouble(t *testing.T) {
 	t.Parallel()
-	program := binary(t)
 	store := redistest.Start(t)
 	store.Stop(t)
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	address := freeAddress(t)
-	follow(t, exec.Command(program, "serve", "--listen", address, "--endpoint", a.session.Address, "--table", a.session.Table, "--pages", store.URL()))
-	n := &numberedServer{api: a, t: t, url: "http://" + address}
+	n := &numberedServer{api: a, t: t, url: serveTable(t, a, "--pages", store.URL()).address}
 	if status, body := probe(n.url + "/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz: %d, %s", status, body)
 	}
