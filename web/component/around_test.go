@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/dom"
@@ -87,7 +86,6 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 // address once the first one is gone.
 func twoNavigate(t *testing.T, ctx context.Context, s shop) {
 	var said []string
-	other := strings.ReplaceAll(root, "querySelector('talk", "querySelector('#other talk")
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2&mine=1",
 		says(".pages [aria-current]", "2"),
 		chromedp.Evaluate(`{
@@ -180,31 +178,97 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 }
 
 // Two elements of one product have one draft: what is typed in one form stands in the other, so
-// neither replaces it.
+// neither replaces it. While one of them sends it, it cannot be changed in the other, which closes with it.
 func oneDraft(t *testing.T, ctx context.Context, s shop) {
-	inside := []string{root, strings.ReplaceAll(root, "querySelector('talk", "querySelector('#other talk")}
-	enter := func(element int, name, text string) chromedp.Action {
-		return chromedp.Evaluate(fmt.Sprintf(`{
-			const field = %s.querySelector('.write [name=%s]');
-			field.value = %q;
-			field.dispatchEvent(new Event('input', { bubbles: true }));
-		}`, inside[element], name, text), nil)
+	stands := func(inside, title, text string) chromedp.Action {
+		return holds(fmt.Sprintf("['title', 'text'].map((name) => %s.querySelector(`.write [name=${name}]`)?.value).join() === '%s,%s'", inside, title, text))
 	}
-	stands := func(element int, title, text string) chromedp.Action {
-		return holds(fmt.Sprintf("['title', 'text'].map((name) => %s.querySelector(`.write [name=${name}]`)?.value).join() === '%s,%s'", inside[element], title, text))
-	}
-	browsertest.Visit(t, ctx, s.address+"/shop/signed",
+	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=Ada",
 		holds(idle),
 		chromedp.Evaluate(`document.body.insertAdjacentHTML('beforeend', '<div id="other"><talkback-comments product="signed"></talkback-comments></div>')`, nil),
-		holds(inside[1]+"?.querySelector('.write .button')"),
+		holds(other+"?.querySelector('.write .button')"),
 		click(".write .button"),
-		enter(0, "title", "Fine"),
-		browsertest.ClickElement(inside[1]+".querySelector('.write .button')"),
-		stands(1, "Fine", ""),
-		enter(1, "text", "Very"),
-		stands(0, "Fine", "Very"),
-		enter(0, "title", "Finer"),
-		stands(1, "Finer", "Very"),
+		enter(".write [name=title]", "Fine"),
+		browsertest.ClickElement(other+".querySelector('.write .button')"),
+		stands(other, "Fine", ""),
+		enterIn(other, ".write [name=text]", "Very"),
+		stands(root, "Fine", "Very"),
+		enter(".write [name=title]", "Finer"),
+		stands(other, "Finer", "Very"),
+		click(".write [name=rating][value='4']"),
+		chromedp.Evaluate("("+held+`)('addComment')`, nil),
+		click(".write .primary"),
+		holds("typeof window.release === 'function'"),
+		browsertest.ClickElement(other+".querySelector('.write textarea')"),
+		chromedp.KeyEvent("lost"),
+		chromedp.Evaluate("window.release()", nil),
+		says(".said", "Thank you. Your comment is shown once the shop has read it."),
+		holds(root+".querySelector('.write form') === null && "+other+".querySelector('.write form') === null"),
+		holds("sessionStorage.length === 0"),
+		browsertest.ClickElement(other+".querySelector('.write .button')"),
+		browsertest.ClickElement(other+".querySelector('.write textarea')"),
+		chromedp.KeyEvent("a"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		stands(root, "", "a"), // but the focus is where it was
+		chromedp.KeyEvent("b"),
+		stands(other, "", "ab"),
+		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
+	)
+	if text := s.added(); text != "Very" {
+		t.Errorf("published %q, want the text when it was sent", text)
+	}
+}
+
+// Who sends one text and goes on with another is not interrupted when the first is published, or is not: the focus and the
+// list stay. A form that is drawn anew meanwhile is the one that is being sent, and a text whose comment is gone stays
+// where it is typed.
+func twoForms(t *testing.T, ctx context.Context, s shop) {
+	const edited = ".list textarea"
+	send := func(text string) chromedp.Action {
+		return chromedp.Tasks{
+			enter(".write textarea", text),
+			chromedp.Evaluate("("+held+`)('addComment')`, nil),
+			click(".write .primary"),
+			holds("typeof window.release === 'function'"),
+			focus(edited),
+		}
+	}
+	answers := chromedp.Evaluate("window.release = window.release()", nil)
+	s.opens(t, ctx, "votes?a-navigate=&a-customer-name=Ada&order=oldest&page=7",
+		click(".write .button"),
+		click(".write [name=rating][value='4']"),
+		click(".list .actions button"),
+		focused(".list [name=rating]"),
+		send("stripped"),
+		chromedp.KeyEvent("a"),
+		answers,
+		says(".write .trouble p", "Your comment could not be published."),
+		chromedp.KeyEvent("b"),
+		send("Very"),
+		chromedp.KeyEvent("c"),
+		answers,
+		says(".said", "Thank you. Your comment is shown once the shop has read it."),
+		holds(root+".querySelector('.write form') === null && "+idle+" !== null"),
+		chromedp.KeyEvent("d"),
+		holds(root+".querySelector('"+edited+"').value.endsWith('abcd')"),
+		focused(edited),
+		holds("location.search.endsWith('order=oldest&page=7')"),
+		chromedp.Evaluate("("+held+`)('editComment')`, nil),
+		click(".list form .primary"),
+		holds("typeof window.release === 'function'"),
+		click(".pages [rel=prev]"),
+		holds(root+".querySelector('"+edited+"') === null"),
+		click(".pages [rel=next]"),
+		holds(root+".querySelector('"+edited+"')?.readOnly"),
+		answers,
+		says(".list .trouble", "The comment was deleted meanwhile. You can publish your text as a new one."),
+		focus(edited),
+		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		chromedp.KeyEvent("e"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		chromedp.KeyEvent("f"),
+		holds(root+".querySelector('"+edited+"').value.endsWith('abcdef') && "+root+".querySelector('.write form') === null"),
+		focused(edited),
 		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }

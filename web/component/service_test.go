@@ -35,6 +35,7 @@ type service struct {
 	failed map[string]bool // products whose first request was refused
 	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
 	votes  []string        // votes received
+	text   string          // of the comment added last
 	tokens int             // tokens given to visitors
 
 	followers chan *follower // that subscribed
@@ -148,7 +149,10 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		s.vote(w, asked.Variables, asked.authorization)
 		return
 	case strings.Contains(raw.Query, "addComment"):
-		added(w, raw.Variables["input"].(object))
+		s.add(w, raw.Variables["input"].(object))
+		return
+	case strings.Contains(raw.Query, "editComment"):
+		reply(w, http.StatusOK, gone)
 		return
 	case strings.Contains(raw.Query, "createVisitorToken"):
 		s.mu.Lock()
@@ -183,7 +187,7 @@ func (s *service) vote(w http.ResponseWriter, v variables, authorization string)
 	comment := commentOf("votes", catalogue("votes")[place(v.Input.ID[1:])])
 	switch comment["votes"].(object)["helpful"] = map[string]int{"HELPFUL": 13}[v.Input.Vote]; place(v.Input.ID[1:]) {
 	case 2:
-		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "NOT_FOUND", "message": "no", "path": []string{"id"}}}}}})
+		reply(w, http.StatusOK, gone)
 	case 3:
 		refuse("RATE_LIMITED")
 	case 5:
@@ -197,9 +201,22 @@ func (s *service) vote(w http.ResponseWriter, v variables, authorization string)
 	}
 }
 
-// added answers a comment that waits for a moderator, or that has no rating. Of some answers nothing is
+// gone is the answer to a change of a comment that was deleted.
+var gone = object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "NOT_FOUND", "message": "no", "path": []string{"id"}}}}}}
+
+// added returns the text of the comment that was added last.
+func (s *service) added() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
+}
+
+// add answers a comment that waits for a moderator, or that has no rating. Of some answers nothing is
 // left when they come.
-func added(w http.ResponseWriter, input object) {
+func (s *service) add(w http.ResponseWriter, input object) {
+	s.mu.Lock()
+	s.text = input["text"].(string)
+	s.mu.Unlock()
 	if input["text"] == "stripped" {
 		reply(w, http.StatusOK, object{"data": object{}})
 		return

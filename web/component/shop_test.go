@@ -82,6 +82,9 @@ const (
 	idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)')`
 )
 
+// other is the inside of a second element, in another.
+var other = strings.ReplaceAll(root, "querySelector('talk", "querySelector('#other talk")
+
 // text returns the text of the part of the element that a selector finds, or null.
 func text(selector string) string {
 	return fmt.Sprintf("(%s?.querySelector(%q)?.textContent ?? null)", root, selector)
@@ -96,7 +99,7 @@ func says(selector, want string) chromedp.Action {
 func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
 
 // patience bounds each wait for something on a page. Only a failure reaches it.
-const patience = 3 * time.Minute
+const patience = 2 * time.Minute
 
 // waitFor waits until an expression is true. If it stays false, it fails with the value of another one.
 func waitFor(expression, instead string) chromedp.Action {
@@ -116,6 +119,18 @@ func waitFor(expression, instead string) chromedp.Action {
 // click clicks on the part of the element that a selector finds.
 func click(selector string) chromedp.Action {
 	return browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector))
+}
+
+// enter replaces the value of a field, as typing, pasting or choosing does.
+func enter(selector, value string) chromedp.Action { return enterIn(root, selector, value) }
+
+// enterIn is enter inside an element of a page that has several.
+func enterIn(inside, selector, value string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf(`{
+		const field = %s.querySelector(%q);
+		field.value = %q;
+		field.dispatchEvent(new Event(field.localName === 'select' ? 'change' : 'input', { bubbles: true }));
+	}`, inside, selector, value), nil)
 }
 
 // focus puts the focus where a keyboard user would come by Tab.

@@ -14,8 +14,8 @@ export interface Desk {
   languages(): readonly string[];
   /** The name that comments are written under, "" if the page gave none. */
   customerName(): string;
-  /** Tells that the service made a change. The list shows it at once, and is read again. */
-  written(change: Written): void;
+  /** Tells that the service made a change. The list shows it at once, and is read again. The reader is led there, or writes elsewhere. */
+  written(change: Written, leads: boolean): void;
   /** Shows what became of a comment: an edit that was read meanwhile, or a vote. */
   seen(change: Change): void;
 }

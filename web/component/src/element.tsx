@@ -4,6 +4,7 @@ import type { Answer } from './answer';
 import sheet from './component.css';
 import { type Desk, waits, type Written } from './desk';
 import { visitorToken } from './forms/visitor';
+import { writesBeside } from './focus';
 import { Following } from './following';
 import { loadInside } from './inside';
 import { Session } from './session';
@@ -277,7 +278,7 @@ export class TalkbackComments extends Base {
       language: baseOf(this.#language),
       languages: () => [...new Set([desk.language, ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language)])],
       customerName: () => this.customerName.trim(), // a blank one is none
-      written: (change) => this.#written(desk, change),
+      written: (change, leads) => this.#written(desk, change, leads),
       seen: (change) => this.#session?.amend(change),
     };
     const highlights = () => !this.getAttribute('hide')?.includes('highlights');
@@ -295,16 +296,16 @@ export class TalkbackComments extends Base {
   }
 
   /**
-   * Shows what was written, says it, and leads the reader there. A new comment is on the first page. If the element shows
-   * another product by now, or is not in the page any more, only the page is told.
+   * Shows what was written, says it, and leads the reader there. A new comment is on the first page, where a reader is not led who
+   * edits another one by now. If the element shows another product by now, or is not in the page any more, only the page is told.
    */
-  #written(desk: Desk, change: Written): void {
+  #written(desk: Desk, change: Written, leads: boolean): void {
     const { kind, comment } = change;
     if (desk !== this.#desk || !this.isConnected) return this.#tell('talkback-written', change);
     this.#said = this.#texts.say(waits(change) ? 'write.waits' : `write.${kind}`);
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
-    const done = kind === 'added' ? this.#go(everything, false) : this.refresh();
+    const done = kind === 'added' && leads ? this.#go(everything, false) : this.refresh();
     void done.then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : waits(change) ? '[class~="own.waits"]' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
   }
 
@@ -365,8 +366,7 @@ export class TalkbackComments extends Base {
 
   /** Leads the reader to what an answer brought, unless they write or are asked something by then. */
   #lead(selector: string): HTMLElement | null {
-    const writes = document.activeElement?.matches('input, select, textarea, [contenteditable]') || this.shadowRoot?.activeElement?.closest('form[method=post], dialog');
-    return writes ? null : this.#focus(selector);
+    return writesBeside(this.#root?.querySelector('.pages') ?? null) ? null : this.#focus(selector);
   }
 
   #focus(selector: string): HTMLElement | null {

@@ -73,12 +73,15 @@ export function save(place: string, draft: Draft | null): void {
   write(() => sessionStorage, place, draft);
 }
 
-/** Finds the text of a comment that was deleted while it was edited, and moves it to the place of a new comment. */
-export function adopt(desk: Desk): void {
+/**
+ * Finds the text of a comment that was deleted while it was edited, and moves it to the place of a new comment. One that stands in
+ * an open form stays there.
+ */
+export function adopt(desk: Desk, formOf: (place: string) => unknown): void {
   const place = placeOf(desk);
   if (load(place)) return;
   const isHere = (other: string) => other.startsWith(place) && !other.slice(place.length).includes(' '); // else of a product "id more"
-  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0);
+  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0 && !formOf(other));
   if (!left) return;
   save(place, load(left));
   save(left, null);

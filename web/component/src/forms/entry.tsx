@@ -32,7 +32,10 @@ export class Entry extends Component<Props, { asked: number }> {
     this.forceUpdate();
   };
 
-  #close = (): void => this.forceUpdate(() => this.#article.current?.querySelector('button')?.focus());
+  #close = (leads: boolean): void => {
+    this.#opened = false;
+    this.forceUpdate(() => leads && this.#article.current?.querySelector('button')?.focus());
+  };
 
   #askDeletion = (): void => this.setState({ asked: ++this.#times });
 
@@ -87,7 +90,7 @@ class Deletion extends Component<FormProps & { comment: Comment; close(): void }
     // If it was not found, it is gone too, which is what was wanted.
     this.#dialog.current?.close();
     save(placeOf(desk, comment.id), null);
-    desk.written({ kind: 'deleted', comment });
+    desk.written({ kind: 'deleted', comment }, true);
   };
 
   override render() {

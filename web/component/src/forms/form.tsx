@@ -2,6 +2,7 @@ import { Component, createRef } from 'preact';
 import type { Comment } from '../answer';
 import type { Problem } from '../client';
 import type { FormProps } from '../desk';
+import { writesBeside } from '../focus';
 import type { Key, Texts } from '../texts';
 import { Stars } from '../views/summary';
 import { change, current, type Outcome, type UserError } from './changes';
@@ -13,13 +14,13 @@ interface Props extends FormProps {
   readonly comment?: Comment;
   /** Whether the reader has opened it here, and is led into it. One that comes with its draft leaves the reader where they are. */
   readonly opened: boolean;
-  /** The form is done: its text is written or discarded. */
-  close(): void;
+  /** The form is done: its text is written or discarded. The reader goes on from there unless they write elsewhere. */
+  close(leads: boolean): void;
 }
 
+/** What all forms of a draft show. */
 interface State {
   readonly draft: Draft;
-  readonly busy: boolean;
   readonly errors: readonly UserError[];
   readonly problem: Problem | null;
   /** What another change made of the comment meanwhile. */
@@ -28,8 +29,16 @@ interface State {
 
 const untroubled = { errors: [], problem: null, theirs: null };
 
-/** The forms on the page. Those of one comment, in several elements, share a draft. */
+/** The forms on the page. Those of one comment, in several elements, share a draft and what becomes of it. */
 const forms = new Set<CommentForm>();
+
+/** The places of drafts that are on their way, also if their form is not on the page any more. */
+const sending = new Set<string>();
+
+/** A form of the draft of a place, if there is one. */
+export function formOf(place: string): CommentForm | undefined {
+  return [...forms].find((form) => form.place === place);
+}
 
 /** Where a comment is written or edited. Each keystroke is kept. */
 export class CommentForm extends Component<Props, State> {
@@ -37,7 +46,7 @@ export class CommentForm extends Component<Props, State> {
 
   constructor(props: Props) {
     super(props);
-    this.state = { draft: load(this.#place) ?? newDraft(props.desk), busy: false, ...untroubled };
+    this.state = formOf(this.place)?.state ?? { draft: load(this.place) ?? newDraft(props.desk), ...untroubled };
   }
 
   override componentDidMount(): void {
@@ -51,7 +60,7 @@ export class CommentForm extends Component<Props, State> {
     forms.delete(this);
   }
 
-  get #place(): string {
+  get place(): string {
     return placeOf(this.props.desk, this.props.comment?.id);
   }
 
@@ -62,22 +71,29 @@ export class CommentForm extends Component<Props, State> {
 
   #typed = (typed: Partial<Draft>): void => {
     // The state is that of the last render, and a browser that fills in a form changes several fields before the next one.
-    const draft = typedInto(load(this.#place) ?? this.state.draft, typed);
-    save(this.#place, draft);
+    const draft = typedInto(load(this.place) ?? this.state.draft, typed);
+    save(this.place, draft);
     // What was wrong with a field is told until the field changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
-    this.setState(({ errors }) => ({ errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
-    for (const form of forms) if (form.#place === this.#place) form.setState({ draft });
+    this.#share(({ errors }) => ({ draft, errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
   };
+
+  /** Shows a change in all forms of this draft. */
+  #share(change: (state: State) => Partial<State>): void {
+    for (const form of forms) if (form.place === this.place) form.setState(change);
+  }
 
   #submit = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (this.state.busy) return;
-    this.setState({ busy: true, ...untroubled });
-    const { draft } = this.state;
+    const { place, state: { draft } } = this;
+    if (sending.has(place)) return;
+    sending.add(place);
+    this.#share(() => untroubled);
     const outcome = await (draft.version ? this.#edit(draft) : this.#add(draft));
+    sending.delete(place);
     if (outcome.comment) return this.#done(draft, outcome.comment);
-    this.setState({ busy: false, errors: outcome.errors ?? [], problem: outcome.problem ?? null }, this.#focusTrouble);
+    this.#share(() => ({ errors: outcome.errors ?? [], problem: outcome.problem ?? null }));
+    this.setState({}, this.#focusTrouble);
   };
 
   async #add(draft: Draft): Promise<Outcome> {
@@ -102,32 +118,38 @@ export class CommentForm extends Component<Props, State> {
     if (problem) return { problem };
     if (comment && says(comment, draft)) return { comment };
     this.#typed({ version: comment?.version ?? 0 });
-    this.setState({ theirs: comment ?? null });
+    this.#share(() => ({ theirs: comment ?? null }));
     return comment ? { errors: [] } : outcome;
   }
 
   #done(draft: Draft, comment: Comment): void {
-    const { desk, close } = this.props;
-    save(this.#place, null);
-    close();
-    desk.written({ kind: draft.version ? 'edited' : 'added', comment });
+    const leads = !writesBeside(this.#form.current);
+    this.#close();
+    this.props.desk.written({ kind: draft.version ? 'edited' : 'added', comment }, leads);
+  }
+
+  /** Closes all forms of this draft, which is written or given up. */
+  #close(): void {
+    save(this.place, null);
+    for (const form of forms) if (form.place === this.place) form.props.close(form === this && !writesBeside(this.#form.current));
   }
 
   /** Gives up what was typed. After a conflict, the other change is shown. */
   #discard = (): void => {
     const { theirs } = this.state;
-    save(this.#place, null);
-    this.props.close();
+    this.#close();
     if (theirs) this.props.desk.seen({ kind: 'edited', comment: theirs });
   };
 
   #focusTrouble = (): void => {
     const form = this.#form.current;
+    if (writesBeside(form)) return;
     const field = form?.querySelector<HTMLElement>('[aria-invalid]');
     (field?.querySelector('input') ?? field ?? form?.querySelector<HTMLElement>('.trouble'))?.focus();
   };
 
-  override render({ texts, comment }: Props, { draft, busy, errors, theirs }: State) {
+  override render({ texts, comment }: Props, { draft, errors, theirs }: State) {
+    const busy = sending.has(this.place);
     const deleted = comment && draft.version === 0;
     const isUntouched = comment && !deleted ? says(comment, draft) : isBlank(draft);
     const discard: Key = theirs ? 'write.theirs' : isUntouched ? 'write.cancel' : 'write.discard';

@@ -2,7 +2,7 @@ import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
 import { isEmptyProduct, type Props, type View, viewerOf } from '../view';
 import { adopt, load, newDraft, placeOf, save } from './drafts';
-import { CommentForm } from './form';
+import { CommentForm, formOf } from './form';
 
 /**
  * The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown.
@@ -53,10 +53,13 @@ class Place extends Component<FormProps> {
     this.forceUpdate();
   };
 
-  #close = (): void => this.forceUpdate(() => this.#button.current?.focus());
+  #close = (leads: boolean): void => {
+    this.#opened = false;
+    this.forceUpdate(() => leads && this.#button.current?.focus());
+  };
 
   override render({ desk, texts, viewer }: FormProps) {
-    adopt(desk);
+    adopt(desk, formOf);
     const isOpen = load(placeOf(desk)) !== null;
     return (
       <>
