@@ -65,6 +65,8 @@ func TestStates(t *testing.T) {
 		{"an empty table", newStub(t, noLeaders, "", noPraise),
 			[]string{"this one has none at all", "No product has a five-star comment yet", "--sample-data"},
 			[]string{"See a product page", "does not answer", "How it was read", "<table", "<talkback-comments product=\"espresso-machine\" endpoint=\"/graphql\">"}},
+		{"a first comment, not counted yet", newStub(t, noLeaders, "", strings.Replace(somePraise, "3016", "0", 1)),
+			[]string{"See a product page", "moments after its first five-star comment"}, []string{"none at all", "No product has"}},
 		{"a failing table", newStub(t, failing, "", failing),
 			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers", "Open the explorer", "curl --get"},
 			[]string{"See a product page", "table not there", "How it was read", "<table"}},

@@ -62,7 +62,8 @@ type showcaseAnswer struct {
 		Product *struct {
 			Stats    *struct{ Total int }
 			Comments *struct {
-				Plan struct {
+				Nodes []struct{}
+				Plan  struct {
 					Waves   int
 					Summary string
 				}

@@ -87,7 +87,8 @@ func (s *snapshot) state() string {
 	if shown == nil || shown.Comments == nil {
 		return "away"
 	}
-	hasComments := shown.Stats != nil && shown.Stats.Total > 0
+	// A first comment is listed before it is counted.
+	hasComments := len(shown.Comments.Nodes) > 0 || shown.Stats != nil && shown.Stats.Total > 0
 	switch {
 	case s.leaders == nil && !hasComments:
 		return "away" // this product is of the sample data; others may have comments

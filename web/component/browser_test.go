@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // One browser for all.
@@ -333,6 +335,8 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 	language := func(want string) chromedp.Action {
 		return holds(fmt.Sprintf("%s.querySelector('.write select').value === %q", root, want))
 	}
+	var options [][3]any                                                         // whether a name is the server's, or the English one of a language that the browser does not speak
+	names := string(must.Get(os.ReadFile("../product/texts/languages.json"))(t)) // as the server has them
 	s.opens(t, ctx, "signed?a-customer-name=Ada",
 		click(".compose button"),
 		focused(".write [name=rating]"),
@@ -340,6 +344,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		says(".write label[for=new-title]", "Title (optional)"),
 		holds("[..."+root+".querySelector('.write select').children].slice(0, 4).map(({ value, localName }) => value ?? localName).join() === 'en,de,it,hr'"),
 		holds("![..."+root+".querySelector('.write select').options].some(({ value, text }) => value !== '' && text.toLowerCase() === value)"),
+		chromedp.Evaluate(fmt.Sprintf("[...%s.querySelector('.write select').options].filter(({ value }) => value !== '').map(({ value, text }) => [text === (%s)[value], text === new Intl.DisplayNames('en', { type: 'language' }).of(value), text])", root, names), &options),
 		language("en"),
 		enter(".write [name=text]", "Der Kaffee ist nicht heiß, aber die Maschine ist gut."),
 		language("de"),
@@ -368,6 +373,17 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		click(".order a[href*=oldest]"),
 		says(".said", ""),
 	)
+	same := 0
+	for _, o := range options {
+		if o[0] == true {
+			same++
+		} else if o[1] != true {
+			t.Errorf("a language is called %v, and otherwise on the server", o[2])
+		}
+	}
+	if same < 46 { // to most readers
+		t.Errorf("%d languages are called as on the server", same)
+	}
 }
 
 func theAddress(t *testing.T, ctx context.Context, s shop) {
@@ -712,6 +728,27 @@ func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/single",
 		says(".result", "1 comment"),
 		holds(root+".querySelector('.languages, .pages') === null"))
+	// A comment is listed before it is counted, and is gone before counts follow. No number contradicts the list.
+	numbers := func(want string) chromedp.Action {
+		part := func(selector string) string {
+			return fmt.Sprintf("[...%s.querySelectorAll(%q)].map(({ textContent }) => textContent).join()", root, selector)
+		}
+		all := "[" + part(".average") + ", " + part(".bar .count") + ", " + part(".chip") + ", " + part(".result") + "].join('; ')"
+		return waitFor(fmt.Sprintf("%s && %s === %q", idle, all, want), all)
+	}
+	s.opens(t, ctx, "first", numbers("1.01 comment; 0,0,0,0,1; ; 1 comment"))
+	s.opens(t, ctx, "lagging", numbers("2.33 comments; 1,0,0,0,2; Deutsch1,English1,Italiano1; 3 comments"),
+		click(".bar[href='?rating=1']"),
+		holds(root+".querySelector('.bar[aria-current]') !== null"),
+		holds(root+".querySelectorAll('.list > li').length === 2"),
+		says(".result", "2 of 2 comments, average 1.0"))
+	s.opens(t, ctx, "full", numbers("; ; Deutsch10,English5,Italiano5; "),
+		click("a.more"),
+		numbers("2.921 comments; 4,8,0,0,9; Deutsch10,English6,Italiano5; 21 comments"))
+	s.opens(t, ctx, "full?a-navigate=&page=2", numbers("; ; Deutsch10,English5,Italiano5; "),
+		click(".pages [rel=prev]"),
+		says(".list .title", "Title 0"))
+	s.opens(t, ctx, "emptied", says(".empty", "No comments yet."), numbers("; ; ; "))
 	browsertest.Visit(t, ctx, s.address+"/shop/desk?a-navigate=&page=9",
 		says(".empty p", "There is no such page: the comments end before it."),
 		click(".empty a"),

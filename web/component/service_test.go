@@ -325,7 +325,7 @@ type made struct {
 }
 
 // sizes are how many comments products have; others have 130.
-var sizes = map[string]int{"empty": 0, "single": 1, "huge": 26_000}
+var sizes = map[string]int{"empty": 0, "single": 1, "huge": 26_000, "first": 1, "lagging": 3, "full": 21, "emptied": 0}
 
 // catalogue returns the comments of a product, the newest first.
 func catalogue(product string) []made {
@@ -364,14 +364,14 @@ func answer(v variables) object {
 	from = min(from, len(wanted))
 	page := wanted[from:min(from+size, len(wanted))]
 	product := object{
-		"id": v.ID, "stats": statsOf(all), "languages": languagesOf(all), "commentsInOtherLanguages": 0,
+		"id": v.ID, "stats": statsOf(counted(v.ID, all)), "languages": languagesOf(counted(v.ID, all)), "commentsInOtherLanguages": 0,
 		"list": listOf(v, wanted, page, from, size),
 	}
 	if v.Faceted {
-		product["facets"] = object{"stats": statsOf(filtered(all, v, false))}
+		product["facets"] = object{"stats": statsOf(counted(v.ID, filtered(all, v, false)))}
 	}
 	if v.Narrowed {
-		product["matching"] = languagesOf(filtered(all, variables{Filter: v.Chips}, true))
+		product["matching"] = languagesOf(counted(v.ID, filtered(all, variables{Filter: v.Chips}, true)))
 	}
 	if v.Highlights {
 		product["praise"], product["complaint"] = nil, nil
@@ -440,6 +440,18 @@ func problemsOf(v variables) []object {
 	return []object{{"message": "no numbers", "path": path, "extensions": object{"code": code}}}
 }
 
+// counted are the comments of a list that counts include. The newest comment of some products is not counted yet, and
+// the last one of another is gone and still counted.
+func counted(product string, wanted []made) []made {
+	switch product {
+	case "first", "lagging", "full":
+		return slices.DeleteFunc(slices.Clone(wanted), func(c made) bool { return c.number == 0 })
+	case "emptied":
+		return catalogue("single")
+	}
+	return wanted
+}
+
 func filtered(all []made, v variables, byRating bool) []made {
 	var found []made
 	for _, c := range all {
@@ -460,10 +472,11 @@ func place(cursor string) int {
 }
 
 func listOf(v variables, wanted, page []made, from, size int) object {
-	nodes := []object{}
+	nodes, more := []object{}, from+len(page) < len(wanted)
 	for _, c := range page {
 		nodes = append(nodes, commentOf(v.ID, c))
 	}
+	wanted = counted(v.ID, wanted)
 	stats := statsOf(wanted)
 	if v.Filter.CreatedAfter != "" || v.Filter.CreatedBefore != "" {
 		stats["verified"], stats["withMedia"] = nil, nil // as the API does not count them by dates
@@ -472,7 +485,7 @@ func listOf(v variables, wanted, page []made, from, size int) object {
 		"totalCount": len(wanted), "stats": stats, "nodes": nodes, "plan": planOf(v),
 		"pageCount": (len(wanted) + size - 1) / size, "pageNumber": from/size + 1,
 		"pageInfo": object{
-			"hasNextPage": from+len(page) < len(wanted), "hasPreviousPage": from > 0,
+			"hasNextPage": more, "hasPreviousPage": from > 0,
 			"startCursor": fmt.Sprint("c", from), "endCursor": fmt.Sprint("c", from+len(page)-1),
 		},
 	}

@@ -1,8 +1,10 @@
 package product
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -119,11 +121,8 @@ func (p *product) languages() []languageCount {
 	return all
 }
 
-// empty reports whether a product has no comments. Counts follow the list within moments, so a
-// product with its first comment may count none yet.
-func (p *product) empty() bool {
-	return p.Stats != nil && p.Stats.Total == 0 && (p.List == nil || len(p.List.Nodes) == 0)
-}
+// empty reports whether a product has no comments.
+func (p *product) empty() bool { return p.Stats != nil && p.Stats.Total == 0 }
 
 // plan is the part of the plan that the server shows. The element shows all of it.
 type plan struct {
@@ -145,14 +144,89 @@ type apiError struct {
 	} `json:"extensions"`
 }
 
-// parseAnswer reads an answer. A body that is no answer, such as a proxy's page, gives neither data
-// nor errors.
-func parseAnswer(body []byte) answer {
+// parseAnswer reads the answer to a state. A body that is no answer, such as a proxy's page, gives neither
+// data nor errors.
+func parseAnswer(s state, body []byte) answer {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
 		return answer{}
 	}
+	if p := a.Data.Product; p != nil && p.List != nil {
+		p.recount(s)
+	}
 	return a
+}
+
+// recount replaces counts that the list contradicts: they follow a write within moments, the list does at
+// once. A list that is complete counts itself. Counts that are less than what another one shows are left
+// out. The element does the same.
+func (p *product) recount(s state) {
+	l := p.List
+	shown, info := len(l.Nodes), l.PageInfo
+	whole := !info.HasNextPage && !info.HasPreviousPage
+	if whole {
+		l.TotalCount, l.PageCount, l.Stats = &shown, new(min(shown, 1)), statsOf(l.Nodes)
+		if s.dated() {
+			l.Stats.Verified, l.Stats.WithMedia = nil, nil // as in longer lists
+		}
+	} else if shown > 0 {
+		if l.PageNumber != nil {
+			shown += (*l.PageNumber - 1) * pageSize
+		}
+		if info.HasNextPage {
+			shown++
+		}
+	}
+	if l.TotalCount != nil && *l.TotalCount < shown {
+		l.TotalCount, l.PageCount, l.Stats = nil, nil, nil
+	}
+	if whole && !s.filtered() {
+		p.Stats, p.Languages = l.Stats, languagesOf(l.Nodes)
+	}
+	if p.Stats != nil && p.Stats.Total < shown {
+		p.Stats = nil
+	}
+}
+
+// statsOf counts comments.
+func statsOf(comments []comment) *stats {
+	s, sum, verified, withMedia := &stats{Total: len(comments)}, 0, 0, 0
+	for rating := 5; rating >= 1; rating-- {
+		s.Ratings = append(s.Ratings, ratingCount{Rating: rating})
+	}
+	for _, c := range comments {
+		sum += c.Rating
+		if i := 5 - c.Rating; i >= 0 && i < 5 { // else it was edited by hand
+			s.Ratings[i].Count++
+		}
+		if c.Verified {
+			verified++
+		}
+		if len(c.Media) > 0 {
+			withMedia++
+		}
+	}
+	s.Verified, s.WithMedia = &verified, &withMedia
+	if len(comments) > 0 {
+		s.Average = new(float64(sum) / float64(len(comments)))
+	}
+	return s
+}
+
+// languagesOf counts comments by language: the one with most first, among equals by its tag.
+func languagesOf(comments []comment) []languageCount {
+	counts := map[string]int{}
+	for _, c := range comments {
+		counts[c.Language]++
+	}
+	var all []languageCount
+	for tag, count := range counts {
+		all = append(all, languageCount{tag, count})
+	}
+	slices.SortFunc(all, func(a, b languageCount) int {
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Language, b.Language))
+	})
+	return all
 }
 
 // code returns the code of the error at a path of the answer, else of the first error, empty if

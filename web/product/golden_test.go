@@ -57,7 +57,7 @@ func TestMarkup(t *testing.T) {
 	for name, f := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			texts := textsFor(f.Locale)
-			v := texts.viewOf(f.state(t), parseAnswer(f.Answer))
+			v := texts.viewOf(f.state(t), parseAnswer(f.state(t), f.Answer))
 			if !f.Explain {
 				v.Plan = nil
 			}

@@ -23,11 +23,11 @@ func (w written) answer(t testing.TB) []byte {
 	ratings := []map[string]any{{"rating": 5, "count": 0}, {"rating": 4, "count": 1}}
 	out, err := json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{
 		"id":        w.product,
-		"stats":     map[string]any{"total": 1, "average": 4, "ratings": ratings},
+		"stats":     map[string]any{"total": 2, "average": 4, "ratings": ratings},
 		"languages": []map[string]any{{"language": w.language, "count": 1}, {"language": "en", "count": 1}},
 		"praise":    comment,
 		"list": map[string]any{
-			"totalCount": 1, "pageCount": 1, "pageNumber": 1, "nodes": []any{comment},
+			"totalCount": 2, "pageCount": 1, "pageNumber": 1, "nodes": []any{comment}, "pageInfo": map[string]any{"hasNextPage": true},
 			"plan": map[string]any{"summary": "product " + w.product},
 		},
 	}}})
@@ -92,7 +92,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 			"PRODUCT: customer comments":            w.product + ": customer comments",
 			"Product PRODUCT":                       "Product " + w.product,
 			"product PRODUCT":                       "product " + w.product,
-			"What customers say about PRODUCT: 1 comment, 4.0 of 5 stars.": "What customers say about " + w.product + ": 1 comment, 4.0 of 5 stars.",
+			"What customers say about PRODUCT: 2 comments, 4.0 of 5 stars.": "What customers say about " + w.product + ": 2 comments, 4.0 of 5 stars.",
 			"de": w.language, "?language=de": state{Product: w.product, Page: 1, Languages: []string{w.language}}.href(),
 			"Deutsch": english.languageName(w.language),
 		}

@@ -120,7 +120,7 @@ func (p *Pages) read(r *http.Request, s state) (reply Response, a answer, known 
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
 	reply = ask(ctx, p.api, r, operation, s.variables())
-	a = parseAnswer(reply.Body)
+	a = parseAnswer(s, reply.Body)
 	// A body is too large because of the id, the only value without a bound.
 	return reply, a, !a.refuses("product") && a.code("product") != "BODY_TOO_LARGE"
 }
@@ -141,7 +141,7 @@ func (p *Pages) complete(page Page, t *texts, s state, a answer, named Product, 
 func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
 	s := state{Product: id, Page: 1}
 	reply := AskForAll(ctx, p.api, operation, s.variables())
-	a := parseAnswer(reply.Body)
+	a := parseAnswer(s, reply.Body)
 	if product := a.Data.Product; product == nil || product.List == nil || product.empty() {
 		return ""
 	}

@@ -171,7 +171,7 @@ func TestStructuredData(t *testing.T) {
 		page := get(t, f.Answer, 200, f.Path+"?"+f.Query, f.Locale)
 		_, rest, found := strings.Cut(string(page.Body), `<script type="application/ld+json">`)
 		listed := !strings.Contains(string(page.Body), "noindex")
-		a := parseAnswer(f.Answer)
+		a := parseAnswer(f.state(t), f.Answer)
 		if rated := a.Data.Product != nil && a.Data.Product.Stats != nil && a.Data.Product.Stats.Average != nil; found != (listed && rated) {
 			t.Errorf("%s: data for search engines: %t, listed %t", name, found, listed)
 		}

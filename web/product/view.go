@@ -211,8 +211,8 @@ func (s *stats) having(trait string) *int {
 	return s.WithMedia
 }
 
-// chips are the languages to choose from: those of the comments, then chosen ones that no comment has. A single one is
-// no choice.
+// chips are the languages to choose from: those that are listed, then other chosen ones, of which nobody knows how many
+// comments they have. A single one is no choice.
 func (t *texts) chips(s state, languages []languageCount) (chips []choiceView) {
 	all := slices.Clone(languages)
 	for _, tag := range s.Languages {
@@ -223,11 +223,11 @@ func (t *texts) chips(s state, languages []languageCount) (chips []choiceView) {
 	if len(all) < 2 {
 		return nil
 	}
-	for _, c := range all {
+	for i, c := range all {
 		chip := choiceView{
 			Href: s.toggleLanguage(c.Language).href(), Chosen: slices.Contains(s.Languages, c.Language), Label: t.languageName(c.Language), Language: c.Language,
 		}
-		if !s.dated() { // languages are not counted by dates
+		if !s.dated() && i < len(languages) { // languages are not counted by dates
 			chip.Count = t.number(c.Count)
 		}
 		chips = append(chips, chip)

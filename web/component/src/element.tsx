@@ -2,6 +2,7 @@ import { hydrate, render } from 'preact';
 import { changed, type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
+import { recounted } from './counts';
 import { type Desk, waits, type Written } from './desk';
 import { visitorToken } from './forms/visitor';
 import { writesBeside } from './focus';
@@ -327,7 +328,7 @@ export class TalkbackComments extends Base {
       texts: this.#texts,
       pageSize: this.#pageSize,
       choice: session.choice,
-      shown: session.shown,
+      shown: session.shown && recounted(session.shown, this.#pageSize),
       problem: session.problem,
       busy: session.busy,
       more: session.more,

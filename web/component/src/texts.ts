@@ -17,7 +17,8 @@ const english: Record<string, string> = { ...en };
 const loaded: Record<string, Values> = { en: english };
 const loading: Record<string, Promise<void>> = {};
 
-const names: Values = autonyms;
+/** The names of languages by their tags, as the browser has them, once they are asked for. */
+const names: Record<string, string | undefined> = autonyms;
 
 /** How long texts may take, in milliseconds. What is shown after that is English. */
 const patience = 8_000;
@@ -133,11 +134,11 @@ export class Texts {
   }
 }
 
-/** The name of a language that has one; that of a rarer one, which the build leaves out, as the browser has it. */
+/** The name of a language that has one. */
 function nameOf(tag: string): string | undefined {
   if (names[tag] || !hasName(tag)) return names[tag];
   const [first = '', ...rest] = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag;
-  return first.toLocaleUpperCase(tag) + rest.join('');
+  return (names[tag] = first.toLocaleUpperCase(tag) + rest.join(''));
 }
 
 function hasName(tag: string): boolean {

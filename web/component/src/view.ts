@@ -66,9 +66,9 @@ export function listOf(view: View): List | null {
   return { ...first, ...(last.plan && { plan: last.plan }), pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
 }
 
-/** Whether the product has no comments at all. The first one is listed before it is counted. */
+/** Whether the product has no comments at all. */
 export function isEmptyProduct(view: View): boolean {
-  return productOf(view)?.stats?.total === 0 && !listOf(view)?.nodes.length && !isFiltered(view.choice);
+  return productOf(view)?.stats?.total === 0 && !isFiltered(view.choice);
 }
 
 /** The link to a choice: its query alone, or the path if it has none. Both where the page's links have another base. */

@@ -55,8 +55,9 @@ export function Result({ view }: Props) {
   const list = listOf(view);
   if (!list || !view.shown || list.totalCount === null) return null;
   const { texts } = view;
-  const filtered = isFiltered(view.shown.choice);
-  const total = (filtered && productOf(view)?.stats?.total) || list.totalCount;
+  const all = productOf(view)?.stats;
+  const filtered = all && isFiltered(view.shown.choice);
+  const total = filtered ? all.total : list.totalCount;
   const key = texts.keyFor(filtered ? 'result.some' : 'comments', total);
   const [before, number, after] = texts.around(key, texts.number(list.totalCount), { total: texts.number(total) });
   const average = (filtered && list.stats?.average) || null;

@@ -29,7 +29,9 @@ function Languages({ view }: Props) {
   if (!languages) return null;
   const chosen = view.choice.languages;
   const tags = [...new Set([...languages.map(({ language }) => language), ...chosen])];
-  const chips = tags.map((language) => (matching ?? languages).find((found) => found.language === language) ?? { language, count: 0 });
+  const countOf = (language: string, among = languages) => among.find((found) => found.language === language)?.count;
+  // Of a chosen language that is not listed, nobody knows how many comments it has.
+  const chips = tags.map((language) => ({ language, count: countOf(language) === undefined ? undefined : countOf(language, matching ?? languages) ?? 0 }));
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
   const isChosen = hidden.some(({ language }) => chosen.includes(language));
@@ -49,7 +51,7 @@ function Languages({ view }: Props) {
   );
 }
 
-function Chips({ view, chips }: Props & { chips: readonly LanguageCount[] }) {
+function Chips({ view, chips }: Props & { chips: readonly (Pick<LanguageCount, 'language'> & Pick<ToggleProps, 'count'>)[] }) {
   const { choice, texts } = view;
   return (
     <ul class="languages">

@@ -1,0 +1,48 @@
+// Counts follow a write within moments, lists do at once.
+import { isDated, isFiltered } from './address';
+import type { Comment, LanguageCount, Stats } from './answer';
+import type { Shown } from './view';
+
+/**
+ * An answer without counts that its list contradicts. A list that is complete counts itself. Counts that are less than what another
+ * one shows are left out. The server does the same.
+ */
+export function recounted(shown: Shown, pageSize: number): Shown {
+  const { choice, data, more } = shown;
+  const { product } = data;
+  if (!product?.list) return shown;
+  let { list, list: { pageNumber, pageInfo: { hasPreviousPage } }, stats, languages } = product;
+  const nodes = [list, ...more].flatMap((list) => list.nodes);
+  const { hasNextPage } = (more.at(-1) ?? list).pageInfo;
+  const isWhole = !hasNextPage && !hasPreviousPage;
+  const least = isWhole || nodes.length === 0 ? nodes.length : ((pageNumber ?? 1) - 1) * pageSize + nodes.length + Number(hasNextPage);
+  if (isWhole) {
+    const all = statsOf(nodes);
+    list = { ...list, totalCount: least, pageCount: Math.min(least, 1), stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) } };
+    if (!isFiltered(choice)) {
+      stats = all;
+      languages = languagesOf(nodes);
+    }
+  }
+  if (list.totalCount !== null && list.totalCount < least) list = { ...list, totalCount: null, pageCount: null, stats: null };
+  if (stats && stats.total < least) stats = null;
+  return { ...shown, data: { ...data, product: { ...product, list, stats, languages } } };
+}
+
+function statsOf(nodes: readonly Comment[]): Stats {
+  const count = (has: (comment: Comment) => unknown) => nodes.filter(has).length;
+  return {
+    total: nodes.length,
+    average: nodes.length ? nodes.reduce((sum, { rating }) => sum + rating, 0) / nodes.length : null,
+    verified: count(({ isVerifiedPurchase }) => isVerifiedPurchase),
+    withMedia: count(({ media }) => media?.length),
+    ratings: [5, 4, 3, 2, 1].map((rating) => ({ rating, count: count((comment) => comment.rating === rating) })),
+  };
+}
+
+/** The languages of comments: the one with most first, among equals by its tag. */
+function languagesOf(nodes: readonly Comment[]): LanguageCount[] {
+  const tags = nodes.map(({ language }) => language).sort();
+  const counts = [...new Set(tags)].map((language) => ({ language, count: tags.filter((tag) => tag === language).length }));
+  return counts.sort((a, b) => b.count - a.count);
+}
