@@ -273,7 +273,8 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A reader who turned the page, and types in a field when the answer comes, stays in that field.
+// A reader who turned the page, and types in a field of the page or of a filter when the answer comes, stays in that
+// field, which keeps what is typed.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	s.opens(t, ctx, "lamp",
 		chromedp.Evaluate("("+held+`)('"page":2')`, nil),
@@ -286,6 +287,20 @@ func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 		holds(idle),
 		chromedp.KeyEvent("c"),
 		holds("document.querySelector('input').value === 'abc' && document.activeElement.matches('input')"),
+		click(".dates summary"),
+		chromedp.Evaluate("("+held+`)('"page":3')`, nil),
+		click(".pages [rel=next]"),
+		holds("typeof window.release === 'function'"),
+		enter("[name=from]", "2026-05-20"),
+		focus("[name=from]"),
+		chromedp.Evaluate("window.release()", nil),
+		says(".list .title", "Title 40"),
+		holds(idle),
+		holds(root+".querySelector('[name=from]').value === '2026-05-20'"),
+		focused("[name=from]"),
+		click(".bar"),
+		holds(root+".querySelector('.bar[aria-current]') !== null"),
+		holds(root+".querySelector('[name=from]').value === ''"), // it was not chosen
 	)
 }
 

@@ -76,6 +76,8 @@ export class TalkbackComments extends Base {
   #enhanced = false;
   #token: Token = '';
   #needs = new Set<Need>();
+  /** The choice that the fields show. */
+  #chosen: Choice | undefined;
   #following = new Following(() => this.#draw());
 
   /**
@@ -192,7 +194,7 @@ export class TalkbackComments extends Base {
     this.#needs = new Set();
     if (changes.has('begin')) return this.#begin();
     if (changes.has('draw')) this.#texts = this.#newTexts();
-    if (changes.has('choose') && this.product && !this.#navigates) void session.load(this.#firstChoice).then(() => this.#resetForms());
+    if (changes.has('choose') && this.product && !this.#navigates) void session.load(this.#firstChoice);
     else if (changes.has('ask')) void this.refresh();
     else if (changes.has('draw')) this.#draw();
   }
@@ -205,7 +207,7 @@ export class TalkbackComments extends Base {
   #adopt(state: ServerState, drawn: HTMLElement | null): void {
     // An id that cannot stand in a path is in the query.
     this.#foreign = /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
-    this.#session = this.#newSession(parseChoice(state.query));
+    this.#session = this.#newSession((this.#chosen = parseChoice(state.query)));
     this.#session.show(state.answer);
     const { shown } = this.#session;
     this.#speak(state.locale, () => {
@@ -354,6 +356,9 @@ export class TalkbackComments extends Base {
       this.#listen((this.#root = this.#newRoot()));
       return this.#session?.spoil(error);
     }
+    // Fields show what is chosen, not what was typed before. What is typed from now on stays when the answer comes.
+    if (view.choice !== this.#chosen) root.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => HTMLFormElement.prototype.reset.call(form));
+    this.#chosen = view.choice;
     // What had the focus may be gone, such as "Clear filters", or folded. The reader goes on at the result.
     if (focused && !this.shadowRoot?.activeElement?.checkVisibility()) this.#focus('.result, .error, .empty');
     this.#follow();
@@ -429,7 +434,7 @@ export class TalkbackComments extends Base {
   #onPopState = (): void => {
     const choice = parseChoice(location.search);
     if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#place)) return;
-    void this.#session.back(choice).then(() => this.#resetForms());
+    void this.#session.back(choice);
   };
 
   #onOnline = (): void => {
@@ -444,7 +449,6 @@ export class TalkbackComments extends Base {
     }
     await session.load(choice);
     if (session !== this.#session || session.choice !== choice) return; // something else was asked for
-    this.#resetForms();
     if (turnsPage && !session.problem && this.#lead('.list, .empty')) {
       this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
     }
@@ -481,11 +485,6 @@ export class TalkbackComments extends Base {
 
   #retry(): void {
     void (this.#session?.more ? this.#more() : this.refresh());
-  }
-
-  /** Fields show what is chosen, not what was typed before. */
-  #resetForms(): void {
-    this.#root?.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => HTMLFormElement.prototype.reset.call(form));
   }
 
   #tell(name: string, detail: unknown): void {

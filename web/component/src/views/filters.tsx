@@ -35,20 +35,22 @@ function Languages({ view }: Props) {
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
   const isChosen = hidden.some(({ language }) => chosen.includes(language));
-  const unfold = (more: HTMLDetailsElement | null) => { // and it stays so when none of them is chosen any more
-    if (more && isChosen) more.open = true;
-  };
   return (
     <>
       <Chips view={view} chips={chips.slice(0, languagesInSight)} />
       {hidden.length > 0 && (
-        <details class="more" ref={unfold}>
+        <details class="more" ref={isChosen ? unfold : null}>
           <summary>{view.texts.say('languages.more')}</summary>
           <Chips view={view} chips={hidden} />
         </details>
       )}
     </>
   );
+}
+
+/** Opens what a chosen language is in, once: it stays so when that is not chosen any more, and a reader may close it. */
+function unfold(more: HTMLDetailsElement | null): void {
+  if (more) more.open = true;
 }
 
 function Chips({ view, chips }: Props & { chips: readonly (Pick<LanguageCount, 'language'> & Pick<ToggleProps, 'count'>)[] }) {
