@@ -365,8 +365,22 @@ func filtersAndPages(t *testing.T, d *desk) {
 		d.write("en", fmt.Sprint(i), "")
 	}
 	d.write("pt-BR", "oi", "")
-	d.visit(d.site.address)
+	d.visit(d.site.troubled)
 	d.says("#count", "24 comments wait")
+	for _, load := range []string{"#refresh", "#more"} { // who goes on meanwhile is not led away
+		d.until(`document.querySelectorAll('article').length === 20`)
+		arrived, release := d.hold(late)
+		d.click(load)
+		<-arrived
+		d.press("jj")
+		d.focused("1")
+		d.do(chromedp.Evaluate(`getSelection().selectAllChildren(document.activeElement.querySelector('.title'))`, nil))
+		close(release)
+		d.until(`document.querySelectorAll('article').length > 0 && document.querySelector('#live').textContent === '24 comments wait'`)
+		d.focused("1")
+	}
+	d.until(`document.querySelectorAll('article').length === 24 && getSelection().toString() === '1'`)
+	d.visit(d.site.address)
 	d.until(`document.querySelectorAll('article').length === 20`)
 	d.click("#more")
 	d.until(`document.querySelectorAll('article').length === 24 && document.querySelector('#more').hidden`)

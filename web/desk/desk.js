@@ -102,8 +102,9 @@ async function load(after) {
 const isUnsent = ({ state }) => /decided|sending|failed/.test(state);
 
 // show puts comments below the others, or in their place if they are the first ones. Those that were decided while
-// these were loaded stay, and a dialog that is open goes on with its comments.
+// these were loaded stay, and a dialog that is open goes on with its comments. So does a moderator who went on to one.
 function show(found, after) {
+  const at = current();
   const before = after ? [] : items;
   if (!after) items = items.filter(isUnsent);
   const known = new Set(items.filter(({ state }) => state !== 'saved').map(({ queued }) => queued.comment.id));
@@ -117,12 +118,14 @@ function show(found, after) {
     drawItem(item);
     set(item, 'open');
   }
-  byId('queue').replaceChildren(...items.map(({ li }) => li));
+  for (const li of [...byId('queue').children]) if (!items.some((item) => item.li === li)) li.remove();
+  byId('queue').append(...added.map(({ li }) => li));
   for (const { li } of added) letScroll(li);
   draw();
   announce(added.length ? waitingText() : byId('empty').textContent);
-  if (byId('filter').contains(document.activeElement)) return; // somebody goes on choosing
-  if (added.length) focusOn(added[0]);
+  if (current() || byId('filter').contains(document.activeElement)) return; // somebody goes on
+  if (at && open().includes(at)) focusOn(at);
+  else if (added.length) focusOn(added[0]);
   else byId('empty').focus();
 }
 
