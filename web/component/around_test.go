@@ -122,7 +122,6 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Navigate(s.address+"/shop/slow"),
 		holds(root+"?.querySelector('.skeleton')"),
 		holds(root+".getAnimations().length > 0 && "+root+".getAnimations().every(({ effect }) => effect.getComputedTiming().iterations === 1)"),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: wanted, Value: ""}}),
 	)
 }
 
@@ -150,7 +149,6 @@ func inColoursOfTheSystem(t *testing.T, ctx context.Context, s shop) {
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}),
 		outlined(".list .votes [aria-pressed=true]"),
 		outlined(".order [aria-current]"),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: ""}}),
 	)
 	s.voted(t, "0 HELPFUL")
 }
@@ -160,7 +158,6 @@ func nameless(t *testing.T, ctx context.Context, s shop) {
 	s.opens(t, ctx, "signed?a-customer-name=%20",
 		click(".write .button"),
 		holds(root+".querySelector('.write [name=name]') !== null"),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }
 
@@ -173,7 +170,6 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Reload(),
 		holds(root+"?.querySelector('.write [name=text]')"),
 		holds("document.activeElement === document.body && scrollY === 0"),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }
 
@@ -196,23 +192,20 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 		enter(".write [name=title]", "Finer"),
 		stands(other, "Finer", "Very"),
 		click(".write [name=rating][value='4']"),
-		chromedp.Evaluate("("+held+`)('addComment')`, nil),
-		click(".write .primary"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`addComment`, click(".write .primary")),
 		browsertest.ClickElement(other+".querySelector('.write textarea')"),
 		chromedp.KeyEvent("lost"),
-		chromedp.Evaluate("window.release()", nil),
+		release,
 		says(".said", "Thank you. Your comment is shown once the shop has read it."),
 		holds(root+".querySelector('.write form') === null && "+other+".querySelector('.write form') === null"),
 		holds("sessionStorage.length === 0"),
 		browsertest.ClickElement(other+".querySelector('.write .button')"),
 		browsertest.ClickElement(other+".querySelector('.write textarea')"),
 		chromedp.KeyEvent("a"),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		stands(root, "", "a"), // but the focus is where it was
 		chromedp.KeyEvent("b"),
 		stands(other, "", "ab"),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 	if text := s.added(); text != "Very" {
 		t.Errorf("published %q, want the text when it was sent", text)
@@ -227,13 +220,10 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 	send := func(text string) chromedp.Action {
 		return chromedp.Tasks{
 			enter(".write textarea", text),
-			chromedp.Evaluate("("+held+`)('addComment')`, nil),
-			click(".write .primary"),
-			holds("typeof window.release === 'function'"),
+			holdingBack(`addComment`, click(".write .primary")),
 			focus(edited),
 		}
 	}
-	answers := chromedp.Evaluate("window.release = window.release()", nil)
 	s.opens(t, ctx, "votes?a-navigate=&a-customer-name=Ada&order=oldest&page=7",
 		click(".write .button"),
 		click(".write [name=rating][value='4']"),
@@ -241,35 +231,32 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 		focused(".list [name=rating]"),
 		send("stripped"),
 		chromedp.KeyEvent("a"),
-		answers,
+		release,
 		says(".write .trouble p", "Your comment could not be published."),
 		chromedp.KeyEvent("b"),
 		send("Very"),
 		chromedp.KeyEvent("c"),
-		answers,
+		release,
 		says(".said", "Thank you. Your comment is shown once the shop has read it."),
 		holds(root+".querySelector('.write form') === null && "+idle+" !== null"),
 		chromedp.KeyEvent("d"),
 		holds(root+".querySelector('"+edited+"').value.endsWith('abcd')"),
 		focused(edited),
 		holds("location.search.endsWith('order=oldest&page=7')"),
-		chromedp.Evaluate("("+held+`)('editComment')`, nil),
-		click(".list form .primary"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`editComment`, click(".list form .primary")),
 		click(".pages [rel=prev]"),
 		holds(root+".querySelector('"+edited+"') === null"),
 		click(".pages [rel=next]"),
 		holds(root+".querySelector('"+edited+"')?.readOnly"),
-		answers,
+		release,
 		says(".list .trouble", "The comment was deleted meanwhile. You can publish your text as a new one."),
 		focus(edited),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		chromedp.KeyEvent("e"),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		chromedp.KeyEvent("f"),
 		holds(root+".querySelector('"+edited+"').value.endsWith('abcdef') && "+root+".querySelector('.write form') === null"),
 		focused(edited),
-		chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 	)
 }
 
@@ -277,23 +264,19 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 // field, which keeps what is typed.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	s.opens(t, ctx, "lamp",
-		chromedp.Evaluate("("+held+`)('"page":2')`, nil),
-		click(".pages [rel=next]"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`"page":2`, click(".pages [rel=next]")),
 		chromedp.Evaluate("document.querySelector('h1').append(document.createElement('input')); document.querySelector('input').focus()", nil),
 		chromedp.KeyEvent("ab"),
-		chromedp.Evaluate("window.release()", nil),
+		release,
 		says(".list .title", "Title 20"),
 		holds(idle),
 		chromedp.KeyEvent("c"),
 		holds("document.querySelector('input').value === 'abc' && document.activeElement.matches('input')"),
 		click(".dates summary"),
-		chromedp.Evaluate("("+held+`)('"page":3')`, nil),
-		click(".pages [rel=next]"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`"page":3`, click(".pages [rel=next]")),
 		enter("[name=from]", "2026-05-20"),
 		focus("[name=from]"),
-		chromedp.Evaluate("window.release()", nil),
+		release,
 		says(".list .title", "Title 40"),
 		holds(idle),
 		holds(root+".querySelector('[name=from]').value === '2026-05-20'"),
@@ -304,17 +287,25 @@ func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// held makes a page hold back its next request whose body has a text, until the page calls release.
-const held = `(text) => {
-	const { fetch } = window;
-	window.fetch = async (address, init) => {
-		if (init?.body?.includes(text)) {
-			window.fetch = fetch;
-			await new Promise((release) => { window.release = release; });
-		}
-		return fetch(address, init);
-	};
-}`
+// holdingBack takes an action on a page that holds back the next request whose body has a text, until release.
+func holdingBack(text string, action chromedp.Action) chromedp.Action {
+	return chromedp.Tasks{
+		chromedp.Evaluate(fmt.Sprintf(`{
+			const { fetch } = window;
+			window.fetch = async (address, init) => {
+				if (init?.body?.includes(%q)) {
+					window.fetch = fetch;
+					await new Promise((release) => { window.release = release; });
+				}
+				return fetch(address, init);
+			};
+		}`, text), nil),
+		action,
+		holds("typeof window.release === 'function'"),
+	}
+}
+
+var release = chromedp.Evaluate("window.release = window.release()", nil)
 
 // A vote that is given while more comments load stays when they come. It also stays on a page reloaded within moments,
 // though the service still answers without it.
@@ -324,13 +315,11 @@ func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 		return holds(root + ".querySelector('" + selector + "').ariaPressed === '" + want + "'")
 	}
 	s.opens(t, ctx, "votes",
-		chromedp.Evaluate("("+held+`)('"after"')`, nil),
-		click("a.more"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`"after"`, click("a.more")),
 		click(first),
 		says(first, "Helpful (13)"),
 		says(".list > :first-child .votes [role=status]", "Your vote counts."),
-		chromedp.Evaluate("window.release()", nil),
+		release,
 		holds(root+".querySelectorAll('.list > li').length === 40 && "+idle),
 		says(first, "Helpful (13)"),
 		pressed(first, "true"),
@@ -387,7 +376,7 @@ func drawnUnderThePress(t *testing.T, ctx context.Context, s shop) {
 	s.opens(t, ctx, "lamp",
 		chromedp.Evaluate(root+".querySelector(`.bar[href='?rating=5']`).getBoundingClientRect().toJSON()", &box),
 		mouse(input.MousePressed),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		mouse(input.MouseReleased),
 		says(".result", "26 of 130 comments, average 5.0"),
 	)
@@ -488,6 +477,5 @@ func failsInSight(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx,
 		chromedp.EmulateViewport(320, 256),
 		holds(root+".querySelector('.error').getBoundingClientRect().bottom < 0"),
-		chromedp.EmulateViewport(1280, 800),
 	)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// One browser for all.
+// One browser for all, and a visitor for each.
 func TestInABrowser(t *testing.T) {
-	ctx := browsertest.Open(t)
+	browser := browsertest.Open(t)
 	s := openShop(t)
 	for _, test := range []struct {
 		name string
@@ -83,7 +83,7 @@ func TestInABrowser(t *testing.T) {
 		{"new comments are followed", followsOneList},
 		{"new comments and trouble", followsThroughTrouble},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
+		t.Run(test.name, func(t *testing.T) { test.run(t, browsertest.NewVisitor(t, browser), s) })
 	}
 }
 
@@ -449,7 +449,7 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('details.more .chip[aria-current]') !== null && "+idle+" !== null"),
 		focus("details.more summary"),
 		chromedp.KeyEvent(kb.Enter),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		holds("!"+root+".querySelector('details.more').open"), // as the reader left it
 		click(".clear"),
 		holds(root+".querySelector('.chip[aria-current]') === null && "+idle+" !== null"),
@@ -627,12 +627,10 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 	)
 	// More of what is shown is the latest wish, too: the filter that was chosen before it is no longer.
 	s.opens(t, ctx, "lamp?a-navigate=",
-		chromedp.Evaluate("("+held+`)('"ratings":[5]')`, nil),
-		click(".bar[href$='rating=5']"),
-		holds("typeof window.release === 'function'"),
+		holdingBack(`"ratings":[5]`, click(".bar[href$='rating=5']")),
 		click("a.more"),
 		holds(root+".querySelectorAll('.list > li').length === 40"),
-		chromedp.Evaluate("window.release()", nil),
+		release,
 		holds("location.search === '?a-navigate=&page=2' && "+root+".querySelector('.bar[aria-current], .clear') === null"),
 	)
 	browsertest.Visit(t, ctx, s.address+"/shop/overtaken",
@@ -972,7 +970,7 @@ func longTexts(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.Enter),
 		holds(whole),
 		holds(root+".querySelector('.list .unfold summary').innerText === 'Show less'"),
-		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		refresh,
 		holds(whole),
 		focused(".list .unfold summary"),
 		chromedp.KeyEvent(kb.Enter),
@@ -1028,13 +1026,11 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		}
 		t.Run(test.state, func(t *testing.T) { browsertest.Axe(t, ctx) })
 	}
-	run(t, ctx, chromedp.EmulateViewport(1280, 800))
 }
 
 // Type of twice the size leaves nothing beyond the element's edges in a narrow window, in languages with long words. Nor
 // is anything beyond its panel.
 func largeType(t *testing.T, ctx context.Context, s shop) {
-	ctx = browsertest.NewVisitor(t, ctx)
 	run(t, ctx, page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.EmulateViewport(320, 640))
 	for _, lang := range []string{"de", "nl", "pl"} {
 		var beyond []string

@@ -63,7 +63,6 @@ const observed = `(() => {
 // The element takes over the markup of the server without changing anything, and draws the same by itself. The two
 // renderers agree on every address and every kind of answer.
 func takesOver(t *testing.T, ctx context.Context, s shop) {
-	ctx = browsertest.NewVisitor(t, ctx)
 	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(observed).Do(ctx)
 		return err
@@ -116,7 +115,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 			network.SetExtraHTTPHeaders(network.Headers{"Accept-Language": test.language}),
 			chromedp.Navigate(s.address+"/products/"+test.address),
 			browsertest.Until("globalThis.takenOver", &found),
-			chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited))
+			refresh)
 		if len(found.Changes) > 0 || !found.Same {
 			t.Errorf("%s (%s): taking over changed %q", test.address, test.why, found.Changes)
 		}

@@ -127,10 +127,9 @@ func does(do func()) chromedp.Action {
 	return chromedp.ActionFunc(func(context.Context) error { do(); return nil })
 }
 
-// hurried makes a visitor's pages wait a fiftieth of their usual times, except for the service.
-func hurried(t *testing.T, ctx context.Context) context.Context {
+// hurried makes pages wait a fiftieth of their usual times, except for the service.
+func hurried(t *testing.T, ctx context.Context) {
 	t.Helper()
-	ctx = browsertest.NewVisitor(t, ctx)
 	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`{
 			const later = window.setTimeout;
@@ -141,7 +140,6 @@ func hurried(t *testing.T, ctx context.Context) context.Context {
 		}`).Do(ctx)
 		return err
 	}))
-	return ctx
 }
 
 // fresh is the notice of new comments.
@@ -156,8 +154,8 @@ const places = `(() => JSON.stringify([...` + root + `.querySelectorAll('.summar
 // A reader is told how many comments came, in the current list and language, and nothing moves. A press shows them.
 // Only new comments of other people count.
 func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
+	hurried(t, ctx)
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
-		ctx := hurried(t, ctx)
 		var before, after string
 		var moved float64
 		var f *follower
@@ -197,7 +195,7 @@ func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 // Only a list that begins with the newest comments is followed, with its filter, while it is in view. The page must be
 // visible, and of two elements the later one counts. A hundred are enough.
 func followsOneList(t *testing.T, ctx context.Context, s shop) {
-	ctx = hurried(t, ctx)
+	hurried(t, ctx)
 	var first, second, third *follower
 	var loaded int
 	enough, told := make(chan struct{}), make(chan struct{})
@@ -266,7 +264,7 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 // A stream that ends resumes where it ended. After a refusal, the element gives up, and the page goes on without. A
 // page of another origin needs nothing more for it.
 func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
-	ctx = hurried(t, ctx)
+	hurried(t, ctx)
 	var at []string
 	next := func(do func(f *follower)) chromedp.Action {
 		return s.follows("lamp", func(f *follower) {

@@ -143,6 +143,9 @@ func focused(selector string) chromedp.Action {
 	return waitFor(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector), root+".activeElement?.outerHTML ?? null")
 }
 
+// refresh makes the element read its comments again, and waits for them.
+var refresh = chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited)
+
 // opens visits a page of the shop, waits for its comments, and takes actions there.
 func (s shop) opens(t *testing.T, ctx context.Context, page string, actions ...chromedp.Action) {
 	t.Helper()
