@@ -186,16 +186,19 @@ func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) 
 // and the socket stays open.
 var halves = jsontext.AllowInvalidUTF8(true)
 
+// whole refuses halves in an id: two ids that differ only there would become equal, and come back as U+FFFD.
+var whole = json.WithUnmarshalers(json.UnmarshalFunc(func(text []byte, id *string) error { return json.Unmarshal(text, id) }))
+
 // read reads a message strictly: names are case-sensitive, and none occurs twice. Repeated names within an operation
 // are left to [Socket.Run], too.
 func (m *message) read(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
 	}
-	if json.Unmarshal(text, m, halves) == nil {
+	if json.Unmarshal(text, m, halves, whole) == nil {
 		return true
 	}
-	return json.Unmarshal(text, m, halves, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halves)
+	return json.Unmarshal(text, m, halves, whole, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halves)
 }
 
 // receive acts on a message. It reports whether the socket is still open.
@@ -204,7 +207,7 @@ func (s *Socket) receive(text []byte) bool {
 	bad := func(reason string) bool { return s.close(closeBadMessage, reason) }
 	switch {
 	case !m.read(text):
-		return bad("a message is a JSON object with a type, gives no name twice, and is not nested 10,000 deep")
+		return bad("a message is a JSON object with a type, gives no name twice, and is not nested 10,000 deep; its id has whole characters")
 	case !m.empty() && !m.object():
 		return bad("a payload is an object")
 	}

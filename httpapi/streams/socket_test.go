@@ -136,6 +136,8 @@ func TestProtocol(t *testing.T) {
 		"a name twice in a payload":      {[]string{`{"type":"connection_init","payload":{"Authorization":"a","Authorization":"b"}}`}, nil, 4400},
 		"a name twice in an operation":   {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"once","query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":""}}}`}, 0},
 		"half of a pair in a payload":    {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"once","variables":{"a":"\uD83D"}}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":""}}}`}, 0},
+		"half of a pair in an id":        {[]string{initiate, `{"id":"\uD83D","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"the character of such an id":    {[]string{initiate, `{"id":"\uFFFD","type":"subscribe","payload":{"query":"wrong"}}`}, []string{acknowledged, `{"id":"�","type":"error","payload":[{"message":"no"}]}`}, 0},
 		"no type":                        {[]string{`{"id":"1"}`}, nil, 4400},
 		"a server's type":                {[]string{initiate, acknowledged}, []string{acknowledged}, 4400},
 		"an id that is no text":          {[]string{initiate, `{"id":1,"type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
