@@ -20,7 +20,7 @@ type place struct {
 	products float64         // distinct products here; fields below a product concern only that one
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
-	listed   float64         // the length of the list above, if that is no page of comments
+	listed   int             // the length of the list above, if that is no page of a product's comments
 	list     *listUnits      // units charged so far for the list of that page
 }
 
@@ -118,19 +118,19 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Writes: func(f priced, inside *place) float64 {
 		// Only the reads count: the length of the list bounds the writes, which only moderators may make. With them, five
 		// decisions would be too many.
-		inside.listed = float64(min(f.Count, comment.MaxDecisions))
-		return inside.listed * dynamo.CommentUnits()
+		inside.lists(min(f.Count, comment.MaxDecisions))
+		return float64(inside.listed) * dynamo.CommentUnits()
 	},
 	lookahead.Queue: func(f priced, inside *place) float64 {
-		inside.listed = float64(min(max(f.Count, 0), comment.MaxQueuePage))
-		return dynamo.QueueUnits(int(inside.listed))
+		inside.lists(min(max(f.Count, 0), comment.MaxQueuePage))
+		return dynamo.QueueUnits(inside.listed)
 	},
-	lookahead.Listed:        func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
+	lookahead.Listed:        func(_ priced, inside *place) float64 { inside.times *= float64(inside.listed); return 0 },
 	lookahead.Pending:       func(priced, *place) float64 { return dynamo.PendingUnits() },
 	lookahead.ErasureStatus: func(priced, *place) float64 { return dynamo.ErasureUnits() },
 	lookahead.Audit:         func(_ priced, inside *place) float64 { inside.times *= comment.MaxAudit; return dynamo.AuditUnits() },
 	lookahead.CommentsBy: func(_ priced, inside *place) float64 {
-		inside.listed = comment.MaxLatest
+		inside.lists(comment.MaxLatest)
 		return dynamo.OwnUnits(comment.MaxLatest, false) + dynamo.OwnUnits(0, false) // it counts further keys
 	},
 	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
@@ -143,6 +143,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Comments: priced.page,
 	lookahead.OwnComments: func(f priced, inside *place) float64 {
 		inside.page = f.Page
+		inside.lists(shown(f.Page))
 		return dynamo.OwnUnits(shown(f.Page), f.Single)
 	},
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
@@ -201,10 +202,13 @@ const (
 // comments returns the price of fetching the comments whose ids the field names. A product needs no read.
 func (f priced) comments() float64 { return float64(f.CommentIDs) * dynamo.CommentUnits() }
 
+// lists enters the field above a list of n comments, each of which may be about another product.
+func (p *place) lists(n int) { p.listed, p.products, p.stats = n, float64(n), new(float64) }
+
 // nodes enters a list of n products or comments.
 func (p *place) nodes(n int) {
+	p.lists(n)
 	p.times *= float64(n)
-	p.products = float64(n)
 }
 
 // page returns the price of a page of comments.
