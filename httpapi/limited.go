@@ -31,7 +31,7 @@ const leastUnits = 0.5
 // limitedRequest is a request of a client with quotas, and its charges to them.
 type limitedRequest struct {
 	client        quota.Client
-	kept          bool      // the client may cache the answer, so it must not hold the balance
+	byGET         bool      // it writes nothing, and the client may cache the answer, which must not hold the balance
 	reads, writes *spending // nil for no limit
 	refused       *refusal  // why the operation is not run
 }
@@ -69,7 +69,7 @@ func (v *limitedRequest) charge(ctx context.Context, units float64, writes int) 
 		left := v.reads.charge.Balance
 		return clientCost.after(left.Wait, whole(left.Units), int(math.Ceil(units)))
 	}
-	if v.writes != nil && writes > 0 && !v.writes.take(ctx, v.client, float64(writes)) {
+	if v.writes != nil && writes > 0 && !v.byGET && !v.writes.take(ctx, v.client, float64(writes)) {
 		return clientWrites.after(v.writes.charge.Wait, int(v.writes.Policy().Burst))
 	}
 	return nil

@@ -64,7 +64,7 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 }
 
 func (c *ClientLimits) limit(client quota.Client, method string) *limitedRequest {
-	v := &limitedRequest{client: client, kept: method == http.MethodGet}
+	v := &limitedRequest{client: client, byGET: method == http.MethodGet}
 	if c.Reads != nil {
 		v.reads = &spending{Quota: c.Reads}
 	}
@@ -91,7 +91,7 @@ func chargeClient(ctx context.Context, units float64, writes int) *gqlerror.Erro
 // it.
 func leftOfClient(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
 	v := requestOf(ctx).limited
-	if v == nil || v.reads == nil || v.kept {
+	if v == nil || v.reads == nil || v.byGET {
 		return 0, time.Time{}, false
 	}
 	p := v.reads.Policy()

@@ -9,16 +9,16 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// A client that retries too early is not charged for it, nor for the reads of a refused write. It
-// can retry successfully at the time it was told.
+// A client that retries too early is not charged for it, nor for the reads of a refused write, nor for
+// a write by GET, which is always refused. It can retry successfully at the time it was told.
 func TestRefusalsAreFree(t *testing.T) {
 	limits := &ClientLimits{
-		Reads:  quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}),
+		Reads:  quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100.5}),
 		Writes: quota.NewLedger(quota.Policy{Name: "writes", Rate: 0.001, Burst: 1}),
 	}
 	ada := quota.Customer("ada")
-	run := func(units float64, writes int) error {
-		v := limits.limit(ada, http.MethodPost)
+	run := func(method string, units float64, writes int) error {
+		v := limits.limit(ada, method)
 		ctx := &request{Context: t.Context(), limited: v}
 		defer func() { v.settle(ctx, units) }()
 		if err := chargeClient(ctx, units, writes); err != nil {
@@ -26,13 +26,14 @@ func TestRefusalsAreFree(t *testing.T) {
 		}
 		return nil
 	}
-	must.Do(t, run(60, 1))
+	must.Do(t, run(http.MethodGet, 0, 1))
+	must.Do(t, run(http.MethodPost, 60, 1))
 	for range 100 {
-		if run(50, 0) == nil || run(10, 1) == nil {
+		if run(http.MethodPost, 50, 0) == nil || run(http.MethodPost, 10, 1) == nil {
 			t.Fatal("it is granted more than there is")
 		}
 	}
-	if err := run(40, 0); err != nil {
+	if err := run(http.MethodPost, 40, 0); err != nil {
 		t.Errorf("what is left was spent on refusals: %v", err)
 	}
 }
