@@ -39,12 +39,12 @@ func New(o Options) http.Handler {
 // answer afterwards. The first layer of each list is the outermost.
 func (o Options) around(api http.Handler, sender *sender) http.Handler {
 	place := withPlace(o.Concurrency, o.OperationTimeout, o.Connections)
-	overSocket := through(api, refused(checkBody(o.MaxBody, o.Connections)), o.Authenticate, o.Clients.perClient, place)
+	overSocket := through(api, refused(sender.checkUnread, checkBody(o.MaxBody, o.Connections)), o.Authenticate, o.Clients.perClient, place)
 	return through(
 		api,
-		allow(o.Origins),      // before everything that refuses, so that an allowed page can read why
-		negotiated,            // before everything that refuses, since it sets the type, or looks at the method
-		o.sockets(overSocket), // outside of builtFirst, since a socket goes on after an answer
+		allow(o.Origins),              // before everything that refuses, so that an allowed page can read why
+		negotiated,                    // before everything that refuses, since it sets the type, or looks at the method
+		o.sockets(overSocket, sender), // outside of builtFirst, since a socket goes on after an answer
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,

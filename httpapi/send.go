@@ -36,14 +36,11 @@ type sender struct {
 // it. A client that does not read then holds no place among the requests in flight, nor anything
 // else that others wait for. It holds memory only, which unsent bounds.
 func (s *sender) builtFirst(next http.Handler) http.Handler {
+	next = refused(s.checkUnread)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		built := &builtAnswer{ResponseWriter: w, status: http.StatusOK}
-		if s.unsent.full(&to.unread) {
-			unreadAnswers.write(built)
-		} else {
-			next.ServeHTTP(built, r)
-		}
+		next.ServeHTTP(built, r)
 		edge.OneVary(built.Header())
 		known := requestOf(r.Context())
 		known.body = nil // an answer may wait for long, and a stream does
@@ -66,6 +63,14 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		built.send(func() { to.update(func() {}) })
 		awaitRest(r)
 	})
+}
+
+// checkUnread refuses a request of a client that has too many answers to read.
+func (s *sender) checkUnread(_ http.ResponseWriter, r *http.Request) *refusal {
+	if s.unsent.full(&s.connections.of(r.Context()).unread) {
+		return unreadAnswers
+	}
+	return nil
 }
 
 // awaitRest waits for a body that nobody has read. Otherwise net/http would, after counting has ended.

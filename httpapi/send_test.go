@@ -128,6 +128,40 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	})
 }
 
+// Answers of operations over sockets count like others, and a client that has too many to read gets no more.
+func TestSocketsThatDoNotRead(t *testing.T) {
+	var subscriptions *httpapi.Subscriptions
+	server := newWholeServer(t, subscribing(t, func(o *httpapi.Options) {
+		subscriptions, o.MaxUnsent = o.Subscriptions, 60<<20
+		o.Subscriptions.Timing.Stall = time.Hour
+	}))
+	operation := func(id, query string) string {
+		return masked(`{"id":"` + id + `","type":"subscribe","payload":{"query":"{ ` + query + ` }"}}`)
+	}
+	const clients = 8 // each has an answer of 8 MB to read, which is there twice
+	for i := range clients {
+		conn := dial(t, server)
+		must.Do(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
+		must.Get(io.WriteString(conn, upgrade+masked(connecting)+operation("1", "huge")))(t)
+		answers := bufio.NewReader(conn)
+		for text := ""; !strings.HasSuffix(text, `"next"`); {
+			text += must.Get(answers.ReadString('"'))(t)
+		}
+		if i == clients-1 {
+			must.Get(io.WriteString(conn, operation("2", "echo")))(t)
+			must.Get(answers.ReadString('2'))(t)
+			if got := must.Get(answers.ReadString(':'))(t) + must.Get(answers.ReadString('}'))(t); !strings.Contains(got, "too many answers to read") {
+				t.Errorf("an operation beside an unread answer: %s", got)
+			}
+		}
+	}
+	for began := time.Now(); subscriptions.State().Connections > clients/2; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 2*time.Minute {
+			t.Fatalf("%d sockets keep their answers", subscriptions.State().Connections)
+		}
+	}
+}
+
 // ask asks for a huge answer over HTTP/1.1 and waits until it begins.
 func ask(t *testing.T, conn net.Conn) *bufio.Reader {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // asksForSocket reports whether a request asks for a socket, which none with a body does. Other
@@ -33,7 +34,7 @@ func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
 
 // sockets serves sockets, whose operations go through a handler as if each were a POST. It refuses
 // clients that have too many sockets.
-func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handler {
+func (o *Options) sockets(operations http.Handler, sender *sender) func(http.Handler) http.Handler {
 	if o.Subscriptions == nil {
 		return func(next http.Handler) http.Handler { return next }
 	}
@@ -44,7 +45,7 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 			full.write(w)
 			return
 		}
-		s := &socketRequests{Options: o, upgrade: r, operations: operations}
+		s := &socketRequests{Options: o, upgrade: r, operations: operations, sender: sender}
 		socket := &streams.Socket{
 			Run: s.run, Check: s.check, Stopping: o.Connections.draining, Closed: free,
 			MaxMessage: int64(o.MaxBody) + 1<<10, Timing: o.Subscriptions.Timing,
@@ -67,6 +68,7 @@ type socketRequests struct {
 	*Options
 	upgrade    *http.Request
 	operations http.Handler
+	sender     *sender
 }
 
 // request returns a POST as the socket's client might have sent it.
@@ -89,29 +91,47 @@ func (s *socketRequests) request(ctx context.Context, token string, body []byte)
 	}).WithContext(ctx)
 }
 
+// guarded calls a function. A panic would end the process: no HTTP server recovers it.
+func (s *socketRequests) guarded(f func()) {
+	if err := task.Guard(func() error { f(); return nil }); err != nil {
+		s.Logger.Error("a request panicked", "error", err)
+	}
+}
+
 // check returns an error if a token is refused.
 func (s *socketRequests) check(token string) error {
-	if s.refusesToken(s.request(context.Background(), token, nil)) {
+	refused := true // if the check panics
+	s.guarded(func() { refused = s.refusesToken(s.request(context.Background(), token, nil)) })
+	if refused {
 		return errors.New("the token is not valid, or no longer: connect again with a new one")
 	}
 	return nil
 }
 
-// run answers an operation, or begins a subscription.
-func (s *socketRequests) run(ctx context.Context, token string, payload []byte) ([]byte, streams.Source) {
+// run answers an operation, or begins a subscription. An answer counts among those that clients have not
+// read, twice, since it is copied into a message.
+func (s *socketRequests) run(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
 	known := newRequest(ctx)
 	known.socket = true
 	w := &socketAnswer{header: http.Header{}}
-	s.operations.ServeHTTP(w, s.request(known, token, payload))
+	s.guarded(func() { s.operations.ServeHTTP(w, s.request(known, token, payload)) })
 	if known.stream != nil {
 		known.exchange, known.body = nil, nil
-		return nil, known.stream
+		return known.stream
 	}
-	if w.body.Len() == 0 { // it was given up
-		return mustJSON(map[string]gqlerror.List{"errors": {errBroken}}), nil
+	if w.body.Len() == 0 { // it panicked
+		w.body.Write(mustJSON(map[string]gqlerror.List{"errors": {errPanicked}}))
 	}
-	return w.body.Bytes(), nil
+	to := s.Connections.of(ctx)
+	if waiting := s.sender.unsent.add(&to.unread, 2*w.body.Cap()+perAnswer, to.hangUp); waiting != nil {
+		defer s.sender.unsent.remove(waiting)
+		reply(w.body.Bytes())
+	}
+	return nil
 }
+
+// errPanicked is the error of an operation whose cause is in the log.
+var errPanicked = &gqlerror.Error{Message: "something went wrong", Extensions: map[string]any{"code": "INTERNAL"}}
 
 // socketAnswer keeps an answer in memory.
 type socketAnswer struct {

@@ -61,7 +61,7 @@ type followers struct {
 func newFollowers(tb testing.TB) *followers {
 	f := &followers{newSchema(), live.New(quiet{}, quiet{}, func(context.Context) (at time.Time, known bool) { return at, false }, slog.New(slog.DiscardHandler))}
 	f.parsed = gqlparser.MustLoadSchema(&ast.Source{Input: `
-		type Query { echo(text: String): String }
+		type Query { echo(text: String): String, huge: String }
 		type Mutation { change: String }
 		type Subscription { stats(id: ID): Int }`})
 	tb.Cleanup(f.hub.Close)
@@ -228,6 +228,33 @@ func TestSocketOperations(t *testing.T) {
 	}
 }
 
+// A panic about a token or an operation costs only these, as over HTTP, not the process.
+func TestPanicsOverSockets(t *testing.T) {
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) {
+		o.Authenticate = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") == "bad" || r.ContentLength > 0 {
+					panic("secret inside")
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}))
+	conn, _ := dialled(t, server, nil)
+	got := exchange(t, conn, connecting, `{"id":"1","type":"subscribe","payload":{"query":"{ echo }"}}`)
+	if want := `{"id":"1","type":"error","payload":[{"message":"something went wrong","extensions":{"code":"INTERNAL"}}]}`; got != want {
+		t.Error(got)
+	}
+	other, _ := dialled(t, server, nil)
+	must.Do(t, other.Write(t.Context(), websocket.MessageText, []byte(`{"type":"connection_init","payload":{"authorization":"bad"}}`)))
+	if _, text, err := other.Read(t.Context()); websocket.CloseStatus(err) != 4403 {
+		t.Errorf("%s %v", text, err)
+	}
+	if got := exchange(t, conn, `{"type":"ping"}`); got != `{"type":"pong"}` {
+		t.Error(got)
+	}
+}
+
 // Pages of other sites open no sockets unless their origin is allowed: browsers send no preflight
 // for such a request.
 func TestSocketsOfOtherSites(t *testing.T) {
@@ -374,6 +401,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// upgrade is a request for a socket.
+const upgrade = "GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+	"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+
+// masked returns a short message of a client, with a mask of zeros.
+func masked(text string) string {
+	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+}
+
 // subscribed is a socket with a subscription, in as few bytes as possible.
 func subscribed(address string) net.Conn {
 	conn, err := net.Dial("tcp", address)
@@ -391,13 +427,9 @@ func subscribed(address string) net.Conn {
 			got += string(read[:n])
 		}
 	}
-	message := func(text string) string { // mask of zeros
-		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
-	}
-	send("GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
-		"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", "\r\n\r\n")
-	send(message(connecting), "connection_ack")
-	send(message(`{"id":"1","type":"subscribe","payload":{"query":"subscription { stats }"}}`), `"next"`)
+	send(upgrade, "\r\n\r\n")
+	send(masked(connecting), "connection_ack")
+	send(masked(`{"id":"1","type":"subscribe","payload":{"query":"subscription { stats }"}}`), `"next"`)
 	return conn
 }
 

@@ -43,9 +43,10 @@ const tooManyOperations = `[{"message":"this connection has 100 operations under
 
 // Socket is the WebSocket of an http.Request.
 type Socket struct {
-	// Run runs the operation in a message's payload, as a POST would. It returns the answer in JSON, or a source of
-	// answers. token is from the payload of connection_init, empty for none.
-	Run func(ctx context.Context, token string, payload []byte) (answer []byte, source Source)
+	// Run runs the operation in a message's payload, as a POST would. It calls reply with the answer in JSON, or returns
+	// a source of answers. reply returns when the client has the answer. token is from the payload of connection_init,
+	// empty for none.
+	Run func(ctx context.Context, token string, payload []byte, reply func(answer []byte)) Source
 	// Check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes the socket. It is
 	// called again at each heartbeat.
 	Check func(token string) error
@@ -314,12 +315,15 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 
 // operate runs an operation. A source is followed in a new goroutine, whose stack is small.
 func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
-	answer, source := s.Run(ctx, s.token, payload)
-	if source != nil {
+	if source := s.Run(ctx, s.token, payload, func(answer []byte) { s.answer(ctx, id, answer) }); source != nil {
 		go s.follow(ctx, cancel, id, source)
 		return
 	}
-	defer cancel()
+	cancel()
+}
+
+// answer sends the answer of an operation that is over.
+func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
 	var parts struct {
 		Data   jsontext.Value `json:"data"`
 		Errors jsontext.Value `json:"errors"`

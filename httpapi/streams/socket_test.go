@@ -56,21 +56,23 @@ func endless() streams.Answer { return streams.Answer{Data: []byte(`{"a":1}`), P
 func serve(t *testing.T, change func(*streams.Socket)) (address string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := &streams.Socket{
-			Run: func(_ context.Context, token string, payload []byte) ([]byte, streams.Source) {
+			Run: func(_ context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
 				switch {
 				case strings.Contains(string(payload), "once"):
-					return []byte(`{"data":{"token":` + strconv.Quote(token) + `}}`), nil
+					reply([]byte(`{"data":{"token":` + strconv.Quote(token) + `}}`))
+					return nil
 				case strings.Contains(string(payload), "wrong"):
-					return []byte(`{"errors":[{"message":"no"}]}`), nil
+					reply([]byte(`{"errors":[{"message":"no"}]}`))
+					return nil
 				case strings.Contains(string(payload), "silent"):
-					return nil, source{nil}
+					return source{nil}
 				case strings.Contains(string(payload), "ends"):
 					s := source{make(chan any, 2)}
 					s.answers <- streams.Answer{Data: []byte(`{"a":1}`)}
 					s.answers <- &streams.End{Errors: []byte(`[{"message":"too slow"}]`)}
-					return nil, s
+					return s
 				}
-				return nil, next(endless)
+				return next(endless)
 			},
 			Check: func(token string) error {
 				if token == "bad" {

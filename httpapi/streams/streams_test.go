@@ -143,7 +143,7 @@ func TestClientsThatNeverRead(t *testing.T) {
 				form := streams.FormOf(r.Header)
 				if form == nil {
 					(&streams.Socket{
-						Run:      func(context.Context, string, []byte) ([]byte, streams.Source) { return nil, large },
+						Run:      func(context.Context, string, []byte, func([]byte)) streams.Source { return large },
 						Check:    func(string) error { return nil },
 						Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000, Timing: timing,
 					}).Upgrade(w, r)
