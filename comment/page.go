@@ -98,8 +98,8 @@ func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
 // LooksUp reports whether page numbers of a query depend on where comments are in the list. If not,
 // they follow from the length of the list, which statistics have.
 func (q Query) LooksUp() bool {
-	n, atCursor := q.Numbering, q.Slice.KnownNumber() == 0 && (q.Slice.After != nil || q.Slice.Before != nil)
-	return n.Links || n.Asks() && (!q.Filter.Counted() || n.Number && atCursor)
+	n, counted, atCursor := q.Numbering, q.Filter.Counted(), q.Slice.After != nil || q.Slice.Before != nil
+	return n.Links || n.Count && !counted || n.Number && q.Slice.Size > 0 && q.Slice.KnownNumber() == 0 && (!counted || atCursor)
 }
 
 // KnownNumber returns the number of the page if it is the same in any list, else 0.

@@ -94,6 +94,8 @@ func TestLooksUp(t *testing.T) {
 		{"pages of a counted list", comment.Query{Slice: comment.Slice{Size: 5, After: cursor}, Numbering: comment.Numbering{Count: true}}, false},
 		{"pages of a range of dates", comment.Query{Filter: dated, Numbering: comment.Numbering{Count: true}}, true},
 		{"the number of the first page", comment.Query{Slice: comment.Slice{Size: 5, Before: cursor}, Numbering: comment.Numbering{Number: true}}, false},
+		{"that of a range of dates", comment.Query{Filter: dated, Slice: comment.Slice{Size: 5}, Numbering: comment.Numbering{Number: true}}, false},
+		{"that of a page without comments, which is none", comment.Query{Filter: dated, Numbering: comment.Numbering{Number: true}}, false},
 		{"the number of a page behind a cursor", comment.Query{Slice: comment.Slice{Size: 5, After: cursor}, Numbering: comment.Numbering{Number: true}}, true},
 		{"the number of a page before a cursor", comment.Query{Slice: comment.Slice{Size: 5, FromEnd: true, Before: cursor}, Numbering: comment.Numbering{Number: true}}, true},
 		{"the number of the last page", comment.Query{Slice: comment.Slice{Size: 5, FromEnd: true}, Numbering: comment.Numbering{Number: true}}, false},

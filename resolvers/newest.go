@@ -37,12 +37,8 @@ func (a newestFields) page(product string, ratings []int) (newestPage, bool) {
 
 // pageOf returns the page that a field asks for, as its resolver reads it.
 func (a newestFields) pageOf(product string, field *lookahead.Field) newestPage {
-	page := field.Page
-	query := comment.Query{
-		Product: product, Filter: page.Filter, Order: page.Order,
-		Slice:     comment.Slice{Size: page.Size, FromEnd: page.FromEnd, Page: page.Number},
-		Numbering: page.Numbering, WithoutText: !field.WantsText && !a.Text,
-	}
+	query := field.Page.Query
+	query.Product, query.WithoutText = product, !field.WantsText && !a.Text
 	return newestPage{key: loaders.PageKey{Product: product, Field: field}, query: query}
 }
 

@@ -16,11 +16,11 @@ type productResolver struct{ *Resolver }
 // Comments returns a page of the comments of the product.
 func (r productResolver) Comments(
 	ctx context.Context, product *comment.Product, _ *comment.Filter, _ *comment.Order,
-	_ *int, after *string, _ *int, before *string, settledOnly *bool, page *int,
+	_ *int, after *string, _ *int, before *string, _ *bool, page *int,
 ) (*graph.CommentConnection, error) {
 	field := lookahead.From(ctx)
 	list := list{product: product.ID, filter: field.Page.Filter, order: field.Page.Order}
-	query, err := list.query(field, after, before, settledOnly, page)
+	query, err := list.query(field, after, before, page != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -40,42 +40,31 @@ func (r productResolver) Comments(
 
 // query returns the query of a field that asks for a page of the list. It checks the size and the number,
 // and reads the cursors.
-func (l list) query(field *lookahead.Field, after, before *string, settledOnly *bool, page *int) (comment.Query, error) {
-	asked := field.Page
-	if asked.Refused != nil {
-		return comment.Query{}, asked.Refused
+func (l list) query(field *lookahead.Field, after, before *string, numbered bool) (query comment.Query, err error) {
+	query = field.Page.Query
+	query.Product, query.WithoutText = l.product, !field.WantsText
+	slice := &query.Slice
+	if err = field.Page.Refused; err != nil {
+		return query, err
 	}
-	if asked.BothEnds {
-		return comment.Query{}, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
-	}
-	var err error
-	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
 	if slice.After, err = l.place("after", after); err != nil {
-		return comment.Query{}, err
+		return query, err
 	}
 	if slice.Before, err = l.place("before", before); err != nil {
-		return comment.Query{}, err
+		return query, err
 	}
-	if page == nil {
-		err = slice.Check(l.order)
-	} else {
-		slice.Page = *page
+	if numbered {
 		err = slice.CheckPage()
+	} else {
+		err = slice.Check(l.order)
 	}
-	settled := settledOnly != nil && *settledOnly
-	if err == nil && settled {
+	if err == nil && query.SettledOnly {
 		err = l.order.CheckSettled()
 	}
-	if err == nil && settled && page != nil {
+	if err == nil && query.SettledOnly && numbered {
 		err = comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
 	}
-	if err != nil {
-		return comment.Query{}, err
-	}
-	return comment.Query{
-		Product: l.product, Filter: l.filter, Order: l.order, Slice: slice, SettledOnly: settled,
-		Count: asked.Count, Numbering: asked.Numbering, WithoutText: !field.WantsText,
-	}, nil
+	return query, err
 }
 
 // Stats returns how many comments the product has, in all languages or in one.

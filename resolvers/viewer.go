@@ -23,7 +23,7 @@ func (r viewerResolver) Comments(
 	}
 	field := lookahead.From(ctx)
 	list := list{product: comment.Author{ID: *viewer.CustomerID}.GlobalID(), order: comment.NewestFirst} // no product has such an id
-	query := comment.OwnQuery{Customer: *viewer.CustomerID, Size: field.Page.Size, Status: status, WithoutText: !field.WantsText}
+	query := comment.OwnQuery{Customer: *viewer.CustomerID, Size: field.Count, Status: status, WithoutText: !field.WantsText}
 	place, err := list.place("after", after)
 	if err != nil {
 		return nil, err

@@ -55,8 +55,9 @@ func (f *Field) readArguments(given map[string]any) {
 			}
 		}
 		f.countIDs(ids)
-	case Queue:
+	case Queue, OwnComments:
 		f.Count = integer(given["first"], comment.DefaultPageSize)
+		f.Single = given["status"] != nil
 	case Writes:
 		input, _ := given["input"].(map[string]any)
 		f.Count = len(list(input["decisions"]))
@@ -64,9 +65,6 @@ func (f *Field) readArguments(given map[string]any) {
 		f.Count = integer(given["first"], comment.DefaultLeaders)
 	case Comments:
 		f.Page = pageOf(given)
-	case OwnComments:
-		f.Page = &Page{Size: integer(given["first"], comment.DefaultPageSize)}
-		f.Single = given["status"] != nil
 	case PageLinks:
 		f.Count = integer(given["around"], comment.DefaultAround)
 	case MostHelpful:
@@ -87,41 +85,43 @@ func (f *Field) countIDs(argument any) {
 	}
 }
 
+var errBothEnds = comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
+
 // pageOf reads the arguments of a connection of comments.
 func pageOf(given map[string]any) *Page {
 	first, last := given["first"], given["last"]
-	page := &Page{
-		Size:        integer(last, integer(first, comment.DefaultPageSize)),
-		Number:      integer(given["page"], 0),
-		FromEnd:     last != nil,
-		BothEnds:    first != nil && last != nil,
-		ByCursor:    isCursor(given["after"]) || isCursor(given["before"]),
-		SettledOnly: given["settledOnly"] == true,
-		Order:       comment.NewestFirst,
-	}
+	page := &Page{Query: comment.Query{Order: comment.NewestFirst, SettledOnly: given["settledOnly"] == true, Slice: comment.Slice{
+		Size: integer(last, integer(first, comment.DefaultPageSize)), FromEnd: last != nil, Page: integer(given["page"], 0),
+		After: somewhere(given["after"]), Before: somewhere(given["before"]),
+	}}}
 	if order, ok := given["order"].(string); ok {
 		page.Order = comment.Order(order)
 	}
 	page.Filter, page.Refused = filterOf(given["filter"])
-	page.Counted = page.Filter.Counted()
-	page.FromNewest = page.fromNewest(given)
+	if page.Refused == nil && first != nil && last != nil {
+		page.Refused = errBothEnds
+	}
+	page.FromNewest = page.fromNewest(given["page"] != nil)
 	return page
 }
 
-// isCursor reports whether an argument is a cursor. An empty text is none, as for the resolvers.
-func isCursor(argument any) bool { return argument != nil && argument != "" }
+// somewhere returns any place for a cursor. An empty text is none, as for the resolvers.
+func somewhere(cursor any) *comment.Place {
+	if cursor == nil || cursor == "" {
+		return nil
+	}
+	return new(comment.Place)
+}
 
 // fromNewest reports whether a page begins, or from the end of its list ends, with the newest comment of those with the
 // ratings of its filter. A page that its field refuses does not.
-func (p *Page) fromNewest(given map[string]any) bool {
-	slice := comment.Slice{Size: p.Size, FromEnd: p.FromEnd, Page: p.Number}
-	refused := slice.Check(p.Order)
-	if given["page"] != nil {
-		refused = slice.CheckPage()
+func (p *Page) fromNewest(numbered bool) bool {
+	refused := p.Slice.Check(p.Order)
+	if numbered {
+		refused = p.Slice.CheckPage()
 	}
-	return refused == nil && p.Refused == nil && !p.BothEnds &&
-		len(p.Order.Links(p.Filter)) == 1 && p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
-		!p.ByCursor && !p.SettledOnly
+	return refused == nil && p.Refused == nil && p.Slice.After == nil && p.Slice.Before == nil && p.Slice.Page <= 1 &&
+		len(p.Order.Links(p.Filter)) == 1 && p.Order.Descends() != p.Slice.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && !p.SettledOnly
 }
 
 // filterOf reads a filter and normalizes it. No other code turns one into a [comment.Filter].

@@ -28,7 +28,7 @@ const (
 	Writes
 	// Queue reads a page of the comments that wait.
 	Queue
-	// Listed are the elements of the list that Writes, Queue or CommentsBy returns.
+	// Listed are the elements of the list that Writes, Queue, CommentsBy or OwnComments returns.
 	Listed
 	// Pending counts the comments that wait.
 	Pending
@@ -44,7 +44,7 @@ const (
 	OwnComments
 	// ViewerComment looks for the viewer's comment about a product among all of the viewer's comments.
 	ViewerComment
-	// PageElements are the comments of a page.
+	// PageElements are the comments of a page of a product.
 	PageElements
 	// ListTotal is the number of comments in the whole list of a page.
 	ListTotal
@@ -156,7 +156,7 @@ var kinds = map[string]map[string]Kind{
 		"plan":        Plan,
 	},
 	"Viewer":                  {"comments": OwnComments},
-	"ViewerCommentConnection": {"edges": PageElements, "nodes": PageElements},
+	"ViewerCommentConnection": {"edges": Listed, "nodes": Listed},
 
 	"CommentEdge":  {"cursor": Cursor},
 	"PageInfo":     {"startCursor": Cursor, "endCursor": Cursor},

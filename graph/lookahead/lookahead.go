@@ -35,12 +35,11 @@ type Field struct {
 	// list within a range of dates does not need them.
 	WantsStatistics bool
 
-	// Page is the page that a field of the kind Comments or OwnComments asks for, nil for other kinds.
-	// For OwnComments it has a size only.
+	// Page is the page that a field of the kind Comments asks for, nil for other kinds.
 	Page *Page
 	// Count is how many ids the kinds OneNode, Nodes, Products and Entities name, how many elements a
-	// Leaderboard or a Queue lists, how many comments Writes decides about, and how many pages on either
-	// side PageLinks links to. The field refuses a number that is out of range.
+	// Leaderboard, a Queue or OwnComments lists, how many comments Writes decides about, and how many
+	// pages on either side PageLinks links to. The field refuses a number that is out of range.
 	Count int
 	// CommentIDs is how many ids that the field names are ids of comments.
 	CommentIDs int
@@ -53,45 +52,20 @@ type Field struct {
 
 // Page is what a field of the kind Comments asks for.
 type Page struct {
-	// Size is the requested number of comments. The field refuses a size that is out of range.
-	Size int
-	// FromEnd says that the page is taken from the end of the list.
-	FromEnd bool
-	// BothEnds says that sizes from both ends were given, which the field refuses.
-	BothEnds bool
-	// Filter and Order name the list of the page. The filter is normalized. If it is invalid, it is
-	// empty and Refused is the error.
-	Filter  comment.Filter
+	// Query is the query of the page. It lacks the product, and whether texts are left out. For each
+	// cursor it has some place, which the field reads. The field refuses a size or a number that is out
+	// of range. Count says what to count of the whole list, if the statistics of the product do not
+	// have its counts.
+	comment.Query
+	// Refused is why the field refuses the filter, which is empty then, or the sizes.
 	Refused error
-	Order   comment.Order
-	// Counted says that the statistics of the product have the counts of the list.
-	Counted bool
-	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
-	// below 1.
-	Number int
 	// OnlyCounts says that the page has no comments, and only counts that the statistics have.
 	OnlyCounts bool
-	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
-	// FromEnd is set, and that the list is restricted to some ratings at most.
+	// FromNewest says that the page begins with the newest comment of its list, or ends with it if it is
+	// taken from the end, and that the list is restricted to some ratings at most.
 	FromNewest bool
-	// ByCursor says that a cursor is given.
-	ByCursor bool
-	// Numbering says which page numbers and links are asked for.
-	Numbering comment.Numbering
-	// Cursors says that cursors of comments of the page are asked for.
-	Cursors bool
-	// SettledOnly says that comments younger than [comment.SettleTime] are left out.
-	SettledOnly bool
-	// Plan says that the plan of the page is asked for.
-	Plan bool
-	// Count says what to count of the whole list along with the page: nothing if Counted.
-	Count comment.Counting
-}
-
-// LooksUp reports whether page numbers are looked up: see [comment.Query.LooksUp].
-func (p *Page) LooksUp() bool {
-	n := p.Numbering
-	return n.Links || n.Count && !p.Counted || n.Number && (p.ByCursor || p.FromEnd && !p.Counted)
+	// Cursors says that cursors of comments of the page are asked for, Plan that its plan is.
+	Cursors, Plan bool
 }
 
 // extension is the key of the Operation in gqlgen's operation context.

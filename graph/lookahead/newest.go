@@ -67,7 +67,7 @@ func (n Newest) Page(ratings []int) *Field {
 	var largest *Field
 	for i := range n.fields {
 		field := &n.fields[i]
-		if field.Kind == Comments && field.Page.lists(ratings) && (largest == nil || largest.Page.Size < field.Page.Size) {
+		if field.Kind == Comments && field.Page.lists(ratings) && (largest == nil || largest.Page.Slice.Size < field.Page.Slice.Size) {
 			largest = field
 		}
 	}
@@ -80,7 +80,7 @@ func (n Newest) Sampled() bool { return n.latest > 1 }
 // lists reports whether a page lists the newest comments of a product with some ratings, and perhaps others. An empty
 // page lists none of them.
 func (p *Page) lists(ratings []int) bool {
-	if !p.FromNewest || p.Size < 1 {
+	if !p.FromNewest || p.Slice.Size < 1 {
 		return false
 	}
 	other := func(rating int) bool { return !slices.Contains(p.Filter.Ratings, rating) }

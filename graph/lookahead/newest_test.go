@@ -13,7 +13,7 @@ import (
 // share a sample if there is none.
 func TestNewest(t *testing.T) {
 	page := func(size int, ratings ...int) lookahead.Field {
-		return lookahead.Field{Kind: lookahead.Comments, Page: &lookahead.Page{Size: size, FromNewest: true, Filter: comment.Filter{Ratings: ratings}}}
+		return lookahead.Field{Kind: lookahead.Comments, Page: &lookahead.Page{FromNewest: true, Query: comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: size}}}}
 	}
 	rated := func(name string) lookahead.Field {
 		return lookahead.Field{Field: &ast.Field{Name: name}, OrLatest: true}
@@ -46,7 +46,7 @@ func TestNewest(t *testing.T) {
 		}
 		size := func(ratings []int) int {
 			if field := asked.Page(ratings); field != nil {
-				return field.Page.Size
+				return field.Page.Slice.Size
 			}
 			return 0
 		}

@@ -83,7 +83,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	case ListStats:
 		f.WantsStatistics = !page.counts(comment.CountByRating)
 	case PageCount, PageNumber:
-		f.WantsStatistics = page != nil && page.Counted
+		f.WantsStatistics = page != nil && page.Filter.Counted()
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
 		f.readArguments(asked.ArgumentMap(r.operation.Variables))
@@ -94,7 +94,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	page.tell(f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
-		f.Page.OnlyCounts = f.Page.Size == 0 && f.Page.Counted && onlyCounts(f.Fields)
+		f.Page.OnlyCounts = f.Page.Slice.Size == 0 && f.Page.Filter.Counted() && onlyCounts(f.Fields)
 		f.Page.countByIndex(f.Fields)
 	}
 	for i := range f.Fields {
@@ -122,7 +122,7 @@ func (p *Page) countByIndex(fields []Field) {
 		case ListTotal, PageCount:
 			f.WantsStatistics = f.WantsStatistics && !p.LooksUp()
 		case PageNumber:
-			f.WantsStatistics = f.WantsStatistics && p.FromEnd && !p.LooksUp()
+			f.WantsStatistics = f.WantsStatistics && p.Slice.FromEnd && !p.LooksUp()
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (p *Page) tell(f *Field) {
 // counts adds a count of the list to the page, and reports true, unless the statistics have the
 // count.
 func (p *Page) counts(counting comment.Counting) bool {
-	if p == nil || p.Counted {
+	if p == nil || p.Filter.Counted() {
 		return false
 	}
 	p.Count = max(p.Count, counting)

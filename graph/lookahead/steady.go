@@ -33,5 +33,5 @@ func (f *Field) steadyBelow() bool {
 
 // steady reports whether finding and counting a page depends neither on the index of page numbers nor on the time.
 func (p *Page) steady() bool {
-	return p == nil || !p.SettledOnly && p.Number == 0 && !p.LooksUp() && !p.Filter.Dated() && !p.Filter.OfTraits()
+	return p == nil || !p.SettledOnly && p.Slice.Page == 0 && !p.LooksUp() && !p.Filter.Dated() && !p.Filter.OfTraits()
 }

@@ -142,15 +142,14 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 
 	lookahead.Comments: priced.page,
 	lookahead.OwnComments: func(f priced, inside *place) float64 {
-		inside.page = f.Page
-		inside.lists(shown(f.Page))
-		return dynamo.OwnUnits(shown(f.Page), f.Single)
+		inside.lists(min(max(f.Count, 0), comment.MaxPageSize))
+		return dynamo.OwnUnits(inside.listed, f.Single)
 	},
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
 		return dynamo.OwnUnits(assumedOwn, false) / max(1, inside.times) // once for all products
 	},
 	lookahead.ViewerVote:   func(priced, *place) float64 { return dynamo.ViewerVoteUnits() },
-	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
+	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(inside.page.Slice.Size); return 0 },
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },
 	lookahead.PageCount: func(f priced, inside *place) float64 {
@@ -211,15 +210,14 @@ func (p *place) nodes(n int) {
 	p.times *= float64(n)
 }
 
-// page returns the price of a page of comments.
+// page returns the price of a page of comments. A size or number that is out of range counts as the closest one: the
+// field refuses it, and reads nothing.
 func (f priced) page(inside *place) float64 {
-	inside.page, inside.list = f.Page, new(listUnits)
-	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number), FromEnd: f.Page.FromEnd}
-	if f.Page.ByCursor {
-		slice.After = new(comment.Place)
-	}
-	units := planner.PageEstimate(comment.Query{Filter: f.Page.Filter, Order: f.Page.Order, Slice: slice})
-	if slice.Rank() > 0 {
+	asked := *f.Page
+	asked.Slice.Size, asked.Slice.Page = min(max(asked.Slice.Size, 0), comment.MaxPageSize), max(asked.Slice.Page, 0)
+	inside.page, inside.list = &asked, new(listUnits)
+	units := planner.PageEstimate(asked.Query)
+	if asked.Slice.Rank() > 0 {
 		units += f.lookup(inside, 1)
 	}
 	return units
@@ -228,9 +226,7 @@ func (f priced) page(inside *place) float64 {
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
-	return raise(&inside.list.places, planner.LookupEstimate(comment.Query{
-		Filter: inside.page.Filter, Order: inside.page.Order, Slice: comment.Slice{Size: shown(inside.page), Page: inside.page.Number},
-	}, places), 1)
+	return raise(&inside.list.places, planner.LookupEstimate(inside.page.Query, places), 1)
 }
 
 // number returns the price of the number of the page above. The number of the first page is known, and that of the last
@@ -239,15 +235,11 @@ func (f priced) number(inside *place) float64 {
 	switch page := inside.page; {
 	case page.LooksUp():
 		return f.lookup(inside, 2)
-	case page.FromEnd:
+	case page.Slice.FromEnd:
 		return f.count(inside, comment.CountTotal)
 	}
 	return 0
 }
-
-// shown returns how many comments a page has at most. The field refuses other sizes, and reads
-// nothing.
-func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.MaxPageSize) }
 
 // partitions returns how many partitions are read for a page at most. If its list is counted by reading, that includes
 // a count by rating.
@@ -257,7 +249,7 @@ func partitions(page *lookahead.Page) float64 {
 	if links := len(page.Order.Links(page.Filter)); links > 1 {
 		reads = languages*links + 1 // or the whole list
 	}
-	if !page.Counted {
+	if !page.Filter.Counted() {
 		reads += languages * cmp.Or(ratings, comment.MaxRating)
 	}
 	return float64(reads)
@@ -285,7 +277,7 @@ func (f priced) rows(languages int) float64 { return float64(languages) * dynamo
 // counted once, for the most expensive field.
 func (f priced) count(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
-	if inside.page.Counted {
+	if inside.page.Filter.Counted() {
 		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
 	return raise(&inside.list.count, planner.CountEstimate(comment.Query{Filter: filter, Count: counting}), 1)
