@@ -294,6 +294,9 @@ func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
 	for lines := bufio.NewReader(conn); !strings.HasSuffix(answer.String(), "\r\n\r\n"); {
 		answer.WriteString(must.Get(lines.ReadString('\n'))(t))
 	}
+	if strings.Contains(answer.String(), "Sec-Websocket-") {
+		t.Errorf("a name is spelt otherwise in\n%s", answer.String())
+	}
 	for _, line := range []string{"Sec-WebSocket-Accept: ", "Sec-WebSocket-Protocol: " + streams.Protocol + "\r\n"} {
 		if strings.Count(answer.String(), line) != 1 {
 			t.Errorf("no line %q in\n%s", line, answer.String())

@@ -82,23 +82,39 @@ func TestBusyStreamsEnd(t *testing.T) {
 	})
 }
 
-// A stream that waits checks whether it has to end as soon as the server stops.
-func TestIdleStreamsStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stopping, stop := context.WithTimeout(t.Context(), time.Second)
-		defer stop()
-		began := time.Now()
-		streams.Events.Send(t.Context(), stopping, httptest.NewRecorder(), source{make(chan any)}, streams.Timing{},
-			func(stopping context.Context) *streams.End {
-				if stopping.Err() == nil {
-					return nil
+// deadlines notes the deadline for reading the request.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error { d.read = at; return nil }
+
+// A stream goes on after the time that its request may take. It checks whether it has to end as soon as the server
+// stops. Nothing more is sent to a client that has gone.
+func TestIdleStreamsEnd(t *testing.T) {
+	for name, want := range map[string]string{"the server stops": `event: next` + "\n" + `data: {"errors":[]}` + "\n\n", "the client goes": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				over, end := context.WithTimeout(t.Context(), time.Second)
+				defer end()
+				client, stopping := over, t.Context()
+				if want != "" {
+					client, stopping = stopping, client
 				}
-				return &streams.End{}
+				w, began := &deadlines{httptest.NewRecorder(), time.Now()}, time.Now()
+				streams.Events.Send(client, stopping, w, source{make(chan any)}, streams.Timing{}, func(stopping context.Context) *streams.End {
+					if stopping.Err() == nil {
+						t.Error("it is asked whether it must end before the server stops")
+					}
+					return &streams.End{Errors: []byte("[]")}
+				})
+				if took, sent := time.Since(began), w.Body.String(); took != time.Second || !w.read.IsZero() || sent != "id: 1.2.3.4\n\n"+want {
+					t.Errorf("it ended after %v, is read until %v, and sent %q", took, w.read, sent)
+				}
 			})
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("it ended after %v", took)
-		}
-	})
+		})
+	}
 }
 
 // A client gets a stream only in a form that it names. Clients that name multipart/mixed for another purpose do not
