@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -173,7 +174,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
-		group.Go(func() error {
+		group.Go(task.Guarded(func() error {
 			c, problems, err := r.Service.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: *cmp.Or(d.Note.Value(), new(string))})
 			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
@@ -182,7 +183,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 				}}}, nil
 			}
 			return err
-		})
+		}))
 	}
 	return out, group.Wait()
 }

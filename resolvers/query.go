@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -163,7 +164,12 @@ func each[K any](ctx context.Context, keys []K, find func(context.Context, K) (c
 	errs := make([]error, len(keys))
 	var group sync.WaitGroup
 	for i, key := range keys {
-		group.Go(func() { nodes[i], errs[i] = find(ctx, key) })
+		group.Go(func() {
+			errs[i] = task.Guard(func() (err error) {
+				nodes[i], err = find(ctx, key)
+				return err
+			})
+		})
 	}
 	group.Wait()
 	for i, err := range errs {

@@ -234,6 +234,30 @@ func TestAnswerOfLargeTexts(t *testing.T) {
 // panicking panics in a resolver: no method of a nil interface can be called.
 type panicking struct{ resolvers.Lister }
 
+// moderating panics in a decision, and when it is asked who the caller is.
+type moderating struct{ resolvers.Service }
+
+func (moderating) Moderate(context.Context) error { return nil }
+
+// A panic about one element of a list, which has a goroutine of its own, does not end the process.
+func TestPanicAboutAnElement(t *testing.T) {
+	waiting := func(_ context.Context, ids []comment.ID, _ bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		return map[comment.ID]comment.Comment{ids[0]: {ID: ids[0], Status: comment.Pending}}, nil, nil
+	}
+	handler := newServer(&shop{}, func(o *httpapi.Options) {
+		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Service: moderating{}}})
+		o.Loaders = loaders.Options{Comments: waiting}
+	})
+	for _, query := range []string{
+		`{ nodes(ids: ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ", "p"]) { id } }`,
+		`mutation { decideComments(input: {decisions: [{id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ", version: 1}]}) { results { comment { id } } } }`,
+	} {
+		if got := ask(t, handler, query, nil); len(got.Errors) != 1 || got.code() != "INTERNAL" {
+			t.Errorf("%s: %+v, want an error", query, got.Errors)
+		}
+	}
+}
+
 // A panic becomes the error INTERNAL of its field, with the id of the request. The log has the
 // panic under that id. Other fields are answered.
 func TestPanicInAResolver(t *testing.T) {

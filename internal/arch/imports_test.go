@@ -58,7 +58,7 @@ var own = map[string]struct {
 	"comment":          {nil, "the nouns depend on nothing, so that everything can depend on them"},
 	"graph":            {[]string{"comment"}, "generated code knows the nouns and how scalars are written"},
 	"loaders":          {[]string{"comment", "internal/task"}, "batching knows keys and values, not where they are kept"},
-	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "a resolver that knew the table would plan and read on its own"},
+	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "internal/task", "loaders"}, "a resolver that knew the table would plan and read on its own"},
 	"graph/lookahead":  {[]string{"comment", "graph"}, "what is asked is read before anything that answers it"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
