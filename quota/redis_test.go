@@ -175,13 +175,18 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// A Redis that answers, but takes no writes, is away until it does.
+// A Redis that answers, but takes no writes, is away until it does. To examine it says so as well, and leaves nothing.
 func TestRedisTakesNoWrites(t *testing.T) {
 	instance := redistest.Start(t)
 	s := open(t, instance.URL())
 	must.Do(t, s.Ping(t.Context()))
+	if version, took, err := s.Examine(t.Context()); err != nil || took <= 0 || strings.Trim(version, ".0123456789") != "" || version == "" {
+		t.Errorf("version %q, in %v: %v", version, took, err)
+	}
+	until(t, "what was tried is gone", func() bool { count, _ := instance.Do("DBSIZE"); return count == ":0" })
 	instance.Must(t, "REPLICAOF", "127.0.0.1", "1")
-	if err := s.Ping(t.Context()); comment.KindOf(err) != comment.Unavailable {
+	_, _, err := s.Examine(t.Context())
+	if comment.KindOf(err) != comment.Unavailable || comment.KindOf(s.Ping(t.Context())) != comment.Unavailable {
 		t.Errorf("a replica: %v", err)
 	}
 	instance.Must(t, "REPLICAOF", "NO", "ONE")
