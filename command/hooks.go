@@ -20,6 +20,7 @@ import (
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/internal/webhooks"
+	"github.com/talkback/talkback/stream"
 )
 
 // Hooks manages the addresses that events are delivered to.
@@ -236,10 +237,11 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 }
 
 // hooksBeside delivers to hooks while work runs, and returns the error of work.
-func hooksBeside(ctx context.Context, session *Session, measured *measured, log *slog.Logger, work func(context.Context) error) error {
+func hooksBeside(ctx context.Context, session *Session, consumer *stream.Consumer, measured *measured, log *slog.Logger, work func(context.Context) error) error {
 	sender := newSender()
 	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
 		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: session.process(), Engine: session.run,
+		Appends: func() bool { return len(consumer.Status()) > 0 },
 	}))
 	return task.Beside(ctx, deliverer.Run, work)
 }

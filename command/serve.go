@@ -304,7 +304,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		// Another process takes over counting once this one accepts no more connections.
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
-				return hooksBeside(ctx, session, c.measured, term.Logger, func(ctx context.Context) error {
+				return hooksBeside(ctx, session, runner.Consumer, c.measured, term.Logger, func(ctx context.Context) error {
 					return task.Beside(ctx, func(ctx context.Context) { eraser.Serve(ctx, term.Logger) }, server.taking)
 				})
 			})

@@ -93,7 +93,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	}
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
-			return hooksBeside(ctx, session, measured, term.Logger, func(ctx context.Context) error {
+			return hooksBeside(ctx, session, runner.Consumer, measured, term.Logger, func(ctx context.Context) error {
 				runner.Run(ctx)
 				return nil
 			})

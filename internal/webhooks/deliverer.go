@@ -21,6 +21,8 @@ const (
 	refresh = 10 * time.Second
 	// lastWords is how long an ending process may take to save its progress.
 	lastWords = 3 * time.Second
+	// lookEvery is how many rounds of refresh pass until a process that appends nothing reads whether there are hooks.
+	lookEvery = 6
 )
 
 // Options are the settings of a Deliverer. The first three are required.
@@ -36,6 +38,9 @@ type Options struct {
 	// Ready returns why this process cannot deliver a hook, which it then leaves to other
 	// processes. If it is nil, this process can deliver all.
 	Ready func(Hook) error
+	// Appends reports whether this process reads a shard of the stream, so that it appends to the
+	// outbox. If it is nil, it does.
+	Appends func() bool
 	// Tried is called with the outcome of each delivery attempt. States is called every half minute
 	// with the state of all hooks, which takes about three read units for each. Both may be nil.
 	Tried  func(hook string, o Outcome)
@@ -66,6 +71,9 @@ func NewDeliverer(options Options) *Deliverer {
 	if options.Ready == nil {
 		options.Ready = func(Hook) error { return nil }
 	}
+	if options.Appends == nil {
+		options.Appends = func() bool { return true }
+	}
 	options.Refresh, options.Heartbeat = cmp.Or(options.Refresh, refresh), cmp.Or(options.Heartbeat, heartbeat)
 	return &Deliverer{
 		options, map[string]bool{},
@@ -86,7 +94,8 @@ type running struct {
 }
 
 // Run delivers until the context ends. While the table has no hooks, it makes no calls after the
-// first: appending to the outbox reads anyway whether there are any.
+// first: appending to the outbox reads anyway whether there are any. A process that reads no shard
+// appends nothing, and takes half a read unit a minute.
 func (d *Deliverer) Run(ctx context.Context) {
 	all := map[string]running{}
 	defer func() {
@@ -97,9 +106,14 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}()
 	some := true // there may be hooks
 	for n := 0; ctx.Err() == nil; n++ {
-		if _, wanted := d.options.Store.out.LastSeen()[interest]; some || wanted {
-			hooks, damaged, err := d.options.Store.List(ctx)
-			if err == nil {
+		var err error
+		if !some {
+			some, err = d.wanted(ctx, n)
+		}
+		if some {
+			var hooks []Hook
+			var damaged []Damaged
+			if hooks, damaged, err = d.options.Store.List(ctx); err == nil {
 				some = len(hooks)+len(damaged) > 0
 				for _, one := range damaged {
 					d.damaged.Report(one.Item)
@@ -107,12 +121,22 @@ func (d *Deliverer) Run(ctx context.Context) {
 				d.adjust(ctx, all, hooks)
 				err = d.tell(ctx, hooks, n)
 			}
-			if err != nil && ctx.Err() == nil {
-				d.options.Logger.Warn("hooks cannot be read; this is tried again", "kind", int(comment.KindOf(err)), "error", err)
-			}
+		}
+		if err != nil && ctx.Err() == nil {
+			d.options.Logger.Warn("hooks cannot be read; this is tried again", "kind", int(comment.KindOf(err)), "error", err)
 		}
 		_ = task.Wait(ctx, d.options.Refresh) // the loop checks the context
 	}
+}
+
+// wanted reports whether hooks want events, as far as this process knows.
+func (d *Deliverer) wanted(ctx context.Context, round int) (is bool, err error) {
+	seen := d.options.Store.out.LastSeen()
+	if !d.options.Appends() && round%lookEvery == 0 {
+		seen, err = d.options.Store.out.Wanted(ctx)
+	}
+	_, is = seen[interest]
+	return is, err
 }
 
 // tell passes the states of hooks to Options.States, in every third round.

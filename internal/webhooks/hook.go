@@ -85,7 +85,7 @@ func (h Hook) Check() error {
 	case h.Purge != "" && cdns[h.Purge] == nil:
 		return comment.Errorf(comment.BadInput, "%.40q is not a CDN that hooks can purge: give one of %v, or leave --purge out and have the receiver purge the product of each event", h.Purge, slices.Sorted(maps.Keys(cdns)))
 	case h.GiveUp < time.Minute || h.GiveUp > outbox.Keep/2:
-		return comment.Errorf(comment.BadInput, "a delivery is not tried again for %v: give 1m to 168h", h.GiveUp)
+		return comment.Errorf(comment.BadInput, "--give-up %v is too short or too long for trying a delivery again: give 1m to 168h", h.GiveUp)
 	}
 	for _, kind := range h.Kinds {
 		if !slices.Contains(outbox.Kinds(), kind) {

@@ -30,6 +30,7 @@ type eventless struct {
 	list         func() error  // why the hooks cannot be read
 	progress     error         // why their progress cannot be read
 	listed, told int           // how often the hooks were read, and their states were told
+	asked        int           // how often it was read who wants events
 }
 
 func (e *eventless) change(do func(*eventless)) {
@@ -43,6 +44,7 @@ func (e *eventless) Query(_ context.Context, input *dynamodb.QueryInput, _ ...fu
 	defer e.mu.Unlock()
 	switch {
 	case layout.NewReader(input.ExpressionAttributeValues).OptionalText(":prefix") == layout.OutboxWantPrefix:
+		e.asked++
 		return &dynamodb.QueryOutput{Items: e.wanted}, nil
 	case input.ExpressionAttributeValues[":lane"] != nil:
 		return &dynamodb.QueryOutput{}, nil
@@ -131,6 +133,32 @@ func TestRounds(t *testing.T) {
 		<-done
 		if text := log.String(); strings.Count(text, "no network") != rounds || strings.Count(text, "no rights") != 3 || strings.Contains(text, "canceled") {
 			t.Error(text)
+		}
+	})
+}
+
+// A process that reads no shard of the stream appends nothing. It finds the first hook of a table all the same, and reads
+// once a minute for that.
+func TestRoundsWithoutAShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &eventless{list: func() error { return nil }}
+		found := make(chan struct{})
+		go NewDeliverer(Options{
+			Store: NewStore(table, "comments", outbox.New(table, "comments")), Logger: slog.New(slog.DiscardHandler),
+			Appends: func() bool { return false },
+			Ready:   func(Hook) error { close(found); return errors.New("it is delivered elsewhere") },
+		}).Run(t.Context())
+		time.Sleep(10*time.Minute + refresh/2)
+		table.change(func(e *eventless) {
+			if e.listed != 1 || e.asked != 10 {
+				t.Errorf("in ten minutes without hooks, these were read %d times, and who wants events %d times", e.listed, e.asked)
+			}
+			e.hooks, e.wanted = []layout.Item{goodHook(t)}, []layout.Item{layout.OutboxKey(layout.OutboxWantPrefix + interest)}
+		})
+		select {
+		case <-found:
+		case <-time.After(time.Minute):
+			t.Error("a minute later, the hook was not found")
 		}
 	})
 }
