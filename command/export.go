@@ -109,7 +109,7 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 		}
 		form.appendTo, form.tail = feed.Append, feed.Tail()
 	}
-	count, err := writeLines(e.out, c.Gzip || isGzipName(c.File), comments, form, func(count int) { e.progress.Show(count, int64(count)) })
+	count, err := writeLines(e.out, c.Gzip || isGzipName(c.File), comments, form, func(count int) { e.progress.Show(count, scanner.Scanned()) })
 	took := e.progress.End()
 	if err != nil {
 		return "", err

@@ -51,6 +51,9 @@ func previewText(p *importer.Preview, language string, screen output.Screen) str
 	var out strings.Builder
 	out.WriteString(mappingText(p.Mapping, language, screen))
 	out.WriteString(screen.Fold(rowsText(p)) + "\n")
+	if p.Repeated > 0 {
+		out.WriteString(screen.Fold(output.Count(p.Repeated, "of them has the id of an earlier row, and is left out", "of them have the id of an earlier row, and are left out")) + "\n")
+	}
 	for _, reason := range p.Reasons.Top() {
 		out.WriteString(screen.Fold(output.English.Sprintf("  %d: %s", reason.Count, output.Printable(reason.Text))) + "\n")
 	}

@@ -47,7 +47,8 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		return err
 	}
 	if missing, found := strings.CutPrefix(text, "missing flags: "); found {
-		return usagef("%s needs %s; see %s", selected.Name, missing, help)
+		flag, _, _ := strings.Cut(missing, "=")
+		return usagef("%s needs %s, as in %s; see %s", selected.Name, flag, missing, help)
 	}
 	if missing, found := strings.CutPrefix(text, "expected "); found && selected != nil && len(selected.Positional) > 0 {
 		return usagef("%s needs %s: give it as in talkback %s; see %s", selected.Name, strings.Trim(missing, `"`), selected.Summary(), help)

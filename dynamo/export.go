@@ -44,10 +44,11 @@ type Scanner struct {
 	// OfProduct then reads the whole table: such comments are in no index of a product.
 	Everything bool
 
-	hidden atomic.Int64
-	client call.ScanClient
-	table  string
-	calls  int
+	hidden  atomic.Int64
+	scanned atomic.Int64
+	client  call.ScanClient
+	table   string
+	calls   int
 }
 
 // NewScanner returns a Scanner of a table, which must be as layout.Definition says. calls is the
@@ -93,6 +94,7 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 				if err != nil {
 					return err
 				}
+				s.scanned.Add(int64(output.ScannedCount))
 				items := output.Items
 				if !s.Everything {
 					items = slices.DeleteFunc(items, func(it layout.Item) bool { return it[layout.AttrState] != nil })
@@ -110,6 +112,9 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 
 // Hidden returns how many comments All left out because they are not approved.
 func (s *Scanner) Hidden() int { return int(s.hidden.Load()) }
+
+// Scanned returns how many items of the table All has read, comments or not. Estimate is about as many.
+func (s *Scanner) Scanned() int64 { return s.scanned.Load() }
 
 // OfProduct yields every comment of a product, oldest first. It reads the product's partition of
 // the index All, as lists do, so its cost depends on the size of the product and not of the table.

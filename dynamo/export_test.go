@@ -81,7 +81,11 @@ func TestScanner(t *testing.T) {
 		putOther(t, client, table, comments[0])
 
 		for _, calls := range []int{0, 1} {
-			got, err := collect(t, dynamo.NewScanner(client, table, calls).All(t.Context()))
+			scanner := dynamo.NewScanner(client, table, calls)
+			got, err := collect(t, scanner.All(t.Context()))
+			if read := scanner.Scanned(); read <= int64(len(got)) { // there are other items
+				t.Errorf("%d calls: %d items read for %d comments", calls, read, len(got))
+			}
 			if diff := cmp.Diff(byID(comments), got); err != nil || diff != "" {
 				t.Errorf("%d calls: %v %s", calls, err, diff)
 			}

@@ -110,6 +110,9 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
 	m.done.Add(counts)
+	if m.Preview != nil {
+		m.Preview.Repeated += counts.Repeated
+	}
 	if err == nil && m.Note != nil {
 		err = m.Note(ctx, m.done.Written, m.done.Updated)
 	}

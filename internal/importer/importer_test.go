@@ -306,8 +306,8 @@ func TestDryRun(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(said.String()), "\n"); len(lines) != maxPrinted || !strings.HasPrefix(lines[0], "line 2: ") {
 		t.Errorf("it says %s", &said)
 	}
-	if m.Preview.Rows != 14 || m.Preview.Rejected != 12 {
-		t.Errorf("the preview has %d rows and %d rejected ones, want 14 and 12", m.Preview.Rows, m.Preview.Rejected)
+	if m.Preview.Rows != 14 || m.Preview.Repeated != 1 || m.Preview.Rejected != 12 {
+		t.Errorf("the preview has %d rows, %d of them repeated, and %d rejected ones, want 14, 1 and 12", m.Preview.Rows, m.Preview.Repeated, m.Preview.Rejected)
 	}
 
 	m = newImport(t, strings.NewReader(rows(3, none)), DryRunLoader(), PrintRejects(io.Discard))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/internal/task"
@@ -90,6 +91,7 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	p := in.Preview()
 	p.Partial = !first.last
 	p.add(first.comments, first.bad, first.first)
+	p.Repeated = dynamo.NewLoader(nil, "", 0).Rehearse(first.comments).Repeated
 	return p, nil
 }
 

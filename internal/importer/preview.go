@@ -34,8 +34,9 @@ type Preview struct {
 	// Samples are random rows from the whole file.
 	Samples []comment.Comment
 
-	// Rows is how many rows can be imported, and Line is the line of the first.
-	Rows, Line int
+	// Rows is how many rows can be imported, and Line is the line of the first. Repeated is how many
+	// of the rows are left out, because an earlier row has their id.
+	Rows, Line, Repeated int
 
 	random *rand.Rand
 }

@@ -17,19 +17,20 @@ import (
 // A preview counts the states of all rows, or of the first rows of standard input.
 func TestPreview(t *testing.T) {
 	const file = "id,product,rating,language,text,date,status\n1,cup,5,en,a,2015-08-20,ok\n2,cup,5,de,b,2015-08-20,spam\n3,mug,4,en,c,2015-08-20,hidden\n" +
-		"4,cup,4,en,d,2015-08-20,not-yet\n5,cup,9,en,e,2015-08-20,ok\n6,cup,4,en,f,2015-08-20,withdrawn\n"
+		"4,cup,4,en,d,2015-08-20,not-yet\n5,cup,9,en,e,2015-08-20,ok\n6,cup,4,en,f,2015-08-20,withdrawn\n6,cup,4,en,again,2015-08-20,withdrawn\n"
 	for _, row := range []struct {
-		rows    int
-		partial bool
-		states  map[comment.Status]int
-		bad     int
+		rows     int
+		partial  bool
+		states   map[comment.Status]int
+		repeated int
+		bad      int
 	}{
-		{100, false, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 2, comment.Pending: 1, comment.Withdrawn: 1}, 1},
-		{2, true, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 1}, 0},
+		{100, false, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 2, comment.Pending: 1, comment.Withdrawn: 2}, 1, 1},
+		{2, true, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 1}, 0, 0},
 	} {
 		in := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader(file)))(t)
 		p, err := in.Peek(t.Context(), row.rows)
-		if err != nil || p.Partial != row.partial || p.Rejected != row.bad || p.Spam != 1 || cmp.Diff(row.states, p.States) != "" {
+		if err != nil || p.Partial != row.partial || p.Repeated != row.repeated || p.Rejected != row.bad || p.Spam != 1 || cmp.Diff(row.states, p.States) != "" {
 			t.Errorf("%d rows: %+v, %v", row.rows, p, err)
 		}
 		if top := p.Products.Top(); top[0].Text != "cup" || len(p.Samples) != p.Rows {
@@ -40,7 +41,7 @@ func TestPreview(t *testing.T) {
 			next = in.chunk(100)
 			total += len(next.comments) + len(next.bad)
 		}
-		if total != 6 {
+		if total != 7 {
 			t.Errorf("after a preview of %d rows, %d are imported", row.rows, total)
 		}
 	}
