@@ -262,6 +262,13 @@ async function sendPart(part, keepalive) {
 
 // judge takes the result of one decision.
 async function judge(item, wrong) {
+  const { queued, verdict } = item;
+  if (!wrong && verdict.reason && queued.comment.heldEdit && queued.reasons.includes('REPORTED')) {
+    queued.comment.heldEdit = null; // only the edit is rejected
+    queued.reasons = ['REPORTED'];
+    item.note = '';
+    return reopen(item, say('edit.rejected'));
+  }
   if (!wrong) return set(item, 'saved');
   if (wrong.code === 'CONFLICT') return renew(item);
   if (wrong.code === 'NOT_FOUND') return set(item, 'gone');

@@ -1,0 +1,357 @@
+package endtoend
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// hold lets the next request through the troubled address arrive, and answers it when release is closed.
+func (d *desk) hold(answer trouble) (arrived <-chan struct{}, release chan<- struct{}) {
+	came, goesOn := make(chan struct{}), make(chan struct{})
+	d.site.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
+		d.site.meet(nil)
+		close(came)
+		<-goesOn
+		answer(w, r, program)
+	})
+	return came, goesOn
+}
+
+// late is no trouble but the wait before it.
+func late(w http.ResponseWriter, r *http.Request, program http.Handler) { program.ServeHTTP(w, r) }
+
+// What a moderator typed is kept until it is saved or cancelled: after their token has expired, while an answer is
+// under way, when Escape closes the dialog or the page is loaded again, and beside a decision that was not taken.
+func keepWhatWasTyped(t *testing.T, d *desk) {
+	reply := d.reply
+	id := d.write("en", "title", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	reply("")
+	d.press("Thank")
+	d.press(kb.Escape)
+	reply("Thank")
+	d.press(" you")
+	d.do(chromedp.Reload())
+	d.titles("title")
+	reply("Thank you")
+	d.press(".")
+	d.expire("#reply [type=submit]")
+	d.titles("title")
+	reply("Thank you.")
+
+	// The answer comes when the dialog is closed.
+	arrived, release := d.hold(answers(500, "oh no"))
+	d.click("#reply [type=submit]")
+	<-arrived
+	d.press(kb.Escape)
+	close(release)
+	d.says(".notice", "The server could not answer. Try again in a moment.")
+	reply("Thank you.")
+
+	// It comes while more is typed.
+	arrived, release = d.hold(late)
+	d.click("#reply [type=submit]")
+	<-arrived
+	d.click("#reply-text")
+	d.press(" Bye.")
+	close(release)
+	d.says(".said", "Thank you.")
+	d.click("#reply [type=submit]")
+	d.says(".said", "Thank you. Bye.")
+	d.until(`!document.querySelector('#reply').open && document.querySelector('.notice').hidden`)
+	reply("Thank you. Bye.")
+	d.press("!")
+	d.click("#reply-cancel")
+	reply("Thank you. Bye.")
+	d.press(kb.Escape)
+
+	d.mouse(0, ".reject")
+	d.press("1")
+	d.click("#note")
+	d.press("As before.")
+	d.click("#reject [type=submit]")
+	d.site.edited(t, id, 1, "other text")
+	d.click("#refresh")
+	d.says(".notice", "The comment was changed meanwhile. This is how it is now. Decide again.")
+	d.mouse(0, ".reject")
+	d.until(`document.querySelector('#note').value === 'As before.'`)
+	d.press("1" + kb.Enter)
+	d.expire("#sign-out") // what was decided is not sent yet
+	d.decided(id, "REJECTED")
+
+	// Signing out drops no decision without a word.
+	d.write("en", "another", "text")
+	d.click("#refresh")
+	d.titles("another")
+	reply("")
+	d.press("Never sent.")
+	d.press(kb.Escape)
+	d.mouse(0, ".approve")
+	d.site.meet(answers(500, "oh no"))
+	d.click("#sign-out")
+	d.says("#trouble span", "The server could not answer. Try again in a moment. 1 decision is not saved.")
+	d.states("failed")
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token' && document.querySelector('article') === null && sessionStorage.length === 0`)
+}
+
+// reply opens the dialog of the first comment, which begins with a text.
+func (d *desk) reply(want string) {
+	d.t.Helper()
+	d.mouse(0, ".reply")
+	d.until(fmt.Sprintf(`document.activeElement?.id === 'reply-text' && document.activeElement.value === %q`, want))
+}
+
+// expire has the token expire at a click, and signs in again.
+func (d *desk) expire(selector string) {
+	d.t.Helper()
+	d.site.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
+	d.click(selector)
+	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+	d.until(`document.activeElement?.id === 'token'`)
+	d.site.meet(nil)
+	d.press("x" + kb.Enter) // which a server without tokens does not require
+}
+
+// A comment that changed or disappeared before the decision is shown in its present state.
+func decisionConflicts(t *testing.T, d *desk) {
+	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
+	d.visit(d.site.address)
+	d.click("#select-all")
+	d.click("#approve-all")
+	d.site.edited(t, one, 1, "spam instead")
+	d.site.ask(t, `mutation($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
+	d.click("#refresh")
+	d.states("open", "gone", "saved")
+	d.says("[data-state=open] .text", "spam instead")
+	d.says("[data-state=open] .notice", "The comment was changed meanwhile. This is how it is now. Decide again.")
+	d.decided(one, "PENDING")
+	d.decided(three, "APPROVED")
+	d.mouse(0, ".reject")
+	d.press("1" + kb.Enter)
+	d.click("#refresh")
+	d.decided(one, "REJECTED")
+	d.quiet()
+}
+
+// What is decided while the list is being loaded stays decided when it is there, also in a dialog that was open.
+func decideWhileItLoads(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	for _, decide := range []func(release chan<- struct{}){
+		func(release chan<- struct{}) {
+			d.mouse(0, ".approve")
+			close(release)
+			d.titles("two", "more")
+		},
+		func(release chan<- struct{}) {
+			d.mouse(0, ".reject")
+			close(release)
+			d.titles("two", "more", "more")
+			d.press("1" + kb.Enter)
+			d.titles("more", "more")
+		},
+	} {
+		d.write("en", "more", "text")
+		arrived, release := d.hold(late)
+		d.click("#refresh")
+		<-arrived
+		decide(release)
+	}
+	d.states("decided", "open", "open")
+	d.click("#refresh")
+	d.titles("more", "more")
+	d.decided(one, "APPROVED")
+	d.decided(two, "REJECTED")
+	d.quiet()
+}
+
+// The page works in a browser that lets it keep nothing, until it is left.
+func moderateWithoutStorage(t *testing.T, d *desk) {
+	id := d.write("en", "one", "text")
+	d.onEachPage(`for (const storage of ['sessionStorage', 'localStorage']) {
+		Object.defineProperty(window, storage, { get() { throw new DOMException('no', 'SecurityError'); } });
+	}`)
+	d.visit(d.site.troubled)
+	d.reply("")
+	d.press("Thank you.")
+	d.click("#reply [type=submit]")
+	d.says(".said", "Thank you.")
+	d.until(`!document.querySelector('#reply').open`)
+	d.press("a")
+	d.click("#refresh")
+	d.decided(id, "APPROVED")
+	d.quiet()
+	d.write("en", "two", "text")
+	d.click("#refresh")
+	d.titles("two")
+	d.reply("")
+	d.press("Kept.")
+	d.expire("#reply [type=submit]")
+	d.titles("two")
+	d.reply("Kept.")
+}
+
+// A list that arrives after its moderator signed out is not shown.
+func signOutWhileItLoads(t *testing.T, d *desk) {
+	d.write("en", "one", "text")
+	d.visit(d.site.troubled)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
+	d.titles("one")
+	d.do(chromedp.Evaluate(`{
+		const { json } = Response.prototype;
+		Response.prototype.json = async function () {
+			const answer = await json.call(this);
+			setTimeout(() => globalThis.taken = true); // what waits for the answer goes on first
+			return answer;
+		};
+	}`, nil))
+	arrived, release := d.hold(late)
+	d.click("#refresh")
+	<-arrived
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token'`)
+	close(release)
+	d.until(`globalThis.taken`)
+	d.until(`document.querySelector('#desk').hidden && document.querySelector('article') === null`)
+	d.quiet()
+}
+
+// Decisions stay decided while they cannot be sent.
+func moderateInTrouble(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.site.meet(answers(500, "oh no"))
+	d.unhurried()
+	d.do(chromedp.Navigate(d.site.troubled + "/moderation"))
+	d.says("#trouble span", "The server could not answer. Try again in a moment.")
+	d.site.meet(nil)
+	d.click("#retry")
+	d.titles("one", "two")
+	for _, row := range []struct {
+		trouble trouble
+		want    string
+	}{
+		{cut, "The server cannot be reached right now. 1 decision is not saved."},
+		{answers(503, `{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}`), "The server has too much to do right now. 1 decision is not saved."},
+		{answers(200, `{"data":{"decideComments":null},"errors":[{"message":"","extensions":{"code":"FORBIDDEN"}}]}`), "This token may not moderate any more. 1 decision is not saved."},
+		{answers(200, `{"data":{"decideComments":{"results":[]}}}`), "The server could not answer. Try again in a moment. 1 decision is not saved."},
+	} {
+		d.site.meet(row.trouble)
+		d.mouse(0, ".approve")
+		d.click("#refresh")
+		d.says("#trouble span", row.want)
+		d.states("failed", "open")
+		d.click("[data-state=decided] .undo, [data-state=failed] .undo")
+		d.states("open", "open")
+		d.until(`document.querySelector('#trouble').hidden`)
+	}
+	d.mouse(0, ".approve")
+	d.site.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
+	d.click("#refresh")
+	d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+	d.site.meet(nil)
+	d.click("#token")
+	d.press("x" + kb.Enter) // which a server without tokens does not require
+	d.decided(one, "APPROVED")
+	d.decided(two, "PENDING")
+	d.titles("two")
+}
+
+func moderatorsSignIn(t *testing.T, browser context.Context) {
+	secret, moderator := strings.Repeat("a secret of the shop ", 3), strings.Repeat("m", 40)
+	t.Setenv("TALKBACK_JWT_KEY", secret)
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
+	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--jwt-algorithm", "HS256")
+	customer := must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secret)))(t)
+	(&site{address: address, token: customer}).ask(t, `mutation { addComment(input: {
+		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: {id: "ada", name: "Ada"}
+	}) { comment { id } } }`, nil, &struct{}{})
+	d := &desk{newTab(t, browser), nil}
+	d.do(chromedp.Navigate(address + "/moderation"))
+	d.until(`document.activeElement?.id === 'token'`)
+	browsertest.Axe(t, d.ctx)
+	for _, row := range []struct{ token, want string }{
+		{"", "Fill in the token."},
+		{"wrong", "This token is not valid, or no longer. Try another one."},
+		{"wröng €", "This token is not valid, or no longer. Try another one."}, // no header can contain it
+		{customer, "This token is not that of a moderator. Try another one."},
+	} {
+		d.do(chromedp.Evaluate("token.value = ''; document.querySelector('#sign-in-error').textContent = ''; token.focus()", nil))
+		d.press(row.token + kb.Enter)
+		d.says("#sign-in-error", row.want)
+	}
+	d.press(moderator + kb.Enter)
+	d.titles("title")
+	d.do(chromedp.Reload())
+	d.titles("title")
+	kept := eval[string](d.tab, `JSON.stringify([location.href, history.state, document.cookie, {...localStorage}, token.value])`)
+	if strings.Contains(kept, moderator) {
+		t.Errorf("the token is kept in %s", kept)
+	}
+	d.mouse(0, ".approve")
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token' && document.querySelector('article') === null && sessionStorage.length === 0`)
+	d.press(moderator + kb.Enter)
+	d.says("#empty", "No comment waits.")
+	d.quiet()
+}
+
+// A rejected edit leaves the comment as everyone sees it. If that was reported, it waits on, and the page says so.
+func rejectAReportedEdit(t *testing.T, browser context.Context) {
+	secret, moderator := strings.Repeat("a secret of the shop ", 3), strings.Repeat("m", 40)
+	t.Setenv("TALKBACK_JWT_KEY", secret)
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
+	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table",
+		"--moderation", "hold", "--report-threshold", "1", "--jwt-algorithm", "HS256")
+	as := func(customer string) *site {
+		claims := jwt.MapClaims{"sub": customer, "exp": time.Now().Add(time.Hour).Unix()}
+		return &site{address: address, token: must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret)))(t)}
+	}
+	var got struct {
+		AddComment struct{ Comment struct{ ID string } }
+	}
+	as("ada").ask(t, `mutation { addComment(input: {
+		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: {id: "ada", name: "Ada"}
+	}) { comment { id } } }`, nil, &got)
+	id := map[string]any{"id": got.AddComment.Comment.ID}
+	(&site{address: address, token: moderator}).ask(t, `mutation($id: ID!) { approveComment(input: {id: $id, version: 1}) { comment { id } } }`, id, &struct{}{})
+	for _, reporter := range []string{"bob", "cy"} { // the approval has doubled the threshold
+		as(reporter).ask(t, `mutation($id: ID!) { reportComment(input: {id: $id, reason: SPAM}) { userErrors { code } } }`, id, &struct{}{})
+	}
+	as("ada").edited(t, got.AddComment.Comment.ID, 1, "another text")
+
+	d := &desk{newTab(t, browser), nil}
+	d.do(chromedp.Navigate(address + "/moderation"))
+	d.until(`document.activeElement?.id === 'token'`)
+	d.press(moderator + kb.Enter)
+	d.says(".text ins", "added: another ")
+	reject := func() {
+		t.Helper()
+		d.mouse(0, ".reject")
+		d.press("1" + kb.Enter)
+		d.until(`document.querySelector('[data-state=decided]') !== null`)
+		d.click("#refresh")
+	}
+	reject()
+	d.says(".notice", "The edit is rejected. The comment without it was reported, and waits on. Decide about that too.")
+	d.says(".text", "text")
+	d.says("#count", "1 comment waits")
+	d.until(`[...document.querySelectorAll('.reasons li')].map(({ textContent }) => textContent).join() === 'Was reported'`)
+	reject()
+	d.says("#empty", "No comment waits.")
+	d.quiet()
+}
