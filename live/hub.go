@@ -162,7 +162,7 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 		if err != nil {
 			return err
 		}
-		begun = true
+		begun, f.since = true, time.Now()
 		h.mu.Lock()
 		h.at = at
 		h.mu.Unlock()
@@ -190,12 +190,19 @@ func (h *Hub) broke(f *following) {
 		return
 	}
 	h.following = nil
+	h.end(func(*Subscription) bool { return true })
+}
+
+// end ends the subscriptions that are chosen. The caller holds the lock.
+func (h *Hub) end(chosen func(*Subscription) bool) {
 	for _, all := range h.topics {
 		for s := range all {
-			s.mu.Lock()
-			s.end(ErrBroken)
-			s.signal()
-			s.mu.Unlock()
+			if chosen(s) {
+				s.mu.Lock()
+				s.end(ErrBroken)
+				s.signal()
+				s.mu.Unlock()
+			}
 		}
 	}
 }
@@ -221,7 +228,10 @@ type findings struct {
 // take reads the comments and statistics of a batch that somebody follows, and delivers them. Subscribers that join
 // meanwhile may need further ones.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
-	if batch.Missing { // this process did not call Want for a long time
+	// Two servers may find at once that nobody wanted events. The later one notes that events are missing when the
+	// earlier one has begun. That is nothing new to those who began now: of this time, they may miss some anyway.
+	early := batch.Missing && len(batch.Improper) == 0 && time.Since(f.since) < outbox.Notice
+	if batch.Missing && !early { // this process did not call Want for a long time
 		return errMissing
 	}
 	if err := h.taking.Acquire(ctx, 1); err != nil {
@@ -229,6 +239,9 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 	defer h.taking.Release(1)
 	h.mu.Lock()
+	if early {
+		h.end(func(s *Subscription) bool { return s.from != outbox.Position{} })
+	}
 	for _, e := range batch.Events {
 		if e.At.After(h.newest) {
 			h.newest = e.At

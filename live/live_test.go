@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -566,22 +567,49 @@ func TestMissedEvents(t *testing.T) {
 // A process that could not renew its wish for events for a while may have missed some. It tells its subscribers, and
 // none resumes as if nothing were missing.
 func TestEventsThatWereNotKept(t *testing.T) {
-	b := newTable(t)
-	hub := newHub(t, b)
-	s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
-	b.happens(outbox.Added, b.random("p"), false, true)
-	_, at := s.next(t)
-	b.mu.Lock()
-	b.missing = true
-	b.mu.Unlock()
-	b.happens(outbox.Added, b.random("p"), false, true)
-	if _, err := s.Next(t.Context()); !errors.Is(err, live.ErrBroken) {
-		t.Fatal(err)
-	}
-	s.Close()
-	if _, err := follow(t, hub, "p", comment.Filter{}, at); comment.KindOf(err) != comment.BadInput {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newTable(t)
+		hub := newHub(t, b)
+		s := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
+		b.happens(outbox.Added, b.random("p"), false, true)
+		_, at := s.next(t)
+		time.Sleep(outbox.Notice)
+		b.mu.Lock()
+		b.missing = true
+		b.mu.Unlock()
+		b.happens(outbox.Added, b.random("p"), false, true)
+		if _, err := s.Next(t.Context()); !errors.Is(err, live.ErrBroken) {
+			t.Fatal(err)
+		}
+		s.Close()
+		if _, err := follow(t, hub, "p", comment.Filter{}, at); comment.KindOf(err) != comment.BadInput {
+			t.Error(err)
+		}
+	})
+}
+
+// Where two servers get their first subscribers at once, one notes that events are missing when the other has begun.
+// That ends nobody who begins there, but those who resume: they may lack what was before.
+func TestTwoServersBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTable(t)
+		b.happens(outbox.Added, b.random("another"), false, true)
+		from, _ := b.Ends(t.Context())
+		hub := newHub(t, b)
+		resumes := must.Get(follow(t, hub, "p", comment.Filter{}, from.String()))(t)
+		begins := must.Get(follow(t, hub, "p", comment.Filter{}, ""))(t)
+		b.mu.Lock()
+		b.missing = true
+		b.mu.Unlock()
+		c := b.random("p")
+		b.happens(outbox.Added, c, false, true)
+		if _, err := resumes.Next(t.Context()); !errors.Is(err, live.ErrBroken) {
+			t.Error(err)
+		}
+		if event, _ := begins.next(t); event.CommentID != c.ID {
+			t.Errorf("got %v", event)
+		}
+	})
 }
 
 // When the events cannot be read, subscribers get an error, and the next ones try again.

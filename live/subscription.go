@@ -65,6 +65,7 @@ type topic struct {
 type following struct {
 	stop  context.CancelFunc
 	ready chan struct{} // closed once events are followed, or err is set
+	since time.Time     // set before that: when it began
 	err   error
 	users int         // guarded by the hub
 	idle  *time.Timer // likewise: set while there are no users
