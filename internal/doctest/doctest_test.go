@@ -315,3 +315,12 @@ func TestPictureOfAPage(t *testing.T) {
 		t.Errorf("docs/page.svg draws the prices %v, docs/guide/filtering.md has %v", drawn, want)
 	}
 }
+
+// README.md shows the sums of the bills in docs/operate/cost.md.
+func TestBillsInREADME(t *testing.T) {
+	shown := found(`(?m)^\| [^|]+ \| [^|]+ \| ([\d.]+) \|$`, Read(t, "README.md").Text)
+	sums := found(`(?m)^together((?: +[\d.]+){3}) *$`, Read(t, "docs/operate/cost.md").Text)
+	if len(sums) != 1 || !slices.Equal(shown, strings.Fields(sums[0])) {
+		t.Errorf("README.md has %v, docs/operate/cost.md %v", shown, sums)
+	}
+}
