@@ -130,6 +130,8 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	if err := c.checkScan(ctx, session); err != nil {
 		return err
 	}
+	// A failed write is ignored, as those of the progress are.
+	_ = printFolded(term.Err, "An erasure takes half a minute or more: it waits for imports that write at this moment.\n")
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
 	err := session.watch(ctx, func(ctx context.Context) (err error) {

@@ -147,8 +147,12 @@ func TestAuthorErase(t *testing.T) {
 		scanned <- out + said
 	}()
 	want := "2 comments erased, with 1 held edit, 0 replies, 1 decision about them, 0 reports of them and 1 key; and 1 report of other comments and 1 vote about them"
-	if out, _ := a.author(0, "erase", "42"); !strings.Contains(strings.ReplaceAll(out, "\n", " "), want) {
+	out, notes := a.author(0, "erase", "42")
+	if !strings.Contains(strings.ReplaceAll(out, "\n", " "), want) {
 		t.Errorf("it says %q, want %q", out, want)
+	}
+	if !strings.HasPrefix(notes, "An erasure takes half a minute or more") {
+		t.Errorf("before it waits, it says %q", notes)
 	}
 	if out, _ := a.author(0, "export", "42"); out != "" {
 		t.Errorf("left: %s", out)
