@@ -58,19 +58,6 @@ func decoded(t *testing.T, raw []byte) (value map[string]any) {
 	return value
 }
 
-// BenchmarkPage measures the cost of each case; the package's comment explains the output.
-func BenchmarkPage(b *testing.B) {
-	c := newContest(b)
-	for _, bc := range c.cases {
-		b.Run(bc.name, func(b *testing.B) {
-			b.Run("side-by-side", func(b *testing.B) { sideBySide(b, "bare", asking(b, c.whole, bc), asking(b, c.bare, bc)) })
-			if bc.page {
-				b.Run("published", func(b *testing.B) { sideBySide(b, "published", asking(b, c.whole, bc), asking(b, c.published, bc)) })
-			}
-		})
-	}
-}
-
 // BenchmarkFilter compares pages of four ratings with pages of all, both of the whole server. x-cpu
 // is the ratio of their costs, 1 / x-cpu that of their throughputs; whole-cpu-µs and all-cpu-µs are
 // the costs.

@@ -7,19 +7,18 @@
 //
 //	go test ./internal/bench -run '^$' -bench . -benchtime 2s
 //
-// BenchmarkPage calls both handlers in one process. They take turns in small batches, which is also
-// fair on a busy machine. side-by-side reports how many times as much the whole server takes as the
-// bare handler, as x-cpu, x-time and x-allocs, each a ratio of medians. The processor time of either
-// stands beside them, the garbage collector's included. published is the same beside the usual way
-// to read a page: as many whole items as it has from each partition that the filter names.
-// BenchmarkFilter has pages of four ratings beside one of all.
+// BenchmarkFilter has pages of four ratings beside one of all, in one process. They take turns in
+// small batches, which is also fair on a busy machine. It reports how many times as much they take,
+// as x-cpu, x-time and x-allocs, each a ratio of medians. The processor time of either stands beside
+// them, the garbage collector's included.
 //
 // BenchmarkRequests is closest to a busy server. The programs are processes of their own, which 16
 // connections ask, and another process replays the table over HTTP, each answer after a millisecond.
 // So the way in which a program makes its calls counts, and its clients do not. whole is the command
-// serve, bare and published are the bare handler with either way to read, and apollo is a server of
-// the usual kind in Node.js: see apollo/server.mjs. apollo and published-plain have a table whose
-// texts are not compressed. Each page is asked for in two ways:
+// serve. bare is the bare handler; published reads in the usual way, as many whole items as the page
+// has from each partition that the filter names. apollo is a server of the usual kind in Node.js: see
+// apollo/server.mjs. apollo and published-plain have a table whose texts are not compressed. Each page
+// is asked for in two ways:
 //
 //   - different: no two requests in flight are for the same product
 //   - equal: all are for the same page, so that the server shares reads in flight
@@ -47,10 +46,6 @@
 //
 // TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with
 // and without asking these a second time: go test ./internal/bench -run Tail -v.
-//
-// What the ratios of BenchmarkPage cannot show: one request at a time, so a processor that waits, as in the loaders'
-// millisecond when several root fields ask for comments, goes to sleep and wakes up again, which
-// costs processor time that a busy server does not spend.
 //
 // It has tests only.
 package bench
