@@ -137,6 +137,24 @@ func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pagein
 	return found, nil
 }
 
+// watch is a recent status of a store.
+type watch struct {
+	seen *cached[storeStatus]
+	lag  time.Duration // how far counting may be behind for the store to answer
+}
+
+// Lag returns how far the store lags behind the comments, and whether it answers: whether it is
+// complete, and not too late. It uses information up to some seconds old. known is false if the
+// progress of counting is unknown.
+func (w watch) Lag(ctx context.Context) (lag time.Duration, known, answers bool) {
+	s, err := w.seen.get(ctx)
+	if err != nil {
+		return 0, false, false
+	}
+	now := time.Now()
+	return max(0, now.Sub(s.upTo)), s.known, s.objection(now, w.lag) == nil
+}
+
 // cached caches a value for a while. One goroutine reads it, and others wait.
 type cached[T any] struct {
 	age  time.Duration

@@ -26,7 +26,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	for {
 		g, err := s.ensureCurrent(ctx)
 		rest := slices.DeleteFunc(g.all(), func(name string) bool { return slices.Contains(written, name) })
-		if err == nil && len(rest) > 0 {
+		if err == nil {
 			err = s.write(ctx, rest, entries)
 		}
 		if err != nil || len(rest) == 0 {
@@ -59,18 +59,6 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 		}
 	}
 	return nil
-}
-
-// scripted returns the keys that a script about a product in a generation names: its state, its
-// entries, and the set of products or, in a cluster, a key that never exists. It also returns the
-// prefix of the product's keys.
-func (s *Store) scripted(product, generation string) (keys []string, of string) {
-	of = s.keys.of(product, generation)
-	products := s.keys.products()
-	if s.inCluster() {
-		products = of + neverName
-	}
-	return []string{of + stateName, of + entriesName, products}, of
 }
 
 func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {

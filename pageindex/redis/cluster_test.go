@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 )
 
 // master is one of the two servers of a cluster.
@@ -100,6 +101,11 @@ func TestKeysMoveOneByOne(t *testing.T) {
 	}
 	must.Do(t, s.Apply(t.Context(), versions(n, version+1)))
 	checkHolds(t, s, versions(n, version+1))
+	conformance.Build(t, s, versions(n, version+2), "anew")
+	for range 10 { // in whichever order the servers answer
+		conformance.CheckCovers(t, s, "anew")
+	}
+	checkHolds(t, s, versions(n, version+2))
 }
 
 // Redis's own tool moves slots while entries are applied.

@@ -87,6 +87,18 @@ func (s *Store) inCluster() bool {
 	return is
 }
 
+// scripted returns the keys that a script about a product in a generation names: its state, its
+// entries, and the set of products or, in a cluster, a key that never exists. It also returns the
+// prefix of the product's keys.
+func (s *Store) scripted(product, generation string) (keys []string, of string) {
+	of = s.keys.of(product, generation)
+	products := s.keys.products()
+	if s.inCluster() {
+		products = of + neverName
+	}
+	return []string{of + stateName, of + entriesName, products}, of
+}
+
 // fieldsOf parses the answer to INFO.
 func fieldsOf(info string) map[string]string {
 	fields := map[string]string{}
