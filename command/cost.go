@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,8 @@ func (c *Cost) check() error {
 		return errors.New("name a file with a workload, or --metrics with the address of a server's: docs/operate/cost.md has an example of each")
 	case len(c.Metrics) > 0 && len(c.Workloads) > 1:
 		return errors.New("--metrics takes one workload at most, for storage and servers")
+	case len(slices.Compact(slices.Sorted(slices.Values(c.Metrics)))) < len(c.Metrics):
+		return errors.New("--metrics names a server twice, whose use would be billed twice: name each server once")
 	case c.During > 0 && c.During < shortestWatch:
 		return fmt.Errorf("--during %v is too short for a month to follow from it: give %v or more, such as 10m, or 0 for the totals since the servers started", c.During, shortestWatch)
 	case c.During > 0 && len(c.Metrics) == 0:

@@ -112,6 +112,7 @@ func TestCostRefuses(t *testing.T) {
 		{[]string{"--metrics", metered(t) + "/other"}, "the metrics of another program"},
 		{[]string{"--metrics", metered(t) + "/restarted", "--during", "1s"}, "the server was restarted between the readings: measure again"},
 		{[]string{"--metrics", strings.Replace(gone.URL, "http://", "http://me:secret@", 1)}, "me:xxxxx@"},
+		{[]string{"--metrics", "http://127.0.0.1:1/metrics,http://127.0.0.1:2/metrics", "--metrics", "http://127.0.0.1:1/metrics"}, "names a server twice"},
 		{[]string{"--metrics", "http://127.0.0.1:1/metrics", wrong, wrong}, "one workload at most"},
 	} {
 		status, _, said := talkback(t.Context(), append([]string{"cost"}, row.arguments...)...)

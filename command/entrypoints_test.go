@@ -98,7 +98,8 @@ func (l *lambda) run(done <-chan struct{}) {
 		}
 		batch := records[at:min(len(records), at+1+l.random.IntN(80))]
 		if len(batch) == 0 {
-			continue // AWS invokes nothing without records
+			time.Sleep(5 * time.Millisecond) // AWS invokes nothing without records
+			continue
 		}
 		response, err := l.invoke(eventOf(l.t, l.a.session.Table, label, batch))
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 // Each flag sets what it is named for.
 func TestFlagsOfHTTP(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, append(onTable(t),
+	s := serving(t, append(onTable(t), "--listen", "127.0.0.1:0",
 		"--max-body", "100", "--max-query", "50", "--cors-origin", "https://shop.example", "--cors-origin", "https://m.shop.example")...)
 	for _, test := range []struct{ body, origin, want string }{
 		{`{"query": "{ __typename }"}`, "https://m.shop.example", `{"data":{"__typename":"Query"}}`},
