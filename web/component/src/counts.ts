@@ -11,18 +11,19 @@ export function recounted(shown: Shown, pageSize: number): Shown {
   const { choice, data, more } = shown;
   const { product } = data;
   if (!product?.list) return shown;
-  let { list, list: { pageNumber, pageInfo: { hasPreviousPage } }, stats, languages } = product;
+  let { list, stats, languages } = product;
   const nodes = [list, ...more].flatMap((list) => list.nodes);
   const { hasNextPage } = (more.at(-1) ?? list).pageInfo;
-  const isWhole = !hasNextPage && !hasPreviousPage;
-  const least = isWhole || nodes.length === 0 ? nodes.length : ((pageNumber ?? 1) - 1) * pageSize + nodes.length + Number(hasNextPage);
-  if (isWhole) {
+  let least = nodes.length;
+  if (!hasNextPage && !list.pageInfo.hasPreviousPage) {
     const all = statsOf(nodes);
     list = { ...list, totalCount: least, pageCount: Math.min(least, 1), stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) } };
     if (!isFiltered(choice)) {
       stats = all;
       languages = languagesOf(nodes);
     }
+  } else if (least > 0) {
+    least += ((list.pageNumber ?? 1) - 1) * pageSize + Number(hasNextPage);
   }
   if (list.totalCount !== null && list.totalCount < least) list = { ...list, totalCount: null, pageCount: null, stats: null };
   if (stats && stats.total < least) stats = null;
