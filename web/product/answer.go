@@ -104,23 +104,6 @@ type reply struct {
 	UpdatedAt *time.Time `json:"updatedAt"`
 }
 
-// languages are the languages of the comments, each with the number of those that match.
-func (p *product) languages() []languageCount {
-	if p.Matching == nil {
-		return p.Languages
-	}
-	all := slices.Clone(p.Languages)
-	for i := range all {
-		all[i].Count = 0
-		for _, found := range p.Matching {
-			if found.Language == all[i].Language {
-				all[i].Count = found.Count
-			}
-		}
-	}
-	return all
-}
-
 // empty reports whether a product has no comments.
 func (p *product) empty() bool { return p.Stats != nil && p.Stats.Total == 0 }
 

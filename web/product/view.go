@@ -169,7 +169,7 @@ func (t *texts) filters(s state, p *product) *filterView {
 	if s.filtered() || s.Order != "" {
 		v.Clear = s.all().href()
 	}
-	chips := t.chips(s, p.languages())
+	chips := t.chips(s, p)
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
 	v.Traits = t.traits(s, p)
@@ -213,22 +213,32 @@ func (s *stats) having(trait string) *int {
 
 // chips are the languages to choose from: those that are listed, then other chosen ones, of which nobody knows how many
 // comments they have. A single one is no choice.
-func (t *texts) chips(s state, languages []languageCount) (chips []choiceView) {
-	all := slices.Clone(languages)
+func (t *texts) chips(s state, p *product) (chips []choiceView) {
+	var tags []string
+	for _, c := range p.Languages {
+		tags = append(tags, c.Language)
+	}
+	listed := len(tags)
 	for _, tag := range s.Languages {
-		if !slices.ContainsFunc(languages, func(c languageCount) bool { return c.Language == tag }) {
-			all = append(all, languageCount{Language: tag})
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
 		}
 	}
-	if len(all) < 2 {
+	if len(tags) < 2 {
 		return nil
 	}
-	for i, c := range all {
-		chip := choiceView{
-			Href: s.toggleLanguage(c.Language).href(), Chosen: slices.Contains(s.Languages, c.Language), Label: t.languageName(c.Language), Language: c.Language,
-		}
-		if !s.dated() && i < len(languages) { // languages are not counted by dates
-			chip.Count = t.number(c.Count)
+	counts := p.Languages
+	if p.Matching != nil {
+		counts = p.Matching
+	}
+	for i, tag := range tags {
+		chip := choiceView{Href: s.toggleLanguage(tag).href(), Chosen: slices.Contains(s.Languages, tag), Label: t.languageName(tag), Language: tag}
+		if i < listed && !s.dated() { // languages are not counted by dates
+			count := 0
+			if at := slices.IndexFunc(counts, func(c languageCount) bool { return c.Language == tag }); at >= 0 {
+				count = counts[at].Count
+			}
+			chip.Count = t.number(count)
 		}
 		chips = append(chips, chip)
 	}
