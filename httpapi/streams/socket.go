@@ -150,7 +150,7 @@ func (s *Socket) serve() {
 		s.timer.Stop()
 	}()
 	for {
-		kind, text, err := s.conn.Read(s.ctx)
+		kind, text, err := s.read()
 		switch {
 		case err != nil:
 			return
@@ -161,6 +161,17 @@ func (s *Socket) serve() {
 			return
 		}
 	}
+}
+
+// read reads a message, the rest of which must follow its beginning soon: until then, it takes memory.
+func (s *Socket) read() (kind websocket.MessageType, text []byte, err error) {
+	kind, rest, err := s.conn.Reader(s.ctx)
+	if err != nil {
+		return kind, nil, err
+	}
+	defer time.AfterFunc(s.Timing.Stall, func() { _ = s.conn.CloseNow() }).Stop()
+	text, err = io.ReadAll(rest)
+	return kind, text, err
 }
 
 // close closes the socket with a code and a sentence, and returns that it is not open. A client has 5 seconds to

@@ -66,7 +66,7 @@ func (*End) Error() string { return "the server ended the subscription" }
 type Timing struct {
 	// Heartbeat is the time between two signs of life on an idle stream.
 	Heartbeat time.Duration
-	// Stall is how long a client may take to read a message.
+	// Stall is how long a client may take to read a message, or that of a socket to send one.
 	Stall time.Duration
 	// Init is how long the client of a socket may take to send connection_init.
 	Init time.Duration

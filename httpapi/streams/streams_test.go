@@ -178,14 +178,16 @@ func TestClientsThatNeverRead(t *testing.T) {
 }
 
 // A client that no longer answers is dropped at a heartbeat, though it takes what is sent. Until
-// then, a client that has begun stays. It has 5 s to answer that it is closed.
+// then, a client that has begun stays. It has 5 s to answer that it is closed, and 20 s to end a message.
 func TestClientsThatNeverAnswer(t *testing.T) {
 	for name, row := range map[string]struct {
 		checks  int // how often its token is valid
+		begun   string
 		dropped time.Duration
 	}{
-		"to a ping":    {2, 35 * time.Second},
-		"to a closing": {1, 20 * time.Second},
+		"to a ping":        {2, "", 35 * time.Second},
+		"to a closing":     {1, "", 20 * time.Second},
+		"amid its message": {2, "\x01\x81\x00\x00\x00\x00{", 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,7 +206,7 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 					Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
 					Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
 				}).Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
-				must.Get(io.WriteString(client, masked(initiate)))(t)
+				must.Get(io.WriteString(client, masked(initiate)+row.begun))(t)
 				<-dropped
 				if took := time.Since(began); took != row.dropped {
 					t.Errorf("it was dropped after %v", took)
