@@ -50,7 +50,7 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		sender.builtFirst,
 		// Inside builtFirst, which counts refusals too. The load early, since it takes no time; the
 		// site after allow, whose verdict it uses.
-		refused(checkFields, checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite, checkSocket, checkBody(o.MaxBody, o.Connections)),
+		refused(sender.checkUnread, checkFields, checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite, checkSocket, checkBody(o.MaxBody, o.Connections)),
 		o.Authenticate,      // before the limits of clients, which depend on it
 		o.Clients.perClient, // before the place, which others wait for
 		place,               // after the body, which may arrive slowly

@@ -36,7 +36,6 @@ type sender struct {
 // it. A client that does not read then holds no place among the requests in flight, nor anything
 // else that others wait for. It holds memory only, which unsent bounds.
 func (s *sender) builtFirst(next http.Handler) http.Handler {
-	next = refused(s.checkUnread)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		built := &builtAnswer{ResponseWriter: w, status: http.StatusOK}
