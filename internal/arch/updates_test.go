@@ -7,11 +7,19 @@ import (
 )
 
 // An update without a condition would bring back part of a comment deleted meanwhile. So every one
-// has a condition: UpdateItem, and updates within a transaction.
+// has a condition: UpdateItem, and updates within a transaction. Most are made by call.UpdateIf.
 func TestEveryUpdateHasACondition(t *testing.T) {
 	found := 0
 	eachSource(t, func(_ string, file *ast.File, fset *token.FileSet) {
 		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if of, ok := call.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "UpdateIf" {
+					found++
+					if text, ok := call.Args[3].(*ast.BasicLit); ok && text.Value == `""` {
+						t.Errorf("%s: an update without a condition", fset.Position(call.Pos()))
+					}
+				}
+			}
 			literal, ok := n.(*ast.CompositeLit)
 			if !ok {
 				return true
@@ -31,7 +39,7 @@ func TestEveryUpdateHasACondition(t *testing.T) {
 			return true
 		})
 	})
-	if found < 5 {
+	if found < 10 {
 		t.Errorf("%d updates were found; this test looks for them in vain", found)
 	}
 }
