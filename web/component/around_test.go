@@ -214,7 +214,7 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 
 // Who sends one text and goes on with another is not interrupted when the first is published, or is not: the focus and the
 // list stay. A form that is drawn anew meanwhile is the one that is being sent, and a text whose comment is gone stays
-// where it is typed.
+// where it is typed. One that is discarded while it is sent does not come back.
 func twoForms(t *testing.T, ctx context.Context, s shop) {
 	const edited = ".list textarea"
 	send := func(text string) chromedp.Action {
@@ -257,6 +257,14 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent("f"),
 		holds(root+".querySelector('"+edited+"').value.endsWith('abcdef') && "+root+".querySelector('.write form') === null"),
 		focused(edited),
+		click(".list form .quiet"),
+		click(".list .actions button"),
+		holdingBack(`editComment`, click(".list form .primary")),
+		click(".list form .quiet"),
+		release,
+		refresh,
+		refresh,
+		holds(root+".querySelector('form[method=post]') === null && sessionStorage.length === 0"),
 	)
 }
 

@@ -102,7 +102,7 @@ export class CommentForm extends Component<Props, State> {
     const author = { id: viewer?.customerId ?? enrol(name), name };
     const outcome = await change(desk.client, 'add', { ...inputOf(draft), productId: desk.product, author, idempotencyKey: draft.key });
     // An attempt whose answer was lost did write, before the text was changed. Another attempt writes a second comment.
-    if (outcome.errors?.some(({ code }) => code === 'KEY_REUSED')) this.#typed({ key: unique() });
+    if (outcome.errors?.some(({ code }) => code === 'KEY_REUSED')) this.#goOn({ key: unique() });
     return outcome;
   }
 
@@ -112,14 +112,19 @@ export class CommentForm extends Component<Props, State> {
     const id = this.props.comment?.id ?? '';
     const outcome = await change(client, 'edit', { ...inputOf(draft), id, version: draft.version });
     const codes = outcome.errors?.map(({ code }) => code) ?? [];
-    if (codes.includes('NOT_FOUND')) this.#typed({ version: 0 }); // so it becomes a new comment
+    if (codes.includes('NOT_FOUND')) this.#goOn({ version: 0 }); // so it becomes a new comment
     if (!codes.includes('CONFLICT')) return outcome;
     const { comment, problem } = await current(client, id);
     if (problem) return { problem };
     if (comment && says(comment, draft)) return { comment };
-    this.#typed({ version: comment?.version ?? 0 });
+    this.#goOn({ version: comment?.version ?? 0 });
     this.#share(() => ({ theirs: comment ?? null }));
     return comment ? { errors: [] } : outcome;
+  }
+
+  /** Changes the draft by what the service said of it, unless it was discarded meanwhile. */
+  #goOn(change: Partial<Draft>): void {
+    if (load(this.place)) this.#typed(change);
   }
 
   #done(draft: Draft, comment: Comment): void {
