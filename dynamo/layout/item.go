@@ -63,25 +63,6 @@ func Encode(c comment.Comment) Item {
 	return out
 }
 
-// encodeContent adds the attributes that an edit changes.
-func encodeContent(out Item, c comment.Comment) {
-	out[AttrLanguage] = Text(string(c.Language))
-	out[AttrRating] = Number(int64(c.Rating))
-	out[AttrText] = storedText(c.Text)
-	if c.Title != nil {
-		out[attrTitle] = Text(*c.Title)
-	}
-	if c.Version != 1 {
-		out[AttrVersion] = Number(int64(c.Version))
-	}
-	if c.UpdatedAt != nil {
-		out[attrUpdated] = Time(*c.UpdatedAt)
-	}
-	if len(c.Media) > 0 {
-		out[attrPictures] = Text(mediaText(c.Media))
-	}
-}
-
 // Decode decodes a comment from an item of the table. It returns an error for an item that Encode
 // cannot have made. The error names the item's key and holds no text of the comment.
 func Decode(in Item) (comment.Comment, error) {

@@ -31,6 +31,25 @@ func CheckCell(cell comment.Cell) error {
 	return nil
 }
 
+// encodeContent adds the attributes that an edit changes.
+func encodeContent(out Item, c comment.Comment) {
+	out[AttrLanguage] = Text(string(c.Language))
+	out[AttrRating] = Number(int64(c.Rating))
+	out[AttrText] = storedText(c.Text)
+	if c.Title != nil {
+		out[attrTitle] = Text(*c.Title)
+	}
+	if c.Version != 1 {
+		out[AttrVersion] = Number(int64(c.Version))
+	}
+	if c.UpdatedAt != nil {
+		out[attrUpdated] = Time(*c.UpdatedAt)
+	}
+	if len(c.Media) > 0 {
+		out[attrPictures] = Text(mediaText(c.Media))
+	}
+}
+
 // minSaved is how many bytes compression must save for a text to be stored compressed. A smaller
 // saving is not worth a text that people cannot read in the table.
 const minSaved = 32
