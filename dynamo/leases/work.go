@@ -233,9 +233,9 @@ func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(cont
 func (w *Work) Finish(ctx context.Context) error {
 	w.saving.Lock()
 	defer w.saving.Unlock()
-	delete := call.DeleteIf(w.Table, w.Key, layout.IfAbsent+" OR "+attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)})
+	write := call.DeleteIf(w.Table, w.Key, layout.IfAbsent+" OR "+attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)})
 	return call.Retry(ctx, func() (further bool, err error) {
-		err = call.Delete(ctx, w.Client, delete)
+		err = call.Delete(ctx, w.Client, write)
 		w.ended = err == nil
 		return false, w.lost(call.Wrap(err, "DeleteItem of the progress of %s", w.Name))
 	})
