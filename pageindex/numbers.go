@@ -160,23 +160,18 @@ func (l *Numbers) Numbered() comment.Numbered {
 	return out
 }
 
-// answered reports whether the index need not be asked. Either only the page's number is needed,
-// and known; or the first page is the whole list, and has no links to others.
+// answered reports whether the index need not be asked: the first page is the whole list, and has
+// no links to others.
 func (l *Numbers) answered() bool {
-	page, n := l.wanted.Slice.KnownNumber(), l.wanted.Numbering
-	switch {
-	case page > 0 && !n.Count && !n.Links:
-		l.numbered.Page = page
-		return true
-	case page == 1 && l.wanted.Exact != nil:
-		total := l.wanted.Exact.Counts(l.wanted.List.Filter).Total()
-		if total > l.wanted.Slice.Size {
-			return false
-		}
-		l.count(total)
-		return true
+	if l.wanted.Slice.KnownNumber() != 1 || l.wanted.Exact == nil {
+		return false
 	}
-	return false
+	total := l.wanted.Exact.Counts(l.wanted.List.Filter).Total()
+	if total > l.wanted.Slice.Size {
+		return false
+	}
+	l.count(total)
+	return true
 }
 
 // count sets what follows from the number of comments in the list.

@@ -63,8 +63,6 @@ func TestLookup(t *testing.T) {
 		page      int
 		starts    []int // pages whose beginnings are found
 	}{
-		{"the first page has the number 1", comment.Slice{Size: 10}, comment.Numbering{Number: true}, false, 0, nil, 1, nil},
-		{"a page by number has it", comment.Slice{Size: 10, Page: 4}, comment.Numbering{Number: true}, false, 0, nil, 4, nil},
 		{"a count needs no places", comment.Slice{Size: 10}, comment.Numbering{Count: true}, false, 0, []int{0}, 0, nil},
 		{"the place of a page", comment.Slice{Size: 10, Page: 4}, comment.Numbering{}, true, 0, []int{1}, 4, nil},
 		{"one call finds all links if the last page was guessed", comment.Slice{Size: 10, Page: 4}, links, true, 95, []int{4}, 4, []int{3, 4, 5, 10}},
