@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -172,20 +173,28 @@ func (r *Recounter) countChanged(ctx context.Context, sums layout.VoteSums, left
 	return err
 }
 
-// keep stores the counts of slices, unless another process did so since they were read.
+// keep stores the counts of slices, unless another process did so since they were read. The SDK tries
+// again at once, because Handle waits for nothing.
 func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
 	it, condition, values := sums.Item(id)
-	return call.Done(call.Put(ctx, r.client, call.PutIf(r.table, it, condition, values)))
+	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(r.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	})
+	return call.Done(err)
 }
 
 // show writes the total of a comment, unless it is correct. After a write, the votes have to be
-// counted again.
+// counted again. The SDK tries again at once, as in keep.
 func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesOf, counted comment.VoteCounts) (again bool, err error) {
 	update, condition, values := shown.Update(counted)
 	if update == "" {
 		return false, nil
 	}
-	_, err = call.Done(call.Update(ctx, r.client, call.UpdateIf(r.table, layout.CommentKey(id), update, condition, values)))
+	_, err = r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(r.table), Key: layout.CommentKey(id), UpdateExpression: aws.String(update),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	})
+	_, err = call.Done(err)
 	return true, err
 }
 

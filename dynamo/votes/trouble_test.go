@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -112,6 +113,30 @@ func TestTotalIsOvertakenEachTime(t *testing.T) {
 		t.Error(err)
 	}
 	h.check(c.ID, comment.VoteCounts{Helpful: 1})
+}
+
+// A write that a transaction or the network disturbs once is made again at once: no record waits for
+// it, whichever write it is.
+func TestWriteIsDisturbedOnce(t *testing.T) {
+	for _, few := range []int{2, 1000} { // with sums and without
+		for fails, calls := 1, 1; fails <= calls; fails++ {
+			for _, fault := range []faulttest.Fault{faulttest.WriteConflict, faulttest.AnswerLost} {
+				h := newHistory(t, few)
+				c := h.voted(3)
+				client, network := faulttest.Under(h.client, func(n int) faulttest.Fault {
+					if n == fails {
+						return fault
+					}
+					return faulttest.None
+				})
+				if err := h.handFirst(client, c, few); err != nil {
+					t.Errorf("%d votes are many, call %d is %q: %v", few, fails, fault, err)
+				}
+				h.check(c.ID, comment.VoteCounts{Helpful: 3})
+				calls = network.Calls()
+			}
+		}
+	}
 }
 
 // A record whose votes could not be counted tells why, although its slice is still to be counted.
