@@ -146,11 +146,14 @@ type Putter interface {
 // Put makes the put that PutIf returned, in one try: only the caller knows what another try means. If
 // the condition does not hold, FoundInstead returns the item there.
 func Put(ctx context.Context, client Putter, write types.TransactWriteItem) error {
-	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
+	input := &dynamodb.PutItemInput{
 		TableName: write.Put.TableName, Item: write.Put.Item,
 		ConditionExpression: write.Put.ConditionExpression, ExpressionAttributeValues: write.Put.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}, NoRetries)
+	}
+	if input.ConditionExpression != nil {
+		input.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	_, err := client.PutItem(ctx, input, NoRetries)
 	return err
 }
 
