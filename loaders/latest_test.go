@@ -198,6 +198,30 @@ func TestStatsAsOfBatchesAtOnce(t *testing.T) {
 	})
 }
 
+// A comment that comes along with statistics does not replace the one that is being fetched: a request
+// waits for all its reads, and shows one state of a comment.
+func TestComesAlongWhileItIsFetched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+			time.Sleep(5 * time.Second)
+			return map[comment.ID]comment.Comment{id(1): *written(1, "pan", 5)}, nil, nil
+		}}
+		ctx := loaders.With(t.Context(), loaders.Options{Latest: &critics{comments: table, beside: map[comment.ID]*comment.Comment{id(1): written(1, "pan", 4)}}})
+		l, want, began := loaders.From(ctx), comment.Latest{Ratings: [][]int{praise}}, time.Now()
+		go l.Newest(ctx, "pan", want)
+		time.Sleep(time.Second)
+		l.WantLatest(want)
+		must.Get(l.Stats(ctx, "pan"))(t)
+		loaders.Await(ctx)
+		if took := time.Since(began); took < 5*time.Second {
+			t.Errorf("a read was left alone after %v", took)
+		}
+		if got := l.Newest(ctx, "pan", want); got[0].Comment == nil || got[0].Comment.Rating != 5 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // batches are critics whose batches of statistics differ, by product.
 type batches struct {
 	critics

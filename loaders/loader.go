@@ -129,7 +129,14 @@ func (l *loader[K, V]) of(key K) *answer[*V] {
 	return l.known[key]
 }
 
-// put caches a value that came otherwise, in place of any other.
+// offer caches a value that came otherwise, unless there is one or it is being fetched.
+func (l *loader[K, V]) offer(key K, value *V) {
+	if l.of(key) == nil {
+		l.put(key, value)
+	}
+}
+
+// put caches a value in place of any other.
 func (l *loader[K, V]) put(key K, value *V) {
 	l.Set(context.Background(), key, func() (*V, error) { return value, nil })
 }
@@ -154,7 +161,7 @@ func (l *loader[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[*V], bool
 }
 
 // Set implements [dataloader.Cache].
-func (l *loader[K, V]) Set(ctx context.Context, key K, thunk dataloader.Thunk[*V]) {
+func (l *loader[K, V]) Set(_ context.Context, key K, thunk dataloader.Thunk[*V]) {
 	a := &answer[*V]{done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,8 +171,13 @@ func (l *loader[K, V]) Set(ctx context.Context, key K, thunk dataloader.Thunk[*V
 	l.known[key] = a
 	go func() {
 		defer close(a.done)
-		if a.value, a.err = thunk(); a.err != nil {
-			l.Delete(ctx, key)
+		if a.value, a.err = thunk(); a.err == nil {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.known[key] == a { // else put has replaced it
+			delete(l.known, key)
 		}
 	}()
 }

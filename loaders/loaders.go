@@ -126,9 +126,9 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 	}
 	l.mu.Unlock()
 	for id, c := range got.Comments {
-		l.textlessLatest.put(id, c) // the comment may have its text here; that does no harm
+		l.textlessLatest.offer(id, c) // the comment may have its text here; that does no harm
 		if !want.WithoutText {
-			l.latest.put(id, c)
+			l.latest.offer(id, c)
 		}
 	}
 	return got.Found, got.Failed, err

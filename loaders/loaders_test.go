@@ -249,6 +249,25 @@ func TestStatisticsOfUnlistedLanguages(t *testing.T) {
 	}
 }
 
+// A vote that was cast is known, although a read that began before it fails after it.
+func TestVotedDuringARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, key := 0, comment.VoteKey{Customer: "ada"}
+		l := newLoaders(loaders.Options{Votes: func(context.Context, []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error) {
+			calls++
+			time.Sleep(5 * time.Second)
+			return nil, nil, errors.New("the table is away")
+		}})
+		go func() { _, _ = l.Vote(t.Context(), key) }()
+		time.Sleep(time.Second)
+		l.Voted(key, comment.Helpful)
+		time.Sleep(5 * time.Second)
+		if vote, err := l.Vote(t.Context(), key); vote != comment.Helpful || err != nil || calls != 1 {
+			t.Errorf("%v, %v after %d calls", vote, err, calls)
+		}
+	})
+}
+
 // A later field of a mutation reads again what an earlier one has read, once the earlier reads have
 // ended.
 func TestForget(t *testing.T) {
