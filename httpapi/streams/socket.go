@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,10 @@ const (
 
 // maxOperations is how many operations one socket may have at once.
 const maxOperations = 100
+
+// maxFrame is how much of a message is sent at a time, in bytes. Pings and pongs wait for their turn between frames, and
+// the library closes the socket if they wait for 5 seconds.
+const maxFrame = 16 << 10
 
 // tooManyOperations is the error of an operation beyond maxOperations.
 const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
@@ -398,7 +403,19 @@ func (s *Socket) write(m message) bool {
 		out = fmt.Appendf(out, `,"payload":%s`, m.Payload)
 	}
 	out = append(out, '}')
-	return s.send(func(ctx context.Context) error { return s.conn.Write(ctx, websocket.MessageText, out) })
+	return s.send(func(ctx context.Context) error {
+		if len(out) <= maxFrame {
+			return s.conn.Write(ctx, websocket.MessageText, out)
+		}
+		w, err := s.conn.Writer(ctx, websocket.MessageText)
+		for frame := range slices.Chunk(out, maxFrame) {
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(frame)
+		}
+		return errors.Join(err, w.Close())
+	})
 }
 
 // next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
@@ -415,7 +432,11 @@ func (s *Socket) next(id string, a Answer) bool {
 func (s *Socket) send(write func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
 	defer cancel()
-	return write(ctx) == nil
+	if write(ctx) != nil {
+		_ = s.conn.CloseNow() // it may have ended within a message, and no other can follow
+		return false
+	}
+	return true
 }
 
 func quoted(id string) []byte {

@@ -216,6 +216,46 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 	}
 }
 
+// A client may take as long for an answer over a socket as it may for any message. Meanwhile, pings pass in both
+// directions.
+func TestAnswersOverABadLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
+		dropped := make(chan struct{})
+		(&streams.Socket{
+			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+				reply([]byte(`{"data":"` + strings.Repeat("a", 150<<10) + `"}`))
+				return nil
+			},
+			Check:    func(string) error { return nil },
+			Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
+			Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
+		}).Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
+		var got strings.Builder
+		read := make(chan error)
+		go func() {
+			var err error
+			for kilobyte := make([]byte, 1<<10); err == nil && !strings.HasSuffix(got.String(), `"type":"complete"}`); time.Sleep(time.Second / 10) {
+				var n int
+				n, err = client.Read(kilobyte)
+				got.Write(kilobyte[:n])
+			}
+			read <- err
+		}()
+		const ping = "\x89\x80\x00\x00\x00\x00"
+		must.Get(io.WriteString(client, masked(initiate)))(t)
+		time.Sleep(10 * time.Second)
+		must.Get(io.WriteString(client, masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`)+ping))(t)
+		if err := <-read; err != nil || !strings.Contains(got.String(), "\x89\x01") || !strings.Contains(got.String(), "\x8a\x00") {
+			t.Errorf("after %d bytes: %v", got.Len(), err)
+		}
+		must.Do(t, client.Close())
+		<-dropped
+	})
+}
+
 // A client may send its first messages together with its request, however many they are.
 func TestClientsThatDoNotWait(t *testing.T) {
 	address := strings.TrimPrefix(serve(t, nil), "http://")
