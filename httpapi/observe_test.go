@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,13 @@ func (o *observer) of(id string) (told httpapi.Exchange) {
 		}
 	}
 	return told
+}
+
+// refused reports whether a request was refused for a reason.
+func (o *observer) refused(reason string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.ended, func(e httpapi.Exchange) bool { return e.Refused == reason })
 }
 
 // Observers are called for every request, with its outcome.

@@ -131,8 +131,9 @@ func TestClientsThatDoNotRead(t *testing.T) {
 // Answers of operations over sockets count like others, and a client that has too many to read gets no more.
 func TestSocketsThatDoNotRead(t *testing.T) {
 	var subscriptions *httpapi.Subscriptions
+	told := &observer{}
 	server := newWholeServer(t, subscribing(t, func(o *httpapi.Options) {
-		subscriptions, o.MaxUnsent = o.Subscriptions, 60<<20
+		subscriptions, o.MaxUnsent, o.Observers = o.Subscriptions, 60<<20, []httpapi.Observer{told}
 		o.Subscriptions.Timing.Stall = time.Hour
 	}))
 	operation := func(id, query string) string {
@@ -149,6 +150,11 @@ func TestSocketsThatDoNotRead(t *testing.T) {
 		}
 		if i == clients-1 {
 			must.Get(io.WriteString(conn, operation("2", "echo")))(t)
+			for began := time.Now(); !told.refused("unread"); time.Sleep(time.Millisecond) { // before the other is read
+				if time.Since(began) > 2*time.Minute {
+					t.Fatal("an operation beside an unread answer is not refused")
+				}
+			}
 			must.Get(answers.ReadString('2'))(t)
 			if got := must.Get(answers.ReadString(':'))(t) + must.Get(answers.ReadString('}'))(t); !strings.Contains(got, "too many answers to read") {
 				t.Errorf("an operation beside an unread answer: %s", got)
