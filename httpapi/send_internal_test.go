@@ -22,6 +22,18 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 	}
 }
 
+// The end of a large answer over a socket does not double its buffer.
+func TestBufferOfALargeAnswerOverASocket(t *testing.T) {
+	const size = 4 << 20 // a multiple of the memory that Go adds
+	w := &socketAnswer{}
+	for _, part := range []int{10, size - 10, 100} {
+		_, _ = w.Write(make([]byte, part))
+	}
+	if got := w.body.Cap(); got > size+size/4 {
+		t.Errorf("an answer of %d bytes takes %d", w.body.Len(), got)
+	}
+}
+
 // freeing fails the test if the body of a request is kept while the answer is sent.
 type freeing struct {
 	*httptest.ResponseRecorder

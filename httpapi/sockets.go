@@ -145,5 +145,8 @@ func (a *socketAnswer) Header() http.Header { return a.header }
 // WriteHeader implements [http.ResponseWriter]. The body says what became of the operation.
 func (a *socketAnswer) WriteHeader(int) {}
 
-// Write implements [http.ResponseWriter].
-func (a *socketAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
+// Write implements [http.ResponseWriter]. It makes room for the end of the answer, as [builtAnswer.Write] does.
+func (a *socketAnswer) Write(p []byte) (int, error) {
+	a.body.Grow(len(p) + 256)
+	return a.body.Write(p)
+}
