@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -258,6 +260,15 @@ func TestLatestStatisticsOfTwoLanes(t *testing.T) {
 			t.Errorf("the last statistics are %v, %v", last.value, err)
 		}
 	})
+}
+
+// Events that cannot be read are missing for those who have just begun, too.
+func TestUnreadableEventsAreMissing(t *testing.T) {
+	h, f := New(nil, nil, nil, slog.New(slog.DiscardHandler)), &following{since: time.Now()}
+	batch := outbox.Batch{Missing: true, Improper: []layout.Improper{{}}}
+	if err := h.take(t.Context(), f, 0, batch); !errors.Is(err, errMissing) {
+		t.Error(err)
+	}
 }
 
 // What a batch needs is read whole, by as many calls as it takes.
