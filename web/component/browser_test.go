@@ -598,6 +598,8 @@ func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 0"),
 	)
+	// A page behind a cursor has the number of the closest one, which contradicts no count.
+	s.opens(t, ctx, "middle?a-navigate=&after=c110", says(".result", "130 comments"), says(".pages [aria-current]", "7"))
 	// Where numbers are off, the reader is told so, and goes on from the first page of the same list.
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/off?a-navigate=&rating=5&page=2"),
@@ -673,6 +675,7 @@ func trouble(t *testing.T, ctx context.Context, s shop) {
 		{"proxy", "Too many people are asking right now. Try again in a moment.Try again in 1 second.Try again", "a proxy speaks no GraphQL"},
 		{"broken", "The comments cannot be shown right now. Try again in a moment.Try again", "no list in the answer"},
 		{"stripped", "The comments cannot be shown right now. Try again in a moment.Try again", "an answer lacks most of what was asked for"},
+		{"unlisted", "The comments cannot be shown right now. Try again in a moment.Try again", "its list has no comments to count"},
 		{"stripped?a-lang=de", "Die Kommentare können gerade nicht gezeigt werden. Bitte gleich noch einmal versuchen.Noch einmal versuchen", "it came before the texts"},
 		{"secret", "Sign in to see the comments.Try again", "the service is not public"},
 		{"gone", "The comments cannot be reached right now.Try again", "the connection broke"},
@@ -750,7 +753,8 @@ func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 		says(".result", "2 of 2 comments, average 1.0"))
 	s.opens(t, ctx, "full", numbers("; ; Deutsch10,English5,Italiano5; "),
 		click("a.more"),
-		numbers("2.921 comments; 4,8,0,0,9; Deutsch10,English6,Italiano5; 21 comments"))
+		numbers("2.921 comments; 4,8,0,0,9; Deutsch10,English6,Italiano5; 21 comments"),
+		says(".pages [aria-current]", "2"))
 	s.opens(t, ctx, "full?a-navigate=&page=2", numbers("; ; Deutsch10,English5,Italiano5; "),
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 0"))

@@ -276,6 +276,9 @@ var troubles = map[string]http.HandlerFunc{
 	"stripped": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, object{"data": object{"product": object{"list": object{"nodes": []object{{"id": "c_1"}}}}}})
 	},
+	"unlisted": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, object{"data": object{"product": object{"list": object{"pageInfo": object{}, "nodes": nil}}}})
+	},
 	"elsewhere": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, object{"data": object{"product": object{"list": nil}}, "errors": refused("BAD_CURSOR", []string{"product", "list"})["errors"]})
 	},
@@ -481,9 +484,13 @@ func listOf(v variables, wanted, page []made, from, size int) object {
 	if v.Filter.CreatedAfter != "" || v.Filter.CreatedBefore != "" {
 		stats["verified"], stats["withMedia"] = nil, nil // as the API does not count them by dates
 	}
+	pages, number := (len(wanted)+size-1)/size, from/size+1
+	if v.After+v.Before != "" {
+		number = min((from+size/2)/size+1, pages) // of the page whose beginning is closest
+	}
 	list := object{
 		"totalCount": len(wanted), "stats": stats, "nodes": nodes, "plan": planOf(v),
-		"pageCount": (len(wanted) + size - 1) / size, "pageNumber": from/size + 1,
+		"pageCount": pages, "pageNumber": number,
 		"pageInfo": object{
 			"hasNextPage": more, "hasPreviousPage": from > 0,
 			"startCursor": fmt.Sprint("c", from), "endCursor": fmt.Sprint("c", from+len(page)-1),

@@ -153,11 +153,12 @@ func (p *product) recount(s state) {
 			l.Stats.Verified, l.Stats.WithMedia = nil, nil // as in longer lists
 		}
 	} else if shown > 0 {
-		if l.PageNumber != nil {
-			shown += (*l.PageNumber - 1) * pageSize
-		}
+		shown += (s.Page - 1) * pageSize
 		if info.HasNextPage {
 			shown++
+		}
+		if l.PageNumber != nil { // of a page behind a cursor, that of the page that it is closest to: it may begin before that one
+			shown = max(shown, (*l.PageNumber-1)*pageSize+1)
 		}
 	}
 	if l.TotalCount != nil && *l.TotalCount < shown {

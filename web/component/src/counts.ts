@@ -17,13 +17,14 @@ export function recounted(shown: Shown, pageSize: number): Shown {
   let least = nodes.length;
   if (!hasNextPage && !list.pageInfo.hasPreviousPage) {
     const all = statsOf(nodes);
-    list = { ...list, totalCount: least, pageCount: Math.min(least, 1), stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) } };
+    list = { ...list, totalCount: least, pageCount: least && more.length + 1, stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) } };
     if (!isFiltered(choice)) {
       stats = all;
       languages = languagesOf(nodes);
     }
   } else if (least > 0) {
-    least += ((list.pageNumber ?? 1) - 1) * pageSize + Number(hasNextPage);
+    // A page behind a cursor has the number of the page that it is closest to, so it may begin before that one.
+    least = Math.max(least + (choice.page - 1) * pageSize + Number(hasNextPage), ((list.pageNumber ?? 1) - 1) * pageSize + 1);
   }
   if (list.totalCount !== null && list.totalCount < least) list = { ...list, totalCount: null, pageCount: null, stats: null };
   if (stats && stats.total < least) stats = null;

@@ -345,12 +345,13 @@ export class TalkbackComments extends Base {
   #draw(): void {
     const root = this.#root;
     if (!root || this.#mute) return;
-    const view = this.#view();
     const focused = this.shadowRoot?.activeElement ?? null;
-    root.lang = view.texts.locale;
-    root.dir = view.texts.dir;
-    root.ariaBusy = String(view.busy);
+    let view: View;
     try {
+      view = this.#view();
+      root.lang = view.texts.locale;
+      root.dir = view.texts.dir;
+      root.ariaBusy = String(view.busy);
       render(<Body view={view} />, root);
     } catch (error) { // what is drawn by half cannot be drawn again
       this.#listen((this.#root = this.#newRoot()));
