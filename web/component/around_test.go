@@ -214,7 +214,7 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 
 // Who sends one text and goes on with another is not interrupted when the first is published, or is not: the focus and the
 // list stay. A form that is drawn anew meanwhile is the one that is being sent, and a text whose comment is gone stays
-// where it is typed. One that is discarded while it is sent does not come back.
+// where it is typed. One that is discarded while it is sent does not come back, nor does one whose form is gone by then.
 func twoForms(t *testing.T, ctx context.Context, s shop) {
 	const edited = ".list textarea"
 	send := func(text string) chromedp.Action {
@@ -264,6 +264,15 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 		release,
 		refresh,
 		refresh,
+		holds(root+".querySelector('form[method=post]') === null && sessionStorage.length === 0"),
+		click(".list .actions button"),
+		click(".list form .primary"),
+		says(".list .trouble", "The comment was deleted meanwhile. You can publish your text as a new one."),
+		holdingBack(`addComment`, click(".list form .primary")),
+		click(".pages [rel=prev]"),
+		holds(root+".querySelector('"+edited+"') === null && "+root+".querySelector('.write form') === null"),
+		release,
+		says(".said", "Thank you. Your comment is shown once the shop has read it."),
 		holds(root+".querySelector('form[method=post]') === null && sessionStorage.length === 0"),
 	)
 }

@@ -75,13 +75,13 @@ export function save(place: string, draft: Draft | null): void {
 
 /**
  * Finds the text of a comment that was deleted while it was edited, and moves it to the place of a new comment. One that stands in
- * an open form stays there.
+ * an open form stays there, and so does one that is on its way.
  */
-export function adopt(desk: Desk, formOf: (place: string) => unknown): void {
+export function adopt(desk: Desk, isInUse: (place: string) => boolean): void {
   const place = placeOf(desk);
   if (load(place)) return;
   const isHere = (other: string) => other.startsWith(place) && !other.slice(place.length).includes(' '); // else of a product "id more"
-  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0 && !formOf(other));
+  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0 && !isInUse(other));
   if (!left) return;
   save(place, load(left));
   save(left, null);

@@ -36,8 +36,13 @@ const forms = new Set<CommentForm>();
 const sending = new Set<string>();
 
 /** A form of the draft of a place, if there is one. */
-export function formOf(place: string): CommentForm | undefined {
+function formOf(place: string): CommentForm | undefined {
   return [...forms].find((form) => form.place === place);
+}
+
+/** Whether the draft of a place stands in a form, or is on its way. */
+export function isInUse(place: string): boolean {
+  return sending.has(place) || !!formOf(place);
 }
 
 /** Where a comment is written or edited. Each keystroke is kept. */

@@ -2,7 +2,7 @@ import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
 import { isEmptyProduct, type Props, type View, viewerOf } from '../view';
 import { adopt, load, newDraft, placeOf, save } from './drafts';
-import { CommentForm, formOf } from './form';
+import { CommentForm, isInUse } from './form';
 
 /**
  * The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown.
@@ -59,7 +59,7 @@ class Place extends Component<FormProps> {
   };
 
   override render({ desk, texts, viewer }: FormProps) {
-    adopt(desk, formOf);
+    adopt(desk, isInUse);
     const isOpen = load(placeOf(desk)) !== null;
     return (
       <>
