@@ -77,6 +77,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"huge?page=612", "de", "list", "large numbers, and gaps"},
 		{"cursors?after=c19", "en", "list", "no numbers of pages"},
 		{"empty", "en", "empty", "no comments"},
+		{"empty?rating=5", "en", "empty", "nor any that match"},
 		{"single", "de", "list", "one comment"},
 		{"first", "en", "list", "a first comment, not counted yet"},
 		{"lagging", "de", "list", "a comment that is not counted yet, in a list that is complete"},

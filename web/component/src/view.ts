@@ -1,5 +1,5 @@
 // What is drawn, as a value: every view is a function of it.
-import { type Choice, isFiltered, pairsOf, queryOf } from './address';
+import { type Choice, pairsOf, queryOf } from './address';
 import type { Data, List, Product, Viewer } from './answer';
 import type { Problem } from './client';
 import type { Desk } from './desk';
@@ -68,7 +68,7 @@ export function listOf(view: View): List | null {
 
 /** Whether the product has no comments at all. */
 export function isEmptyProduct(view: View): boolean {
-  return productOf(view)?.stats?.total === 0 && !isFiltered(view.choice);
+  return productOf(view)?.stats?.total === 0;
 }
 
 /** The link to a choice: its query alone, or the path if it has none. Both where the page's links have another base. */
