@@ -59,7 +59,7 @@ func previewText(p *importer.Preview, language string, screen output.Screen) str
 	}
 	if p.WholeFloats() {
 		out.WriteString(screen.Notice(screen.Fold(fmt.Sprintf("All product ids have a fraction of zero, such as %s, from line %d on: a program took whole numbers for floating-point ones. "+
-			"Unless these are your ids, have it read the column as text (in pandas, dtype=str), and write the file again", p.Products.Top()[0].Text, p.Line))) + "\n")
+			"Unless these are your ids, have it read the column as text (in pandas, dtype=str), and write the file again", p.Samples[0].ProductID, p.Line))) + "\n")
 	}
 	out.WriteString(tallyText("LANGUAGE", p.Languages, screen))
 	out.WriteString(tallyText("PRODUCT", p.Products, screen))

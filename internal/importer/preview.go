@@ -38,7 +38,8 @@ type Preview struct {
 	// of the rows are left out, because an earlier row has their id.
 	Rows, Line, Repeated int
 
-	random *rand.Rand
+	otherIDs bool // whether a row has a product id that is not such as 12.0
+	random   *rand.Rand
 }
 
 // add adds rows, and the line of their first comment.
@@ -56,6 +57,7 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 		}
 		p.Languages.add(string(c.Language))
 		p.Products.add(c.ProductID)
+		p.otherIDs = p.otherIDs || !wholeFloat.MatchString(c.ProductID)
 		if len(p.Samples) < maxSamples {
 			p.Samples = append(p.Samples, c)
 		} else if i := p.random.IntN(p.Rows); i < maxSamples { // so each row has the same chance
@@ -69,14 +71,7 @@ var wholeFloat = regexp.MustCompile(`^\d+\.0$`)
 
 // WholeFloats reports whether there are rows, and all their product ids are such as 12.0. pandas
 // makes them of 12 if a value of the column is missing.
-func (p *Preview) WholeFloats() bool {
-	for id := range p.Products.counts {
-		if !wholeFloat.MatchString(id) {
-			return false
-		}
-	}
-	return p.Rows > 0
-}
+func (p *Preview) WholeFloats() bool { return p.Rows > 0 && !p.otherIDs }
 
 // Tally counts texts in bounded memory. With more than maxTallied different texts it forgets rare
 // ones, and its counts are lower bounds (the algorithm of Misra and Gries).

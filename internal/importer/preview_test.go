@@ -60,6 +60,14 @@ func TestWholeFloats(t *testing.T) {
 			t.Errorf("%q: %v, line %d", ids, p.WholeFloats(), p.Line)
 		}
 	}
+	p := must.Get(Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader("product,rating,language,text,date\n")))(t).Preview()
+	many := []comment.Comment{{ProductID: "cup"}} // so many that the tally of products forgets each
+	for i := range maxTallied {
+		many = append(many, comment.Comment{ProductID: fmt.Sprint(i, ".0")})
+	}
+	if p.add(many, nil, 2); p.WholeFloats() || len(p.Products.Top()) > 0 {
+		t.Errorf("with %q among many: %v, %v", many[0].ProductID, p.WholeFloats(), p.Products.Top())
+	}
 }
 
 // There is no preview of a file that cannot be imported as a whole.
