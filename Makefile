@@ -39,13 +39,11 @@ generate:
 
 # The explorer's bundle again, after a change of web/explorer.
 explorer:
-	@internal/provision/npm.sh "the bundle of web/explorer" web/explorer
-	cd web/explorer && npm run build
+	cd web/explorer && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # The element's script and style sheet again, after a change of web/component or of what it reads in web/product.
 component:
-	@internal/provision/npm.sh "the bundle of web/component" web/component
-	cd web/component && npm run build
+	cd web/component && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # The npm package of the element, in bin/, of the version of the program. It ships what `make component` built.
 package: build
@@ -86,7 +84,7 @@ provision-packages:
 	@internal/provision/npm.sh $(site)
 	@internal/provision/npm.sh "the audit of GraphQL over HTTP" internal/provision/graphql-http .cache/graphql-http
 	@internal/provision/npm.sh "the clients' tests" internal/clients
-	@internal/provision/npm.sh "the clients' tests" internal/clients/gateway
+	@internal/provision/npm.sh "the gateways' tests" internal/clients/gateway
 	@internal/provision/npm.sh "the lint of the schema" internal/contract
 	@internal/provision/npm.sh "the frameworks' tests" internal/frameworks .cache/frameworks
 
@@ -99,7 +97,7 @@ site = "the documents as a site" internal/docsite .cache/docs
 provision-programs:
 	@internal/provision/debian.sh
 	@internal/provision/jars.sh "the DynamoDB Local suite" .cache/dynamodb-local internal/provision/pom.xml internal/provision/dynamodb-local.sha256
-	@internal/provision/jars.sh "the test of Apollo Kotlin" .cache/apollo-kotlin internal/provision/apollo-kotlin.xml internal/provision/apollo-kotlin.sha256
+	@internal/provision/jars.sh "the test of Apollo Kotlin" .cache/apollo-kotlin internal/provision/apollo-kotlin.xml internal/provision/apollo-kotlin.sha256 jdk.compiler
 	@internal/provision/pip.sh "the check of templates for CloudFormation" .cache/cfn-lint internal/provision/cfn-lint.txt --require-hashes
 	@internal/provision/pip.sh "the check of Kubernetes' resources" .cache/kubernetes internal/provision/kubernetes.txt
 	@internal/provision/go.sh compose "the check of compose.yml" internal/provision/compose
@@ -195,4 +193,4 @@ docs:
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache internal/clients/node_modules internal/clients/gateway/node_modules internal/contract/node_modules internal/bench/apollo/node_modules
+	rm -rf bin .cache internal/clients/node_modules internal/clients/gateway/node_modules internal/contract/node_modules internal/bench/apollo/node_modules web/component/node_modules web/explorer/node_modules

@@ -10,6 +10,7 @@ fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
 ../../internal/provision/npm.sh "the bundle of web/$1" "web/$1"
+cmp -s package-lock.json node_modules/stamp || exit 0 # it is left out
 npm run --silent --if-present check
 node build.mjs "$fresh/dist"
 

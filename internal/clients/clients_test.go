@@ -117,15 +117,18 @@ func run(t *testing.T, folder string, command []string, environment ...string) {
 	}
 }
 
-// needPackages returns a function that leaves a test out without the packages of a folder.
-func needPackages(folder string) func(*testing.T) {
+// needPackages returns a function that leaves a suite of tests out without the packages of a folder.
+func needPackages(suite, folder string) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
-		provisiontest.Packages(t, "the clients' tests", folder, folder)
+		provisiontest.Packages(t, suite, folder, folder)
 	}
 }
 
-var needClients, needGateways = needPackages("internal/clients"), needPackages("internal/clients/gateway")
+var (
+	needClients  = needPackages("the clients' tests", "internal/clients")
+	needGateways = needPackages("the gateways' tests", "internal/clients/gateway")
+)
 
 // tableOf makes a table of its own, which holds comments on one product. serve starts the whole service
 // over it, for all operations or for those of a manifest only, and gives the address of its API.

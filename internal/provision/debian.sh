@@ -29,11 +29,10 @@ need() (
 shell=/usr/lib/chromium/chromium-headless-shell
 [ -n "$only" ] || there $shell chromium || ! can_install || install_packages chromium-headless-shell || true
 need "the browser tests" chromium $shell chromium
-need "the test of Apollo Kotlin" openjdk-17-jdk-headless javac
 need "the Redis suite" redis-server redis-server
 need "the nginx suite" nginx-light nginx
 postgres=$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null) || true # Debian has a folder for each version
-if ! there postgres $postgres && can_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+if [ -z "$only" ] && ! there postgres $postgres && can_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
 	mkdir -p /etc/postgresql-common
 	echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
 fi

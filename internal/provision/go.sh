@@ -20,6 +20,7 @@ if [ -x "$program" ] && made "$@" | cmp -s - "$program.stamp"; then
 	exit 0
 fi
 echo "building $name"
+rm -f "$program.stamp" # it may be that of inputs which come back, when this has been interrupted
 source=$folder
 if [ -e "$folder/main.go.txt" ]; then
 	source=$root/.cache/$name

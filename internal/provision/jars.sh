@@ -1,13 +1,13 @@
 #!/bin/sh
-# jars.sh SUITE FOLDER POM SUMS puts the dependencies of a pom into a folder by Maven. Paths are from the root. The list has the
-# checksum of every file: a folder that holds others by now is fetched anew. It needs Java 17 or newer.
+# jars.sh SUITE FOLDER POM SUMS [MODULE] puts the dependencies of a pom into a folder by Maven. Paths are from the root. The list has
+# the checksum of every file: a folder that holds others by now is fetched anew. It needs Java 17 or newer, with a module.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 . "$here/leave-out.sh"
 . "$here/matches.sh"
-suite=$1 folder=$root/$2 pom=$root/$3 sums=$root/$4
+suite=$1 folder=$root/$2 pom=$root/$3 sums=$root/$4 module=${5:-java.base}
 
 # java_version prints Java's major version, or 0 without Java.
 java_version() {
@@ -21,16 +21,19 @@ jars() { grep '\.jar$' | LC_ALL=C sort; }
 # holds FOLDER tells whether a folder holds what is listed, and no other jar: Java is given all that are there.
 holds() { matches "$1" "$sums" && [ "$(ls "$1" | jars)" = "$(cut -c 67- "$sums" | jars)" ]; }
 
+# has_module tells whether Java has the module: only a JDK has a compiler.
+has_module() { java --list-modules | grep -q "^$module@"; }
+
 # ready tells whether Java is there, and the jars or what fetches them.
-ready() { [ "$(java_version)" -ge 17 ] && { holds "$folder" || command -v mvn >/dev/null; }; }
+ready() { [ "$(java_version)" -ge 17 ] && has_module && { holds "$folder" || command -v mvn >/dev/null; }; }
 
 # Nothing runs what stands there instead, whether or not the right one can be had.
 holds "$folder" || rm -rf "$folder"
 
 if ! ready; then
-	can_install || leave_out "$suite" "it needs Java 17 or newer (found: $(java_version)) and Maven; only root on Debian gets them from here"
+	can_install || leave_out "$suite" "it needs Java 17 or newer (found: $(java_version)) with $module, and Maven; only root on Debian gets them from here"
 	install_packages openjdk-17-jdk-headless maven || leave_out "$suite" "apt-get could not install openjdk-17-jdk-headless and maven"
-	ready || leave_out "$suite" "Java 17 was installed, but $(command -v java) is version $(java_version)"
+	ready || leave_out "$suite" "Java 17 was installed, but $(command -v java) is version $(java_version), or without $module"
 fi
 if holds "$folder"; then
 	exit 0
