@@ -1,6 +1,8 @@
 package doctest
 
 import (
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -316,11 +318,26 @@ func TestPictureOfAPage(t *testing.T) {
 	}
 }
 
-// README.md shows the sums of the bills in docs/operate/cost.md.
+// README.md shows the sums of the bills in docs/operate/cost.md, of shops with two servers each.
 func TestBillsInREADME(t *testing.T) {
-	shown := found(`(?m)^\| [^|]+ \| [^|]+ \| ([\d.]+) \|$`, Read(t, "README.md").Text)
-	sums := found(`(?m)^together((?: +[\d.]+){3}) *$`, Read(t, "docs/operate/cost.md").Text)
-	if len(sums) != 1 || !slices.Equal(shown, strings.Fields(sums[0])) {
-		t.Errorf("README.md has %v, docs/operate/cost.md %v", shown, sums)
+	shown := found(`(?m)^(\| [^|]+ \| [^|]+ \| [\d.]+ \|)$`, Read(t, "README.md").Text)
+	sums := strings.Fields(strings.Join(found(`(?m)^together((?: +[\d.]+){3}) *$`, Read(t, "docs/operate/cost.md").Text), " "))
+	rounded := func(number int) string {
+		if number >= 1_000_000 {
+			return fmt.Sprintf("%d million", number/1_000_000)
+		}
+		return fmt.Sprintf("%d,%03d", number/1000, number%1000)
+	}
+	var want []string
+	for i, name := range []string{"small", "middle", "large"}[:len(sums)] {
+		var shop struct{ Comments, Views, Servers int }
+		must.Do(t, json.Unmarshal([]byte(Read(t, "docs/shops/"+name+".json").Text), &shop))
+		want = append(want, fmt.Sprintf("| %s | %s | %s |", rounded(shop.Comments), rounded(shop.Views), sums[i]))
+		if shop.Servers != 2 {
+			t.Errorf("the %s shop has %d servers", name, shop.Servers)
+		}
+	}
+	if !slices.Equal(shown, want) || len(want) == 0 {
+		t.Errorf("README.md has %q, docs/operate/cost.md and docs/shops %q", shown, want)
 	}
 }
