@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -162,6 +163,38 @@ func manyReviews(rows int) string {
 		fmt.Fprintf(&out, "{\"asin\":\"B%d\",\"overall\":%d,\"reviewText\":\"text %d\",\"unixReviewTime\":%d}\n", n%7, 1+n%5, n, 1_400_000_000+n)
 	}
 	return out.String()
+}
+
+// An interrupted import ends at once, whether its report waits for input that never comes or it is writing, and says what
+// to do.
+func TestImportInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	defer out.Close()
+	i := newImporter(t, "http://127.0.0.1:1")
+	i.in = in
+	go func() {
+		_, _ = io.WriteString(out, manyReviews(chunk-100))
+		cancel() // and the pipe stays open
+	}()
+	if status, _, said := i.run(ctx, "-", "--format", "jsonl", "--language", "en"); status != 1 || said != "talkback: nothing was imported: interrupted. Run it again\n" {
+		t.Errorf("its report: status %d: %s", status, said)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	proxy := httputil.NewSingleHostReverseProxy(must.Get(url.Parse(dynamotest.Dynoxide(t)))(t))
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // of requests that end with the import
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".PutItem") && !new(firstComments).take(t, r) {
+			cancel()
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	status, _, said := newImporter(t, front.URL).run(ctx, write(t, "reviews.jsonl", manyReviews(chunk)), "--language", "en")
+	if status != 1 || !strings.Contains(said, ": interrupted\n") || !strings.Contains(said, "\nRun it again") {
+		t.Errorf("it writes: status %d: %s", status, said)
+	}
 }
 
 // firstComments lets the first comments be written, however often they are sent: a busy engine
