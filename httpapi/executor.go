@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi/coercion"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -26,9 +25,7 @@ func newExecutor(o Options) *executor.Executor {
 	e := executor.New(o.Schema)
 	e.SetQueryCache(cache)
 	e.SetErrorPresenter(o.ErrorPresenter)
-	e.SetRecoverFunc(func(_ context.Context, cause any) error { // a panic is an error of its field alone
-		return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-	})
+	e.SetRecoverFunc(func(_ context.Context, cause any) error { return task.Panicked(cause) }) // it is an error of its field alone
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // otherwise gqlgen would add suggestions again
 	e.Use(&named{o.Trusted, o.Automatic})

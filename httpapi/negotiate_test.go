@@ -1,9 +1,14 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/httpapi"
 )
 
 const (
@@ -94,5 +99,20 @@ func TestStatuses(t *testing.T) {
 				t.Errorf("%s: the client is told what is inside: %s", test.reason, got.body)
 			}
 		}
+	}
+}
+
+// Of a panic, the log gets where it began and not its value, which may be what a customer wrote.
+func TestValueOfAPanicIsKept(t *testing.T) {
+	var told error
+	server := newServer(t, func(o *httpapi.Options) {
+		o.ErrorPresenter = func(ctx context.Context, err error) *gqlerror.Error {
+			told = err
+			return hideFaults(ctx, err)
+		}
+	})
+	post(t, server, `{"query": "{ panics }"}`)
+	if told == nil || !strings.Contains(told.Error(), "server_test.go") || strings.Contains(told.Error(), "secret") {
+		t.Errorf("it says %v", told)
 	}
 }

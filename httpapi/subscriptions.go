@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -137,7 +135,7 @@ func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 	ctx := usage.With(s.ctx, account)
 	defer func() {
 		if cause := recover(); cause != nil {
-			err := s.executor.PresentRecoveredError(ctx, fmt.Sprintf("%v\n%s", cause, debug.Stack()))
+			err := s.executor.PresentRecoveredError(ctx, cause)
 			answer, keep = streams.Answer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, false
 		}
 	}()

@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
 // answerWithin is the time of an invocation that is reserved for the answer. A function that is cut off answers
@@ -64,7 +65,7 @@ func (g *Gateway) serve(a *answer, r *http.Request) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			if fault != http.ErrAbortHandler {
-				g.log.ErrorContext(r.Context(), "a request panicked", "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+				g.log.ErrorContext(r.Context(), "a request panicked", "error", task.Panicked(fault))
 			}
 			a.refuse(panicked)
 		}

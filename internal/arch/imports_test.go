@@ -101,7 +101,7 @@ var own = map[string]struct {
 	"httpapi/persisted":      {[]string{"internal/fetch", "internal/redisdial"}, "texts are found by their names, whatever they ask for"},
 	"httpapi/streams":        {nil, "a protocol does not depend on who makes the answers that it sends"},
 	"live":                   {[]string{"comment", "dynamo/outbox", "internal/task"}, "who is told what does not depend on how it is sent"},
-	"httpapi/gateway":        {nil, "events become requests, whatever answers them"},
+	"httpapi/gateway":        {[]string{"internal/task"}, "events become requests, whatever answers them"},
 	"httpapi/coercion":       {nil, "values are read by their types, whatever the schema is about"},
 	"quota":                  {[]string{"internal/redisdial", "internal/task"}, "what a client may use is decided without knowing of what, or of whom"},
 	"internal/redisdial":     {[]string{"comment"}, "a server is reached the same way, whatever is kept in it"},

@@ -53,9 +53,15 @@ func Guard(f func() error) (err error) {
 // error.
 func Recover(err *error) {
 	if value := recover(); value != nil {
-		panicked := &Panic{Value: value, Stack: debug.Stack()}
-		*err = fmt.Errorf("%w\n%s", panicked, panicked.Stack)
+		*err = Panicked(value)
 	}
+}
+
+// Panicked returns the error of Guard for a value that was recovered from a panic. Call it while the
+// panic is being handled, so that the stack shows where it began.
+func Panicked(value any) error {
+	panicked := &Panic{Value: value, Stack: debug.Stack()}
+	return fmt.Errorf("%w\n%s", panicked, panicked.Stack)
 }
 
 // Wait waits for a duration. It returns the context's error if the context ends first, or has ended
