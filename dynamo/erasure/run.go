@@ -68,8 +68,10 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 
 // all does the whole erasure.
 func (r *erasing) all(ctx context.Context) error {
-	if err := r.mark(ctx); err != nil {
+	if ended, err := r.begin(ctx); err != nil {
 		return err
+	} else if ended {
+		return r.work.Finish(ctx)
 	}
 	if left := r.snapshot().underWay; len(left) > 0 {
 		if err := r.eraseAll(ctx, left); err != nil {
@@ -89,18 +91,32 @@ func (r *erasing) all(ctx context.Context) error {
 	r.update(func(p *progress) {
 		p.report.State, p.report.FinishedAt = comment.ErasureDone, new(millisecond(time.Now()))
 	})
-	if err := r.mark(ctx); err != nil {
+	if err := r.mark(ctx, layout.IfAbsent+" OR "+attrRequested+" = :requested"); err != nil {
 		return err
 	}
 	return r.work.Finish(ctx)
 }
 
-// mark writes the mark with the current report.
-func (r *erasing) mark(ctx context.Context) error {
+// begin writes the mark, unless it says that this erasure has ended: a process was killed before it
+// deleted the item of the erasure, or a request to write that arrives only now. What the author
+// wrote since then stays.
+func (r *erasing) begin(ctx context.Context) (ended bool, err error) {
+	err = r.mark(ctx, "attribute_not_exists("+attrUntil+") OR "+attrRequested+" <> :requested")
+	if there, refused := call.FoundInstead(err); refused {
+		r.update(func(p *progress) { p.report = reportOf(there) })
+		return true, nil
+	}
+	return false, err
+}
+
+// mark writes the mark with the current report, on a condition about the time of its request: a
+// write that takes effect late changes neither the mark of a later erasure, nor that this one ended.
+func (r *erasing) mark(ctx context.Context, condition string) error {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
+	put := call.PutIf(r.table, it, condition, layout.Item{":requested": it[attrRequested]})
 	return call.Retry(ctx, func() (further bool, err error) {
-		err = call.Put(ctx, r.client, call.PutIf(r.table, it, "", nil))
+		err = call.Put(ctx, r.client, put)
 		return false, call.Wrap(err, "PutItem of the mark of an erased author")
 	})
 }

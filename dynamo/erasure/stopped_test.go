@@ -3,6 +3,8 @@ package erasure_test
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -173,6 +175,56 @@ func TestErasureIsStopped(t *testing.T) {
 		}
 		if kinds := x.kinds(); kinds["C/V"] != 1 {
 			t.Errorf("%s: a vote that was cast since is gone: %v", author.Name, kinds)
+		}
+	}
+}
+
+// recordingClient keeps all puts and deletes that are made by it.
+type recordingClient struct {
+	*dynamodb.Client
+	mu     sync.Mutex
+	writes []func(context.Context)
+}
+
+func (r *recordingClient) note(write func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writes = append(r.writes, write)
+}
+
+func (r *recordingClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	r.note(func(ctx context.Context) { _, _ = r.Client.PutItem(ctx, in, call.NoRetries) })
+	return r.Client.PutItem(ctx, in, options...)
+}
+
+func (r *recordingClient) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	r.note(func(ctx context.Context) { _, _ = r.Client.DeleteItem(ctx, in, call.NoRetries) })
+	return r.Client.DeleteItem(ctx, in, options...)
+}
+
+// Each write of an erasure takes effect once more when that has ended. What the author wrote since
+// stays, and so does the time up to which imports leave the author out.
+func TestErasureThatArrivesLate(t *testing.T) {
+	for _, author := range []comment.Author{ada, ida} {
+		x := newTable(t)
+		x.add(author, "")
+		must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t) // an earlier one
+		x.fill(author)
+		client := &recordingClient{Client: x.client}
+		must.Get(x.eraser(client).Start(t.Context(), author))(x.t)
+		done := must.Get(x.eraser(client).Run(t.Context(), author, none))(x.t)
+		x.add(author, "")
+		before, writes := x.items(), slices.Clone(client.writes)
+		for n, again := range writes {
+			again(t.Context())
+			if x.kinds()["ERASING/"] > 0 { // as a server finds it
+				if now := must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t); !reflect.DeepEqual(now, done) {
+					t.Errorf("%s, write %d: %+v; want %+v", author.Name, n+1, now, done)
+				}
+			}
+			if after := x.items(); !reflect.DeepEqual(before, after) {
+				t.Fatalf("%s, write %d of %d leaves %v, want %d items as they were", author.Name, n+1, len(writes), x.kinds(), len(before))
+			}
 		}
 	}
 }
