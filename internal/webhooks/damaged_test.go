@@ -15,10 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -180,6 +182,37 @@ func TestAHookIsAddedWhileTheLastIsRemoved(t *testing.T) {
 		wanted, unread := outbox.New(tab.client, tab.name).Wanted(t.Context())
 		if err != nil || slower != nil || unread != nil || len(wanted) == 0 {
 			t.Errorf("%s: %v want events; %v, %v, %v", name, wanted, err, slower, unread)
+		}
+	}
+}
+
+// A removal of the last hook that is interrupted at any call is completed by the next: then nobody
+// wants events, and no progress is left.
+func TestRemovalIsInterrupted(t *testing.T) {
+	for n, ended := 1, false; !ended; n++ {
+		tab := newTable(t)
+		id := tab.add("https://shop.example/last").ID
+		key := layout.HookProgressKey(id)
+		progress := maps.Clone(key)
+		progress[layout.AttrHook] = layout.Text("{}")
+		must.Get(tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &tab.name, Item: progress}))(t)
+		ctx, end := context.WithCancel(t.Context())
+		client, _ := faulttest.Under(tab.client, func(call int) faulttest.Fault {
+			if call < n {
+				return faulttest.None
+			}
+			end()
+			return faulttest.AnswerLost
+		})
+		ended = webhooks.NewStore(client, tab.name, outbox.New(client, tab.name)).Remove(ctx, id) == nil
+		end()
+		if err := tab.store.Remove(t.Context(), id); err != nil && comment.KindOf(err) != comment.NotFound {
+			t.Errorf("interrupted at call %d: %v", n, err)
+		}
+		wanted, err := outbox.New(tab.client, tab.name).Wanted(t.Context())
+		left := must.Get(call.Item(t.Context(), tab.client, tab.name, key, "progress"))(t)
+		if err != nil || len(wanted) > 0 || len(left) > 0 {
+			t.Errorf("interrupted at call %d: %v want events, and there is progress %v; %v", n, wanted, left, err)
 		}
 	}
 }

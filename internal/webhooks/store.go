@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -104,11 +105,20 @@ func Replay(since time.Time) func(*Hook) {
 }
 
 // Remove removes a hook, even a damaged one. After the last one, hooks no longer ask the outbox for
-// events. A hook that is added meanwhile may have wanted them before, so Remove looks again.
+// events. A hook that is added meanwhile may have wanted them before, so Remove looks again. If
+// there is no such hook, an earlier Remove may have been interrupted: what it left goes too.
 func (s *Store) Remove(ctx context.Context, id string) error {
-	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, new(Damaged)) {
-		return err
+	_, missing := s.Find(ctx, id)
+	if errors.As(missing, new(Damaged)) {
+		missing = nil
 	}
+	if missing != nil && comment.KindOf(missing) != comment.NotFound {
+		return missing
+	}
+	return cmp.Or(s.remove(ctx, id), missing)
+}
+
+func (s *Store) remove(ctx context.Context, id string) error {
 	for _, key := range []layout.Item{layout.HookKey(id), layout.HookProgressKey(id)} {
 		if err := s.delete(ctx, key, id); err != nil {
 			return err
