@@ -229,7 +229,8 @@ type findings struct {
 // meanwhile may need further ones.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
 	// Two servers may find at once that nobody wanted events. The later one notes that events are missing when the
-	// earlier one has begun. That is nothing new to those who began now: of this time, they may miss some anyway.
+	// earlier one has begun. That is nothing new to those who began now: of this time, they may miss some anyway. It may
+	// also be a rebuild, which has counted anew what the stream lost: statistics are told once more.
 	early := batch.Missing && len(batch.Improper) == 0 && time.Since(f.since) < outbox.Notice
 	if batch.Missing && !early { // this process did not call Want for a long time
 		return errMissing
@@ -238,9 +239,15 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 		return err
 	}
 	defer h.taking.Release(1)
+	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	h.mu.Lock()
 	if early {
 		h.end(func(s *Subscription) bool { return s.from != outbox.Position{} })
+		for followed := range h.topics {
+			if followed.stats && !slices.Contains(counted, followed.product) {
+				counted = append(counted, followed.product)
+			}
+		}
 	}
 	for _, e := range batch.Events {
 		if e.At.After(h.newest) {
@@ -248,7 +255,6 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 		}
 	}
 	h.mu.Unlock()
-	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
 	for {
 		ids, products, done := h.deliver(f, lane, batch.Last, changes, counted, found)

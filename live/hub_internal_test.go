@@ -262,6 +262,20 @@ func TestLatestStatisticsOfTwoLanes(t *testing.T) {
 	})
 }
 
+// A rebuild that counts anew what the stream lost says that events are missing. Those who have just begun to follow
+// statistics get them once more.
+func TestCountedAnewAtTheBeginning(t *testing.T) {
+	h := New(nil, &growing{}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
+	f, s := &following{since: time.Now()}, h.newSubscription(topic{"p", true})
+	h.following, h.topics[s.topic] = f, map[*Subscription]struct{}{s: {}}
+	if err := h.take(t.Context(), f, 0, outbox.Batch{Missing: true}); err != nil {
+		t.Fatal(err)
+	}
+	if now, there, err := s.take(); !there || err != nil || now.value.(*comment.Statistics).Total() != 1 {
+		t.Errorf("the statistics are %v, %v", now.value, err)
+	}
+}
+
 // Events that cannot be read are missing for those who have just begun, too.
 func TestUnreadableEventsAreMissing(t *testing.T) {
 	h, f := New(nil, nil, nil, slog.New(slog.DiscardHandler)), &following{since: time.Now()}
