@@ -82,39 +82,56 @@ func CheckName(name string) error {
 }
 
 // Begin notes that an import begins. If there was one of the same name, its number is kept, so that
-// both runs are undone together.
+// both runs are undone together. Begin, Note and End change nothing if they arrive after a later one:
+// each depends on when the import began.
 func (r *Registry) Begin(ctx context.Context, name string) (Listed, error) {
-	found, err := r.get(ctx, name)
-	if err == nil && found.Number == 0 {
-		found.Number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
+	now := layout.Time(time.Now())
+	for {
+		found, err := r.get(ctx, name)
+		if err == nil && found.Number == 0 {
+			found.Number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
+		}
+		if err != nil || layout.Time(found.Begun).Value == now.Value { // by an earlier try
+			return found, err
+		}
+		removed := attrEnded + ", " + attrUndone
+		if !found.Undone.IsZero() {
+			removed += ", " + attrWritten + ", " + attrUpdated // nothing is left of what it wrote
+		}
+		condition, values := layout.IfAbsent, layout.Item{":now": now, ":number": layout.Number(found.Number)}
+		if !found.Begun.IsZero() {
+			condition, values[":begun"] = sameRun, layout.Time(found.Begun)
+		}
+		it, err := r.updateIf(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = :number REMOVE "+removed, condition, values)
+		switch {
+		case err == nil:
+			return importOf(it)
+		case !call.Refused(err): // else another process began an import of this name at the same time
+			return found, err
+		}
 	}
-	if err != nil {
-		return found, err
-	}
-	// Another process may begin an import of this name at the same time: the first number stays.
-	removed := attrEnded + ", " + attrUndone
-	if !found.Undone.IsZero() {
-		removed += ", " + attrWritten + ", " + attrUpdated // nothing is left of what it wrote
-	}
-	it, err := r.update(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = if_not_exists("+attrNumber+", :number) REMOVE "+removed,
-		layout.Item{":now": layout.Time(time.Now()), ":number": layout.Number(found.Number)})
-	if err != nil {
-		return found, err
-	}
-	return importOf(it)
 }
+
+// sameRun is the condition that an import did not begin again.
+const sameRun = attrBegun + " = :begun"
 
 // Note notes how much an import has written so far; m is the result of Begin.
 func (r *Registry) Note(ctx context.Context, m Listed, written, updated int) error {
-	_, err := r.update(ctx, namePrefix+m.Name, "SET "+wrote, m.values(written, updated))
-	return err
+	return r.note(ctx, m, "SET "+wrote, sameRun+" AND attribute_not_exists("+attrEnded+")", m.values(written, updated))
 }
 
 // End notes that an import ended, and how much it wrote; m is the result of Begin.
 func (r *Registry) End(ctx context.Context, m Listed, written, updated int) error {
 	values := m.values(written, updated)
 	values[":now"] = layout.Time(time.Now())
-	_, err := r.update(ctx, namePrefix+m.Name, "SET "+attrEnded+" = :now, "+wrote, values)
+	return r.note(ctx, m, "SET "+attrEnded+" = :now, "+wrote, sameRun, values)
+}
+
+// note changes the item of an import, unless that has begun again.
+func (r *Registry) note(ctx context.Context, m Listed, expression, condition string, values layout.Item) error {
+	values[":begun"] = layout.Time(m.Begun)
+	_, err := r.updateIf(ctx, namePrefix+m.Name, expression, condition, values)
+	_, err = call.Done(err)
 	return err
 }
 
@@ -187,7 +204,7 @@ func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 
 // count adds more to the latest number, and returns the result.
 func (r *Registry) count(ctx context.Context, more int64) (latest int64, err error) {
-	it, err := r.update(ctx, numbers, "ADD "+attrNumber+" :more", layout.Item{":more": layout.Number(more)})
+	it, err := r.updateIf(ctx, numbers, "ADD "+attrNumber+" :more", layout.IfAbsent+" OR attribute_exists("+attrNumber+")", layout.Item{":more": layout.Number(more)})
 	if err != nil {
 		return 0, err
 	}
@@ -195,11 +212,7 @@ func (r *Registry) count(ctx context.Context, more int64) (latest int64, err err
 	return reader.Number(attrNumber), reader.Err()
 }
 
-// update changes an item, and returns the new item. The change may be made twice.
-func (r *Registry) update(ctx context.Context, sort, expression string, values layout.Item) (layout.Item, error) {
-	return r.updateIf(ctx, sort, expression, layout.IfAbsent+" OR attribute_exists("+attrNumber+")", values)
-}
-
+// updateIf changes an item on a condition, and returns the new item. The change may be made twice.
 func (r *Registry) updateIf(ctx context.Context, sort, expression, condition string, values layout.Item) (layout.Item, error) {
 	output, err := call.Retried(ctx, func() (*dynamodb.UpdateItemOutput, error) {
 		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -58,7 +58,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 		}
 		show(done)
 	}
-	_, err = r.updateIf(ctx, namePrefix+name, "SET "+attrUndone+" = :now", attrBegun+" = :begun",
+	_, err = r.updateIf(ctx, namePrefix+name, "SET "+attrUndone+" = :now", sameRun,
 		layout.Item{":now": layout.Time(time.Now()), ":begun": layout.Time(m.Begun)})
 	if call.Refused(err) {
 		err = nil // it runs again

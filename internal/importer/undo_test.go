@@ -199,6 +199,56 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// updating keeps all updates that are made by it.
+type updating struct {
+	*dynamodb.Client
+	again []func(context.Context)
+}
+
+func (u *updating) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	u.again = append(u.again, func(ctx context.Context) { _, _ = u.Client.UpdateItem(ctx, in, call.NoRetries) })
+	return u.Client.UpdateItem(ctx, in, options...)
+}
+
+// What an import notes takes effect once more when it has ended, when it has begun again, and when
+// that run was taken back. The list stays as it is.
+func TestNotesThatArriveLate(t *testing.T) {
+	x := newTable(t)
+	client := &updating{Client: x.client}
+	registry := importer.NewRegistry(client, x.name)
+	same := func(when string) {
+		want := must.Get(registry.Find(t.Context(), "cups.csv"))(t)
+		for i, again := range client.again {
+			again(t.Context())
+			if now := must.Get(registry.Find(t.Context(), "cups.csv"))(t); now != want {
+				t.Errorf("%s, note %d makes it %+v, want %+v", when, i+1, now, want)
+			}
+		}
+	}
+	for run := range 2 {
+		begun := must.Get(registry.Begin(t.Context(), "cups.csv"))(t)
+		if want := 7 * run; begun.Written != want || begun.Number == 0 {
+			t.Errorf("run %d begins as %+v, want %d", run, begun, want)
+		}
+		same("begun")
+		for written := range 3 {
+			must.Do(t, registry.Note(t.Context(), begun, written, 0))
+		}
+		must.Do(t, registry.End(t.Context(), begun, 7, 0))
+		same("ended")
+	}
+	must.Get(registry.Undo(t.Context(), "cups.csv", func(importer.Undone) {}))(t)
+	begun := must.Get(registry.Begin(t.Context(), "cups.csv"))(t)
+	must.Do(t, registry.End(t.Context(), begun, 1, 0))
+	if same("taken back and run again"); begun.Written != 0 {
+		t.Errorf("taken back, it begins as %+v", begun)
+	}
+	lossy, _ := faulttest.Under(x.client, faulttest.Nth(2, faulttest.AnswerLost)) // after the import was read
+	if m := must.Get(importer.NewRegistry(lossy, x.name).Begin(t.Context(), "cups.csv"))(t); m.Number != begun.Number || !m.Ended.IsZero() {
+		t.Errorf("if the answer is lost, it begins as %+v", m)
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"reviews.csv": true, "Avis 2026 é": true, "": false, "a\nb": false, "\xff": false, "a\u202eb": false,
