@@ -307,11 +307,15 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 	return changed, err
 }
 
-// update changes an item from was to want, if the attributes that differ are still as they were
-// read. It deletes the item if want is nil.
+// update changes an item from was to want, if it was neither deleted nor put meanwhile, and the
+// attributes that differ are still as they were read. It deletes the item if want is nil.
 func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
 	names, values := map[string]string{}, layout.Item{}
-	var set, remove, same []string
+	same := []string{layout.IfAbsent}
+	if len(was) > len(layout.KeyOf(was)) {
+		same = []string{"attribute_exists(" + layout.AttrPK + ")", layout.SameAttrs(was, values, layout.AttrDeleted)}
+	}
+	var set, remove []string
 	for i, attr := range layout.AttributesOf(was, want) {
 		before, after := was[attr], want[attr]
 		if reflect.DeepEqual(before, after) {

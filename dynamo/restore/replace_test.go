@@ -138,6 +138,8 @@ func TestReplace(t *testing.T) {
 		"one that somebody edits":     {other, copied, copied, false, func(it layout.Item) { it["x"] = layout.Text("edited") }, Counts{Replaced: 1}, false},
 		"one that somebody adds to":   {other, copied, with(copied, "z", layout.Text("added")), false, func(it layout.Item) { it["z"] = layout.Text("added") }, Counts{Replaced: 1}, false},
 		"one that somebody deletes":   {other, copied, copied, false, func(it layout.Item) { clear(it) }, Counts{Replaced: 1}, false},
+		"a part that goes meanwhile":  {with(copied, "x", nil), copied, copied, false, func(it layout.Item) { clear(it) }, Counts{Replaced: 1}, false},
+		"a part that is deleted":      {with(copied, "x", nil), copied, copied, false, func(it layout.Item) { clear(it); maps.Copy(it, tombstone) }, Counts{Replaced: 1}, false},
 		"one that somebody restores":  {other, copied, copied, false, func(it layout.Item) { clear(it); maps.Copy(it, copied) }, Counts{Existing: 1}, false},
 		"a tombstone":                 {tombstone, copied, copied, false, nil, Counts{Replaced: 1}, false},
 		"one that the copy deleted":   {copied, tombstone, tombstone, false, nil, Counts{Replaced: 1}, false},
