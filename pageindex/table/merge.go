@@ -128,14 +128,16 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		TableName:           aws.String(m.table),
 		Item:                directory,
 		ConditionExpression: aws.String(layout.IfAbsent),
+
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	if version := before.directory.Version; version > 0 {
 		input.ConditionExpression = aws.String(attrVersion + " = :version")
 		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}
 	}
 	_, err := m.client.PutItem(ctx, input)
-	if call.Refused(err) {
-		return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, slices.Collect(maps.Keys(result.Chunks))))
+	if there, refused := call.FoundInstead(err); refused {
+		return m.deleteUnused(ctx, result, there)
 	}
 	if err != nil {
 		return call.Wrap(err, "PutItem of the directory")
@@ -147,6 +149,21 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		}
 	}
 	return call.DeleteAll(ctx, m.client, m.table, merged)
+}
+
+// deleteUnused deletes the chunks of a result that the directory in its place does not need. That is
+// all of them if another merge was faster. If an earlier try of the SDK wrote the result, and its
+// answer was lost, it needs them.
+func (m *merging) deleteUnused(ctx context.Context, result runs.Result, there layout.Item) error {
+	directory, err := runs.DecodeDirectory(layout.BytesOf(there, layout.AttrPages))
+	if err != nil {
+		return err
+	}
+	unused := slices.DeleteFunc(slices.Collect(maps.Keys(result.Chunks)), func(key runs.Key) bool {
+		refers := func(ref runs.Reference) bool { return ref.Key == key }
+		return slices.Contains(directory.Replaced, key) || slices.ContainsFunc(directory.References, refers)
+	})
+	return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, unused))
 }
 
 // keys returns the keys of the index's items whose sort keys are between two prefixes, or begin with

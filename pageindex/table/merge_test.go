@@ -15,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/pageindex/table"
@@ -150,5 +151,30 @@ func TestExpensiveMergeWaits(t *testing.T) {
 	must.Do(t, c.Merge(t.Context(), crowded))
 	if after := c.held(t, crowded); !slices.Equal(before, after) {
 		t.Errorf("%q became %q", before, after)
+	}
+}
+
+// A merge whose answers are lost, or whose process ends, leaves the index whole. The merge that
+// comes next goes on.
+func TestMergeWithoutAnswers(t *testing.T) {
+	for n, ended := 1, false; !ended; n++ {
+		c := newChunked(t)
+		c.remove(t, 150)
+		client, network := faulttest.Under(c.client, faulttest.Nth(n, faulttest.AnswerLost))
+		if err := table.New(client, c.table).Merge(t.Context(), crowded); err != nil {
+			t.Errorf("without the answer to call %d: %v", n, err)
+		}
+		ended = network.Calls() < n
+		for range 2 {
+			all, err := c.Runs(t.Context(), crowded)
+			total := 0
+			for _, run := range all {
+				total += run.Counts.Total()
+			}
+			if err != nil || total != 599 {
+				t.Errorf("without the answer to call %d, %d comments are in runs: %v", n, total, err)
+			}
+			must.Do(t, c.Merge(t.Context(), crowded))
+		}
 	}
 }
