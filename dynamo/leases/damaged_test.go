@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -109,4 +110,39 @@ func TestDamagedWork(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Progress that was saved before takes effect once more: the progress since then stays.
+func TestProgressThatArrivesLate(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	again := []func(){}
+	repeated := repeating{client, func(in *dynamodb.PutItemInput) {
+		again = append(again, func() { _, _ = client.PutItem(t.Context(), in, call.NoRetries) })
+	}}
+	step := int64(0)
+	work := leases.NewWork(leases.WorkOptions{
+		Client: repeated, Table: table, Key: layout.Key("WORK", "w"), Name: "a test", Who: "me", Heartbeat: time.Millisecond,
+		Progress: func() layout.Item { return layout.Item{"step": layout.Number(step)} },
+	})
+	must.Get(work.Acquire(t.Context()))(t)
+	for step = range 3 {
+		must.Do(t, work.Save(t.Context()))
+		for _, put := range again {
+			put()
+			if now := layout.NewReader(must.Get(work.Read(t.Context()))(t)).Number("step"); now != step {
+				t.Errorf("after step %d, the progress is %d", step, now)
+			}
+		}
+	}
+}
+
+// repeating is a client whose puts are noted.
+type repeating struct {
+	*dynamodb.Client
+	note func(*dynamodb.PutItemInput)
+}
+
+func (r repeating) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	r.note(in)
+	return r.Client.PutItem(ctx, in, options...)
 }

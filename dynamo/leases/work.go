@@ -180,7 +180,9 @@ func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 	w.heartbeat++
 	it := w.item(w.Progress())
 	change(it)
-	return w.lost(w.put(ctx, it, attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)}))
+	// A heartbeat that takes effect late leaves the progress since.
+	condition := attrWorkOwner + " = :me AND " + attrWorkHeartbeat + " <= :heartbeat"
+	return w.lost(w.put(ctx, it, condition, layout.Item{":me": layout.Text(w.owner), ":heartbeat": it[attrWorkHeartbeat]}))
 }
 
 // lost turns the error of a failed condition into a Conflict error.
