@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 
 // all does the whole erasure.
 func (r *erasing) all(ctx context.Context) error {
-	if ended, err := r.begin(ctx); err != nil {
+	if ended, err := r.mark(ctx, layout.IfAbsent, nil); err != nil {
 		return err
 	} else if ended {
 		return r.work.Finish(ctx)
@@ -91,34 +92,34 @@ func (r *erasing) all(ctx context.Context) error {
 	r.update(func(p *progress) {
 		p.report.State, p.report.FinishedAt = comment.ErasureDone, new(millisecond(time.Now()))
 	})
-	if err := r.mark(ctx, layout.IfAbsent+" OR "+attrRequested+" = :requested"); err != nil {
+	if _, err := r.mark(ctx, attrRequested+" = :requested", layout.Item{":requested": layout.Time(r.snapshot().report.RequestedAt)}); err != nil {
 		return err
 	}
 	return r.work.Finish(ctx)
 }
 
-// begin writes the mark, unless it says that this erasure has ended: a process was killed before it
-// deleted the item of the erasure, or a request to write that arrives only now. What the author
-// wrote since then stays.
-func (r *erasing) begin(ctx context.Context) (ended bool, err error) {
-	err = r.mark(ctx, "attribute_not_exists("+attrUntil+") OR "+attrRequested+" <> :requested")
-	if there, refused := call.FoundInstead(err); refused {
-		r.update(func(p *progress) { p.report = reportOf(there) })
-		return true, nil
-	}
-	return false, err
-}
-
-// mark writes the mark with the current report, on a condition about the time of its request: a
-// write that takes effect late changes neither the mark of a later erasure, nor that this one ended.
-func (r *erasing) mark(ctx context.Context, condition string) error {
+// mark writes the mark with the current report, unless it says that this erasure has ended: a
+// process was killed before it deleted the item of the erasure, or a request to write that arrives
+// only now. What the author wrote since then stays. The mark is as condition expects, or as it was
+// found, so a write that takes effect late changes none since.
+func (r *erasing) mark(ctx context.Context, condition string, values layout.Item) (ended bool, err error) {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
-	put := call.PutIf(r.table, it, condition, layout.Item{":requested": it[attrRequested]})
-	return call.Retry(ctx, func() (further bool, err error) {
-		err = call.Put(ctx, r.client, put)
-		return false, call.Wrap(err, "PutItem of the mark of an erased author")
-	})
+	for {
+		err := call.Retry(ctx, func() (further bool, err error) {
+			err = call.Put(ctx, r.client, call.PutIf(r.table, it, condition, values))
+			return false, call.Wrap(err, "PutItem of the mark of an erased author")
+		})
+		there, refused := call.FoundInstead(err)
+		if !refused {
+			return false, err
+		}
+		if found := reportOf(there); found.FinishedAt != nil && reflect.DeepEqual(there[attrRequested], it[attrRequested]) {
+			r.update(func(p *progress) { p.report = found })
+			return true, nil
+		}
+		condition, values = layout.AsRead(there, attrRequested, attrUntil)
+	}
 }
 
 // findOfCustomer finds a customer's items by the index, in passes, and erases them.

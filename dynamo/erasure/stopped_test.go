@@ -179,11 +179,11 @@ func TestErasureIsStopped(t *testing.T) {
 	}
 }
 
-// recordingClient keeps all puts and deletes that are made by it.
+// recordingClient keeps all puts and deletes that are made by it, and the puts of marks apart.
 type recordingClient struct {
 	*dynamodb.Client
-	mu     sync.Mutex
-	writes []func(context.Context)
+	mu            sync.Mutex
+	writes, marks []func(context.Context)
 }
 
 func (r *recordingClient) note(write func(context.Context)) {
@@ -193,7 +193,10 @@ func (r *recordingClient) note(write func(context.Context)) {
 }
 
 func (r *recordingClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	r.note(func(ctx context.Context) { _, _ = r.Client.PutItem(ctx, in, call.NoRetries) })
+	again := func(ctx context.Context) { _, _ = r.Client.PutItem(ctx, in, call.NoRetries) }
+	if r.note(again); layout.NewReader(in.Item).Text(layout.AttrPK) == "ERASED" {
+		r.marks = append(r.marks, again)
+	}
 	return r.Client.PutItem(ctx, in, options...)
 }
 
@@ -202,19 +205,24 @@ func (r *recordingClient) DeleteItem(ctx context.Context, in *dynamodb.DeleteIte
 	return r.Client.DeleteItem(ctx, in, options...)
 }
 
-// Each write of an erasure takes effect once more when that has ended. What the author wrote since
-// stays, and so does the time up to which imports leave the author out.
+// Each write of an erasure takes effect once more when that has ended, and each mark of an earlier
+// one during it and after it. What the author wrote since stays, and so does the time up to which
+// imports leave the author out.
 func TestErasureThatArrivesLate(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)
 		x.add(author, "")
-		must.Get(x.eraser(x.client).Run(t.Context(), author, none))(x.t) // an earlier one
+		earlier, client := &recordingClient{Client: x.client}, &recordingClient{Client: x.client}
+		must.Get(x.eraser(earlier).Run(t.Context(), author, none))(x.t)
 		x.fill(author)
-		client := &recordingClient{Client: x.client}
 		must.Get(x.eraser(client).Start(t.Context(), author))(x.t)
-		done := must.Get(x.eraser(client).Run(t.Context(), author, none))(x.t)
+		done := must.Get(x.eraser(client).Run(t.Context(), author, func(comment.Erasure) {
+			for _, again := range earlier.marks {
+				again(t.Context())
+			}
+		}))(x.t)
 		x.add(author, "")
-		before, writes := x.items(), slices.Clone(client.writes)
+		before, writes := x.items(), slices.Concat(client.writes, earlier.marks)
 		for n, again := range writes {
 			again(t.Context())
 			if x.kinds()["ERASING/"] > 0 { // as a server finds it
