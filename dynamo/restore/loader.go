@@ -273,6 +273,7 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 // replace changes the existing item, there, to it, and reports whether that changed anything. Votes
 // that were counted in this table stay.
 func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bool, err error) {
+	tried := false // an update failed, which may have had an effect
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		if there == nil {
 			found, err := l.look(ctx, []layout.Item{it})
@@ -294,10 +295,12 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 				}
 			}
 		}
-		if erasure.Outlasts(there, it) || reflect.DeepEqual(there, want) {
+		if same := reflect.DeepEqual(there, want); same || erasure.Outlasts(there, it) {
+			changed = changed || same && tried
 			return false, nil
 		}
 		done, err := l.update(ctx, there, want)
+		tried = tried || err != nil
 		if err == nil && !done {
 			err = call.ErrBusy // another write came first: look again
 		}

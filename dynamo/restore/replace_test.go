@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
@@ -162,6 +163,18 @@ func TestReplace(t *testing.T) {
 		if got := x.get(row.copied); !reflect.DeepEqual(got, row.want) {
 			t.Errorf("%s: it is %v, want %v", name, got, row.want)
 		}
+	}
+}
+
+// An item that is replaced is counted as that, also if the answer is lost.
+func TestReplaceWithoutAnAnswer(t *testing.T) {
+	copied := layout.Encode(commenttest.Random(commenttest.Rand(t), "cup"))
+	x := newTable(t, with(copied, "x", layout.Text("another")))
+	client, _ := faulttest.Under(x.Client, faulttest.Nth(2, faulttest.AnswerLost)) // after the read
+	loader := NewLoader(client, x.name, 1)
+	loader.Replace = true
+	if counts, err := loader.Load(t.Context(), []layout.Item{copied}); err != nil || counts != (Counts{Replaced: 1}) || !reflect.DeepEqual(x.get(copied), copied) {
+		t.Errorf("%+v, %v; it is %v", counts, err, x.get(copied))
 	}
 }
 
