@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // sight is a field that some callers do not see.
@@ -92,6 +93,37 @@ func TestEveryFieldOfModeratorsHasItsCallers(t *testing.T) {
 	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Types["Moderation"].Fields {
 		if !slices.ContainsFunc(sights, func(s sight) bool { return strings.Contains(s.query, "moderation { "+field.Name) }) {
 			t.Errorf("sights have no row for the field %s", field.Name)
+		}
+	}
+}
+
+// A praise or complaint beyond the first page is fetched by its id, with everything that is stored. Its edit that waits
+// is not shown, neither when it comes beside the statistics nor when it comes alone.
+func TestHeldEditOfALatestComment(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	comments := commenttest.Many(commenttest.Rand(t), "teapot", 40)
+	slices.SortFunc(comments, func(a, b comment.Comment) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	for i := range comments {
+		comments[i].Rating = 3
+	}
+	complaint := &comments[30]
+	complaint.Rating, complaint.Version, complaint.UpdatedAt = 1, 1, nil
+	hasHeldEdit(complaint)
+	a.load(comments...)
+	a.count(arrived(comments...)...)
+	service, client := pacedAPI(a)
+	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // each process checks once whether anything was counted
+	for _, how := range []string{"alone", "beside the statistics"} {
+		client.expect()
+		got := service.ask(`{ product(id: "teapot") {
+			comments { nodes { id } } stats { total } latestNegative { id heldEdit { text } }
+		} }`, nil)
+		if answer := string(got.Data); !strings.Contains(answer, string(complaint.ID)) || strings.Contains(answer, "An edit that waits.") {
+			t.Errorf("%s: %s %v", how, answer, got.Errors)
+		}
+		if !slices.Contains(client.made(), "BatchGetItem") {
+			t.Errorf("%s: %v, so it was not fetched by its id", how, client.made())
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (s *Store) statsInBatches(ctx context.Context, products []string, consisten
 }
 
 // besides decodes comments that were fetched by id. Its map lacks the ids in left and those of
-// malformed items. A comment that is deleted or in no list is nil.
+// malformed items. A comment that is deleted or in no list is nil. Others are as everyone sees them.
 func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.Item, left []comment.ID, withoutText bool) map[comment.ID]*comment.Comment {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for _, id := range ids {
@@ -229,6 +229,7 @@ func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.It
 		if c.Status != comment.Approved {
 			continue
 		}
+		c.Moderation = nil // these are shown to everyone, as lists are
 		out[id] = &c
 	}
 	for _, id := range left {
