@@ -212,6 +212,51 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
+// Who signs out leaves nothing to the next customer in the same tab: no text that is not sent yet, nor a comment that waits
+// for the shop, also not behind "Back". The text is there again for its writer, and stays in sight when a token expires.
+func anotherCustomer(t *testing.T, ctx context.Context, s shop) {
+	as := func(token string) chromedp.Action {
+		return chromedp.Tasks{
+			chromedp.Evaluate(fmt.Sprintf("document.querySelector('talkback-comments').token = %q", token), nil),
+			holds(idle),
+		}
+	}
+	const form, waits = root + ".querySelector('.write form')", root + ".querySelector(\"[class~='own.waits']\")"
+	text := holds(form + "?.elements.text.value === 'My own'")
+	s.opens(t, ctx, "shared?a-navigate=&a-customer-name=Ada",
+		as("ada"),
+		click(".write .button"),
+		enter(".write [name=text]", "My own"),
+		as("expired"),
+		says(".write slot p", "Sign in again to write or vote."),
+		text,
+		as(""),
+		says(".write slot p", "Sign in to write a comment."),
+		holds(form+" === null"),
+		as("ada"),
+		text,
+		as("eve"),
+		holds(form+" === null"),
+		as("ada"),
+		click(".write [name=rating][value='4']"),
+		click(".write .primary"),
+		says("[class~='own.waits'] h3", "Your comment waits for the shop."),
+		click(".pages [rel=next]"),
+		says(".pages [aria-current]", "2"),
+		as("eve"),
+		holdingBack(`"first"`, chromedp.Evaluate("history.back()", nil)),
+		holds(waits+" === null"),
+		release,
+		says(".pages [aria-current]", "1"),
+		holds(idle),
+		holds(waits+" === null"),
+		click(".write .button"),
+		holds(form+"?.elements.text.value === ''"),
+		as("ada"),
+		holds(waits+" !== null"), // the service may not have it yet
+	)
+}
+
 // Who sends one text and goes on with another is not interrupted when the first is published, or is not: the focus and the
 // list stay. A form that is drawn anew meanwhile is the one that is being sent, and a text whose comment is gone stays
 // where it is typed. One that is discarded while it is sent does not come back, nor does one whose form is gone by then.

@@ -77,6 +77,7 @@ func TestInABrowser(t *testing.T) {
 		{"a customer without a name", nameless},
 		{"a draft from before", draftFromBefore},
 		{"one draft", oneDraft},
+		{"another customer", anotherCustomer},
 		{"two forms", twoForms},
 		{"who writes to the page", writesToThePage},
 		{"new comments", tellsNewComments},

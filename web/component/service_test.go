@@ -62,7 +62,7 @@ type variables struct {
 	Faceted       bool
 	Own, Voter    bool
 	Input         struct{ ID, Vote string }
-	isSigned      bool // whether a token came with them
+	token         string // that came with them
 }
 
 type filter struct {
@@ -134,7 +134,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	asked.Variables.isSigned = asked.authorization != ""
+	asked.Variables.token = strings.TrimPrefix(asked.authorization, "Bearer ")
 	s.mu.Lock()
 	s.asked = append(s.asked, asked)
 	again := s.failed[asked.Variables.ID]
@@ -226,6 +226,7 @@ func (s *service) add(w http.ResponseWriter, input object) {
 		return
 	}
 	comment := commentOf("signed", catalogue("signed")[0])
+	comment["author"] = object{"customerId": input["author"].(object)["id"], "name": "I"}
 	comment["id"], comment["text"], comment["language"], comment["status"] = "c_mine", input["text"], input["language"], "PENDING"
 	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 }
@@ -404,10 +405,16 @@ func answer(v variables) object {
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "TOKEN_REQUIRED", "cannotVoteReason": "VISITOR_TOKEN_REQUIRED"}
 	case "unvisited": // visitors can no longer vote
 		reason := "TOKEN_REQUIRED"
-		if v.isSigned {
+		if v.token != "" {
 			reason = "TOKEN_REFUSED"
 		}
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": reason, "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
+	case "shared": // the token is the customer's id, unless it has expired
+		customer, reason := any(v.token), any(nil)
+		if v.token == "" || v.token == "expired" {
+			customer, reason = nil, map[string]string{"": "TOKEN_REQUIRED", "expired": "TOKEN_REFUSED"}[v.token]
+		}
+		data["viewer"] = object{"customerId": customer, "isModerator": false, "mayWrite": reason == nil, "cannotWriteReason": reason, "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	case "closed":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF", "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	}

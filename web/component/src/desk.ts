@@ -2,6 +2,7 @@
 import { type Choice, isFirst, isNewest } from './address';
 import type { Comment, Data, OwnComment, Viewer } from './answer';
 import type { Client } from './client';
+import { isOwn } from './forms/drafts';
 import type { Texts } from './texts';
 
 /** Where comments are written. It is the same for as long as the element shows one product. */
@@ -51,7 +52,7 @@ export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { list, praise, complaint } = product;
   if (waits(change)) {
     const own = product.viewerComment?.id === change.comment.id ? product.viewerComment : (change.comment as OwnComment);
-    return isFirst(choice) ? { ...data, product: { ...product, viewerComment: own } } : data;
+    return isFirst(choice) && data.viewer && isOwn(own, data.viewer) ? { ...data, product: { ...product, viewerComment: own } } : data; // who asks by now may be another
   }
   return {
     ...data,

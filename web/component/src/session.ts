@@ -148,6 +148,7 @@ export class Session {
   show(answer: Answer, more: readonly List[] = []): void {
     this.problem = problemOf(answer, this.choice.page > 1);
     if (!answer.data?.product) return;
+    if (answer.data.viewer?.customerId !== this.shown?.data.viewer?.customerId) this.at.clear(); // it has what another customer sees
     this.fresh.clear();
     this.shown = this.#amended({ choice: this.choice, data: answer.data, more, milliseconds: this.#milliseconds });
   }

@@ -16,6 +16,8 @@ export interface Draft {
   readonly key: string;
   /** Whether the language was guessed from the text, or chosen by who writes. */
   readonly tagged?: 'guessed' | 'chosen';
+  /** The customer who typed it; none where nobody signs in. */
+  readonly by?: string;
   /** The version that is edited; 0 if this becomes a new comment. */
   readonly version: number;
 }
@@ -66,6 +68,12 @@ const memory = new Map<string, string>();
 
 export function load(place: string): Draft | null {
   return readLike<Draft>(() => sessionStorage, place, draftOf(blank));
+}
+
+/** The draft of a place, unless another customer typed it, or one who signed out. It stays in sight when a token expires. */
+export function draftFor(viewer: Viewer | null, place: string): Draft | null {
+  const draft = load(place);
+  return draft?.by && draft.by !== viewer?.customerId && viewer?.cannotWriteReason !== 'TOKEN_REFUSED' ? null : draft;
 }
 
 /** Keeps a draft, or forgets it. */

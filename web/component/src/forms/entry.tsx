@@ -4,7 +4,7 @@ import type { Problem } from '../client';
 import type { Desk, FormProps } from '../desk';
 import type { Texts } from '../texts';
 import { change } from './changes';
-import { draftOf, isOwn, load, placeOf, save } from './drafts';
+import { draftFor, draftOf, isOwn, placeOf, save } from './drafts';
 import { CommentForm, wordsOf } from './form';
 
 interface Props {
@@ -26,9 +26,9 @@ export class Entry extends Component<Props, { asked: number }> {
   #times = 0;
 
   #edit = (): void => {
-    const { desk, comment } = this.props;
+    const { desk, viewer, comment } = this.props;
     this.#opened = true;
-    if (desk) save(placeOf(desk, comment.id), load(placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
+    if (desk) save(placeOf(desk, comment.id), draftFor(viewer, placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
     this.forceUpdate();
   };
 
@@ -45,7 +45,7 @@ export class Entry extends Component<Props, { asked: number }> {
   override render({ desk, texts, viewer, comment, content }: Props, { asked }: { asked: number }) {
     const mine = desk !== null && mayChange(viewer, comment);
     // What was typed stays in sight when a token expires.
-    const edits = desk !== null && (mine || !viewer?.mayWrite) && load(placeOf(desk, comment.id)) !== null;
+    const edits = desk !== null && (mine || !viewer?.mayWrite) && draftFor(viewer, placeOf(desk, comment.id)) !== null;
     const actions = mine && (
       <span class="actions">
         <button class="button quiet" type="button" onClick={this.#edit}>{texts.say('write.edit')}</button>

@@ -1,7 +1,7 @@
 import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
 import { isEmptyProduct, type Props, type View, viewerOf } from '../view';
-import { adopt, load, newDraft, placeOf, save } from './drafts';
+import { adopt, draftFor, newDraft, placeOf, save } from './drafts';
 import { CommentForm, isInUse } from './form';
 
 /**
@@ -47,9 +47,9 @@ class Place extends Component<FormProps> {
   #opened = false;
 
   #open = (): void => {
-    const { desk } = this.props;
+    const { desk, viewer } = this.props;
     this.#opened = true;
-    save(placeOf(desk), load(placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
+    save(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
     this.forceUpdate();
   };
 
@@ -60,7 +60,7 @@ class Place extends Component<FormProps> {
 
   override render({ desk, texts, viewer }: FormProps) {
     adopt(desk, isInUse);
-    const isOpen = load(placeOf(desk)) !== null;
+    const isOpen = draftFor(viewer, placeOf(desk)) !== null;
     return (
       <>
         {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
