@@ -183,7 +183,7 @@ func (e *Exchange) end(span spans.Span) {
 //
 // Anyone can cause thousands of such messages. Of each kind, ServerLog logs the first of a minute,
 // and at the end of the minute how many more there were. What clients cause has the level debug.
-// Panics have the level error and are all logged. Safe for concurrent use.
+// Panics have the level error and are all logged, without their values. Safe for concurrent use.
 type ServerLog struct {
 	to    *slog.Logger
 	lines *perMinute[kindOfMessage]
@@ -227,10 +227,25 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 	if at := slices.IndexFunc(messages, func(k kindOfMessage) bool { return strings.HasPrefix(text, k.begins) }); at >= 0 {
 		kind = messages[at]
 	}
-	if kind.level == slog.LevelError || l.lines.pass(kind) {
+	panicked := kind.level == slog.LevelError
+	if panicked {
+		text = withoutValue(text)
+	}
+	if panicked || l.lines.pass(kind) {
 		l.to.Log(context.Background(), kind.level, "the HTTP server: "+text)
 	}
 	return len(message), nil
+}
+
+// withoutValue returns the message of a panic without the panic's value, which may be what a customer
+// wrote. The text of a run-time error stays. The message has the value between the client and the
+// stack.
+func withoutValue(text string) string {
+	parts, stack := strings.SplitN(text, ": ", 3), strings.LastIndex(text, "\ngoroutine ")
+	if len(parts) < 3 || stack < 0 || strings.HasPrefix(parts[2], "runtime error: ") {
+		return text
+	}
+	return parts[0] + ": " + parts[1] + text[stack:]
 }
 
 // Close logs the counts of messages that are not logged yet.

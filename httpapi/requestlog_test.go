@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -152,4 +153,33 @@ func TestServerLog(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of a panic that reaches Go's server, such as one of a page, the log has where it began. It has the text of a run-time
+// error, and no other value, which may be what a customer wrote.
+func TestPanicsThatReachTheServer(t *testing.T) {
+	for _, row := range []struct {
+		why, says string
+		panics    func()
+	}{
+		{"a text", "panic serving a client", func() { panic("secret: a text\n\ngoroutine 7 [running]:\nof secrets") }},
+		{"an error", "panic serving a client", func() { panic(errors.New("secret inside")) }},
+		{"a run-time error", "runtime error: index out of range", func() { _ = make([]int, 3)[len(t.Name())] }},
+	} {
+		for _, http2 := range []bool{false, true} {
+			var out bytes.Buffer
+			log := httpapi.NewServerLog(slog.New(slog.NewTextHandler(&out, nil)))
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { row.panics() }))
+			server.Config.ErrorLog, server.EnableHTTP2 = log.Logger(), http2
+			server.StartTLS()
+			if response, err := server.Client().Get(server.URL); err == nil {
+				_ = response.Body.Close()
+			}
+			server.Close()
+			log.Close()
+			if text := out.String(); !strings.Contains(text, row.says) || !strings.Contains(text, t.Name()) || strings.Contains(text, "secret") {
+				t.Errorf("%s, HTTP/2: %v: %s", row.why, http2, text)
+			}
+		}
+	}
 }
