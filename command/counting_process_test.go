@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -106,6 +107,31 @@ func TestGapIsClosed(t *testing.T) {
 	found, _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).StatsOf(t.Context(), []string{"globe"})
 	if got := found["globe"].Counts(comment.Filter{}).Total(); err != nil || got != len(comments) {
 		t.Errorf("%d comments are counted, %v", got, err)
+	}
+}
+
+// Each process that counts erases authors for moderators: no other may be running beside servers that leave counting to it.
+func TestProcessesThatCountErase(t *testing.T) {
+	t.Parallel()
+	for process, start := range map[string]func(*api) (stop func()){
+		"talkback serve": func(a *api) func() {
+			s := serveTable(t, a)
+			return func() { s.stop() }
+		},
+		"talkback stream": func(a *api) func() { return startCounter(t, a, inTable).stop },
+	} {
+		a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
+		c := commenttest.Random(commenttest.Rand(t), "globe")
+		c.Author = comment.Author{ID: "ada", Name: "Ada"}
+		a.load(c)
+		must.Get(erasure.New(a.session.Client, a.session.Table, "", "").Start(t.Context(), c.Author))(t)
+		stop := start(a)
+		store := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{})
+		eventually(t, process+" erases the comment", func() bool {
+			_, err := store.Comment(t.Context(), c.ID)
+			return comment.KindOf(err) == comment.NotFound
+		})
+		stop()
 	}
 }
 

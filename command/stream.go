@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -33,7 +34,7 @@ const (
 	heartbeatsPerLease = 3
 )
 
-// Run counts until the context ends, or prints the status.
+// Run counts, delivers to hooks and erases authors until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if c.LeaseTime < shortestLease {
 		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
@@ -94,8 +95,10 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
 			return hooksBeside(ctx, session, runner.Consumer, measured, term.Logger, func(ctx context.Context) error {
-				runner.Run(ctx)
-				return nil
+				return task.Beside(ctx, func(ctx context.Context) { newEraser(session).Serve(ctx, term.Logger) }, func(ctx context.Context) error {
+					runner.Run(ctx)
+					return nil
+				})
 			})
 		})
 	})
