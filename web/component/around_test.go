@@ -58,16 +58,22 @@ func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// An element that was outside the page shows the current address when it comes back. One that is moved keeps its large
-// picture open.
+// An element that is outside the page leaves the address alone, whatever it learns there. It shows the current address when it
+// comes back. One that is moved keeps its large picture open.
 func putBack(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2",
 		says(".pages [aria-current]", "2"),
 		chromedp.Evaluate(`{
 			const element = document.querySelector('talkback-comments');
 			element.remove();
-			history.pushState(null, '', '?a-navigate=&page=3');
-			document.body.append(element);
+			history.pushState(null, '', '/cart?page=3');
+			window.left = element;
+		}`, nil),
+		chromedp.Evaluate("left.refresh()", nil, awaited),
+		holds("location.pathname + location.search === '/cart?page=3'"),
+		chromedp.Evaluate(`{
+			history.replaceState(null, '', '/shop/lamp?a-navigate=&page=3');
+			document.body.append(left);
 		}`, nil),
 		says(".pages [aria-current]", "3"),
 		holds("location.search === '?a-navigate=&page=3'"),

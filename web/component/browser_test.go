@@ -391,6 +391,21 @@ func theAddress(t *testing.T, ctx context.Context, s shop) {
 	for _, attributes := range []string{"a-navigate=&colour=red", "a-navigate=&base=%2F"} {
 		visitByAddress(t, ctx, s, attributes)
 	}
+	// What a page changes in its own part of the address stays, also where the service drew the comments.
+	s.opens(t, ctx, "desk?a-navigate=&colour=red",
+		chromedp.Evaluate("history.replaceState(null, '', '?a-navigate=&colour=blue')", nil),
+		click(".bar[href$='rating=4']"),
+		says(".result", "52 of 130 comments, average 4.0"),
+		holds("location.search === '?a-navigate=&colour=blue&rating=4'"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/products/desk?colour=red&rating=5",
+		holds(root+".querySelector('.bar[href*=colour]') !== null"),
+		click(".bar[href$='rating=4']"),
+		holds("location.search === '?colour=red&rating=5&rating=4'"),
+		click(".clear"),
+		says(".result", "130 comments"),
+		holds("location.search === '?colour=red'"),
+	)
 }
 
 // visitByAddress follows links, and looks where they would lead in another tab.
@@ -492,6 +507,12 @@ func theForms(t *testing.T, ctx context.Context, s shop) {
 		click(".pages .step[rel=prev]"),
 		says(".pages [aria-current]", "5"),
 		holds(root+".querySelector('.jump [name=page]').value === '5'"),
+		focus(".jump [name=page]"),
+		chromedp.Evaluate(root+".querySelector('.jump [name=page]').select()", nil),
+		holdingBack(`"page":7`, chromedp.KeyEvent("7"+kb.Enter)),
+		holds(root+".querySelector('.jump [name=page]').value === '7'"), // which is on its way
+		release,
+		says(".pages [aria-current]", "7"),
 	)
 }
 

@@ -69,7 +69,6 @@ export class TalkbackComments extends Base {
   /** Whether the texts are under way. */
   #mute = false;
   #tag = 'en';
-  #foreign = '';
   #desk: Desk | null = null;
   #said = '';
   #interrupted = false;
@@ -205,8 +204,6 @@ export class TalkbackComments extends Base {
 
   /** Takes over what the server drew: the same elements, no request. */
   #adopt(state: ServerState, drawn: HTMLElement | null): void {
-    // An id that cannot stand in a path is in the query.
-    this.#foreign = /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
     this.#session = this.#newSession((this.#chosen = parseChoice(state.query)));
     this.#session.show(state.answer);
     const { shown } = this.#session;
@@ -225,7 +222,6 @@ export class TalkbackComments extends Base {
   /** Starts anew with a request. */
   #begin(): void {
     this.#session?.stop();
-    this.#foreign = this.hasAttribute('navigate') ? foreignQuery(location.search) : '';
     this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
     if (!this.#root) {
       this.#root = this.#newRoot();
@@ -512,6 +508,12 @@ export class TalkbackComments extends Base {
     return this.#enhanced && document.baseURI !== document.URL ? origin + pathname : pathname.replace(/^\/\//, '/.//');
   }
 
+  /** The part of the query that is the page's own by now. The server draws links without it, but for an id that cannot stand in a path. */
+  get #foreign(): string {
+    if (!this.#enhanced) return /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
+    return this.hasAttribute('navigate') ? foreignQuery(location.search) : '';
+  }
+
   /** Where to ask. One that is no address is one that cannot be reached, by a name that says which. */
   get #endpoint(): string {
     const given = this.getAttribute('endpoint');
@@ -544,9 +546,9 @@ export class TalkbackComments extends Base {
     return changed(parseChoice(this.filter), { order: orderOf(this.getAttribute('order')) });
   }
 
-  /** Whether the address of the page is this element's. The first one of the page that wants it has it. */
+  /** Whether the address of the page is this element's. The first one in the page that wants it has it. */
   get #navigates(): boolean {
-    if (!this.hasAttribute('navigate')) return false;
+    if (!this.isConnected || !this.hasAttribute('navigate')) return false;
     if (!owner?.hasAttribute('navigate') || !owner.isConnected) owner = this;
     return owner === this;
   }

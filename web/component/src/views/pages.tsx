@@ -57,14 +57,16 @@ function Next({ view, href }: Link) {
   return <a class="step" rel="next" href={href}>{view.texts.say('pages.next')}</a>;
 }
 
+/** A field for the number of a page. It shows the one that is asked for, also while that is awaited. */
 function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   const { path, texts } = view;
+  const wanted = view.choice === choice ? page : view.choice.page;
   return (
     <form class="jump" method="get" action={path}>
       <HiddenFields pairs={hiddenPairs(view, changed(choice))} />
       <label>
         {`${texts.say('pages.jump')} `}
-        <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(page, count))} />
+        <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(wanted, count))} />
       </label>
       <button class="button">{texts.say('pages.go')}</button>
     </form>
