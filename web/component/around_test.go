@@ -58,6 +58,43 @@ func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// Where a page fits a part of it to its contents, such as a dialog, the element is as wide as a line of text, and no wider than
+// the window. Beside what grows, it takes its share.
+func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
+	for _, window := range []struct{ width, least, most int64 }{{1280, 600, 720}, {320, 230, 320}} {
+		for _, place := range []string{
+			"box('position: absolute', element)",
+			"box('float: left', element)",
+			"box('display: table', box('display: table-cell', element))",
+			"box('display: flex', box('', element))",
+			"box('display: flex; flex-direction: column; align-items: center', element)",
+			"box('display: flex', element, box('flex: 1'))",
+		} {
+			var width, beyond int64
+			run(t, ctx,
+				chromedp.EmulateViewport(window.width, 800),
+				chromedp.Navigate(s.address+"/shop/lamp"),
+				chromedp.Evaluate(`{
+					const element = document.querySelector('talkback-comments');
+					const box = (style, ...contents) => {
+						const made = document.createElement('div');
+						made.style = style;
+						made.append(...contents);
+						return made;
+					};
+					document.body.replaceChildren(`+place+`);
+				}`, nil),
+				says(".result", "130 comments"),
+				chromedp.Evaluate("document.querySelector('talkback-comments').offsetWidth", &width),
+				chromedp.Evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth", &beyond),
+			)
+			if width < window.least || width > window.most || beyond > 0 {
+				t.Errorf("%s, %d pixels: the element is %d wide, and the page goes %d beyond", place, window.width, width, beyond)
+			}
+		}
+	}
+}
+
 // An element that is outside the page leaves the address alone, whatever it learns there. It shows the current address when it
 // comes back. One that is moved keeps its large picture open.
 func putBack(t *testing.T, ctx context.Context, s shop) {

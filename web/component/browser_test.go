@@ -56,6 +56,7 @@ func TestInABrowser(t *testing.T) {
 		{"nothing moves meanwhile", nothingMovesMeanwhile},
 		{"for everyone", forEveryone},
 		{"large type", largeType},
+		{"fits its contents", fitsItsContents},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
