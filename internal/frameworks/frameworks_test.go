@@ -59,6 +59,10 @@ func TestFrameworks(t *testing.T) {
 		if !drawn(t.Context(), shown+"99") {
 			t.Error("a page beyond the last does not say so")
 		}
+		twice := strings.Replace(shown, "page=", "rating=5&rating=4", 1)
+		if !strings.Contains(fetched(t.Context(), twice), "?rating=5&amp;rating=4&amp;rating=3") { // the link to a third
+			t.Error("of two ratings that a reader chose, the service drew at most one")
+		}
 	})
 	for _, app := range []string{"plain", "react", "vue", "svelte"} {
 		t.Run(app, func(t *testing.T) { customerWrites(t, ctx, address+"/"+app+".html", app) })
