@@ -214,7 +214,7 @@ export class TalkbackComments extends Base {
       else this.#draw();
       this.#enhanced = true;
       this.#onToggle();
-      this.#onPopState(); // the page may have kept what the server drew for an earlier address
+      if (!drawn) this.#onPopState(); // a copy that the page kept may be of an earlier address
       this.#change('draw'); // the server drew for everyone, in our own words
       if (this.#desk?.client.signedIn()) this.#change('ask');
     });
