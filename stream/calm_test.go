@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -280,9 +281,17 @@ func TestDrain(t *testing.T) {
 }
 
 // Switching streams off and on gives the table another stream. The changes between the two are
-// lost, and the new stream is read from its beginning.
+// lost, and the new stream is read from its beginning. Of two processes, one finds the gap. By then
+// the state names the new stream: a rebuild that begins at once for the gap is one of that stream.
 func TestAnotherStream(t *testing.T) {
-	alone(t, func(t *testing.T, w *world, c *Consumer) {
+	inWorld(t, 0, func(t *testing.T, w *world, start starter) {
+		var labels []string
+		for _, name := range []string{"one", "two"} {
+			start(name, func(_ *process, c *Consumer) {
+				c.OnGap = func(Gap) { w.do(func() { labels = append(labels, w.state.Label) }) }
+			})
+		}
+		time.Sleep(10 * time.Second)
 		w.mu.Lock()
 		w.state.Complete, w.state.Since = true, time.Now()
 		w.state.Version++
@@ -301,6 +310,9 @@ func TestAnotherStream(t *testing.T) {
 		}
 		if w.state.Complete || w.state.Gap == nil || !strings.Contains(w.state.Gap.Reason, "another stream") {
 			t.Errorf("no gap is recorded: %+v", w.state)
+		}
+		if !slices.Equal(labels, []string{"later"}) {
+			t.Errorf("gaps were found while the state named the streams %q", labels)
 		}
 	})
 }

@@ -26,6 +26,19 @@ type State struct {
 	Scheduled time.Time
 }
 
+// begun returns the state when a stream begins to be read. Counts that were complete with another
+// stream are no longer complete: the gap is noted together with the label, so that a rebuild which
+// begins for the gap is one of this stream. It returns no gap if another process noted it before.
+func (s State) begun(label string, now time.Time) (State, *Gap) {
+	var gap *Gap
+	if s.Complete && s.Label != label && s.Label != "" {
+		gap = &Gap{Found: now, Reason: "the table has another stream than the one that was read before"}
+		s.Complete, s.Gap = false, gap
+	}
+	s.Label = label
+	return s, gap
+}
+
 // ScheduleLate is the maximum age of Scheduled: three items of the schedule.
 const ScheduleLate = 15 * time.Minute
 

@@ -45,7 +45,7 @@ type actions struct {
 	create []Lease
 	// lost lists leases to end: their shards are gone. Leases of their children are in create.
 	lost []Lease
-	// begin is whether the stream is new, so that the state must name it.
+	// begin is whether the stream is new, so that the state must name it: see State.begun.
 	begin bool
 	take  []Lease
 }
@@ -80,10 +80,7 @@ func decide(v view) actions {
 	if v.listing != nil {
 		v.retire(&a)
 		v.introduce(&a)
-		// Counts that were complete with another stream are no longer complete.
-		if a.begin = v.state.Label != v.listing.Label; a.begin && v.state.Complete && v.state.Label != "" {
-			a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the table has another stream than the one that was read before"})
-		}
+		a.begin = v.state.Label != v.listing.Label
 	}
 	v.takeUp(&a)
 	return a

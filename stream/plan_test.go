@@ -90,7 +90,7 @@ func TestDecide(t *testing.T) {
 			listing: listingOf("now", "a>gone", "b>a", "c"), want: "create a, create c, begin"},
 		{why: "a stream is begun only once", listing: listingOf("now", "a"), leases: leasesOf("a me"), held: "a", state: begun, want: ""},
 		{why: "another stream than before, where counts were complete", listing: listingOf("now", "a"),
-			state: State{Label: "then", Complete: true}, want: "gap, create a, begin"},
+			state: State{Label: "then", Complete: true}, want: "create a, begin"},
 		{why: "another stream than before, where they were not", listing: listingOf("now", "a"), state: State{Label: "then"}, want: "create a, begin"},
 		{why: "counted before any stream was read: a shard's reader checks later whether that is too long ago", listing: listingOf("now", "a"),
 			state: State{Complete: true}, want: "create a, begin"},
@@ -430,5 +430,25 @@ func TestWatermarkOfAShardThatEnded(t *testing.T) {
 	c.readers.set("child", &reader{progress: resume(child, State{}, now)})
 	if before, _, _ := c.ProcessedUpTo(); !before.Equal(child.CaughtUp) {
 		t.Errorf("with the child: processed until %v before now, want 10s", now.Sub(before))
+	}
+}
+
+// Only counts that were complete with an earlier stream have a gap when another one begins, also if
+// they are complete only since the decision to begin.
+func TestStreamBegins(t *testing.T) {
+	for _, row := range []struct {
+		why  string
+		from State
+		gap  bool
+	}{
+		{"complete with another stream", State{Label: "then", Complete: true}, true},
+		{"not complete", State{Label: "then", Gap: &Gap{Reason: "earlier"}}, false},
+		{"complete without a stream", State{Complete: true}, false},
+		{"begun by another process", State{Label: "now", Complete: true}, false},
+	} {
+		to, gap := row.from.begun("now", testNow)
+		if (gap != nil) != row.gap || to.Label != "now" || to.Complete != (row.from.Complete && !row.gap) || row.gap != (to.Gap != row.from.Gap) {
+			t.Errorf("%s: %+v, gap %+v", row.why, to, gap)
+		}
 	}
 }

@@ -71,7 +71,8 @@ func (w *worker) turn(ctx context.Context) error {
 	return nil
 }
 
-// act carries out actions, gaps before leases: nothing after a gap is read before it is recorded.
+// act carries out actions, gaps before leases are taken: nothing after a gap is read before it is
+// recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	held := w.held()
 	for _, shard := range a.leave {
@@ -97,12 +98,17 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 		}
 	}
 	if a.begin {
+		var gap *Gap
 		err := changeState(ctx, w.journal, func(state *State) error {
-			state.Label = v.listing.Label
+			*state, gap = state.begun(v.listing.Label, v.now)
 			return nil
 		})
 		if err != nil {
 			return err
+		}
+		if gap != nil {
+			w.observer.GapFound()
+			w.tell(*gap)
 		}
 	}
 	if len(a.create)+len(a.lost) > 0 {
