@@ -8,9 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -32,7 +36,8 @@ provider "aws" {
 `
 
 // The module is well-formed and valid, its own tests pass, its example is valid, and the table that it
-// makes is one that the program takes.
+// makes is one that the program takes. By the commands of docs/operate/backup.md it takes over a table
+// that DynamoDB restored, with what is in it.
 func TestTerraform(t *testing.T) {
 	plugins := pluginFolder(t)
 	endpoint := dynamotest.Dynoxide(t)
@@ -55,16 +60,39 @@ func TestTerraform(t *testing.T) {
 	terraform("examples/shop", initialize...)
 	terraform("examples/shop", "validate", "-no-color")
 
-	table := dynamotest.TableName(t)
+	table, restored := dynamotest.TableName(t), dynamotest.TableName(t)
 	must.Do(t, os.WriteFile(filepath.Join(folder, "provider.tf"), fmt.Appendf(nil, local, endpoint), 0o600))
-	// The local engine knows no point-in-time recovery, and no other service.
-	terraform("", "apply", "-auto-approve", "-input=false", "-no-color", "-var=table_name="+table, "-var=alarms=false", "-var=point_in_time_recovery=false")
 	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CheckTable(t.Context(), client, table); err != nil {
-		t.Error(err)
+	apply := func(table string) {
+		t.Helper()
+		// The local engine knows no point-in-time recovery, and no other service.
+		terraform("", "apply", "-auto-approve", "-input=false", "-no-color", "-var=table_name="+table, "-var=alarms=false", "-var=point_in_time_recovery=false")
+		if err := dynamo.CheckTable(t.Context(), client, table); err != nil {
+			t.Error(err)
+		}
+		if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
+			t.Errorf("the table keeps expired items: %v", err)
+		}
 	}
-	if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
-		t.Errorf("the table keeps expired items: %v", err)
+	apply(table)
+
+	bare := layout.Definition(restored)
+	bare.StreamSpecification = nil
+	must.Get(client.CreateTable(t.Context(), bare))(t)
+	must.Do(t, dynamo.NoteLayout(t.Context(), client, restored))
+	guide, address := doctest.Read(t, "docs/operate/backup.md").Text, "aws_dynamodb_table.comments"
+	for _, command := range []string{"state rm module.talkback.", "import module.talkback."} {
+		if !strings.Contains(guide, "\nterraform "+command+address) {
+			t.Errorf("the guide lacks terraform %s%s", command, address)
+		}
+	}
+	terraform("", "state", "rm", address)
+	terraform("", "import", "-input=false", "-no-color", "-var=table_name="+restored, address, restored)
+	apply(restored)
+	must.Get(client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table}))(t) // it is still there
+	key := layout.Key("SETTINGS", "LAYOUT")
+	if got := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &restored, Key: key}))(t); got.Item == nil {
+		t.Error("the restored table was replaced by an empty one")
 	}
 }
 
