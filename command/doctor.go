@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/webhooks"
@@ -89,7 +91,7 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
 		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
 	} else {
-		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table))
+		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table, term.Logger))
 	}
 	wanted := int(c.MaxConnections) + int(c.Subscriptions.Max)
 	if allowed := connectionLimit(wanted); allowed < wanted {
@@ -226,16 +228,14 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 
 const examineTimeout = 5 * time.Second
 
-// examine checks the client limits, and the Redis that counts clients, if there is one.
-func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string) doctor.Finding {
+// examine checks the client limits, and the Redis that counts clients and remembers persisted queries,
+// if there is one.
+func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string, log *slog.Logger) doctor.Finding {
 	const check = "client limits"
 	reads, writes := f.policies(address, visitorsVote)
 	limited := reads.Rate > 0 || writes.Rate > 0
 	switch {
-	case !limited && f.Redis != "":
-		return doctor.New(check, doctor.Warning, "none, so --client-limits-redis is not used").
-			Cured("give --client-read-units or --client-writes, or leave --client-limits-redis out")
-	case !limited:
+	case f.Redis == "" && !limited:
 		return doctor.New(check, doctor.OK, "none")
 	case f.Redis == "":
 		return doctor.New(check, doctor.OK, "%s", inWords(reads, writes))
@@ -245,20 +245,36 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}
 	defer func() { _ = store.Close() }() // nothing is left to be sent
+	queries, err := persisted.OpenRedis(f.Redis, table, log)
+	if err != nil {
+		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
+	}
+	defer func() { _ = queries.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	version, took, err := store.Examine(ctx)
-	switch {
-	case err != nil:
-		return doctor.New(check, doctor.Warning, "%s: each server limits clients by itself", comment.MessageOf(err)).
+	away := func(err error, alone string) doctor.Finding {
+		return doctor.New(check, doctor.Warning, "%s: each server %s by itself", comment.MessageOf(err), alone).
 			Cured("see to Redis, the network and the URL; what its user must be allowed is in docs/operate/limits.md")
-	case took > quota.Patience:
-		return doctor.New(check, doctor.Warning, "%s took %v to answer; servers wait %v and then limit clients by themselves", store.Name(), took.Round(time.Millisecond), quota.Patience).
-			Cured("use a Redis that is nearer or less busy")
-	case version != "":
-		return doctor.New(check, doctor.OK, "%s, Redis %s, counts them", store.Name(), version)
 	}
-	return doctor.New(check, doctor.OK, "%s counts them", store.Name())
+	does := " remembers persisted queries; there are no limits"
+	if limited {
+		version, took, err := store.Examine(ctx)
+		switch {
+		case err != nil:
+			return away(err, "limits clients")
+		case took > quota.Patience:
+			return doctor.New(check, doctor.Warning, "%s took %v to answer; servers wait %v and then limit clients by themselves", store.Name(), took.Round(time.Millisecond), quota.Patience).
+				Cured("use a Redis that is nearer or less busy")
+		case version != "":
+			does = ", Redis " + version + ", counts them"
+		default:
+			does = " counts them"
+		}
+	}
+	if err := queries.Examine(ctx); err != nil {
+		return away(err, "remembers persisted queries")
+	}
+	return doctor.New(check, doctor.OK, "%s%s", store.Name(), does)
 }
 
 const lateHook = 15 * time.Minute

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
+	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -73,11 +75,18 @@ func TestDoctorInterrupted(t *testing.T) {
 	}
 }
 
-// doctor tries the Redis of client limits as a server uses it, with a user that has no other
-// rights. It leaves nothing there, and never prints the password.
+// doctor tries the Redis of client limits as a server uses it, with a user that has the rights which
+// the guide names, and no other. It leaves nothing there, and never prints the password.
 func TestDoctorTriesRedis(t *testing.T) {
 	server := redistest.Start(t)
-	server.Must(t, "ACL", "SETUSER", "limiter", "on", ">hush", "~talkback:quota:*", "+ping", "+evalsha", "+eval", "+get", "+set", "+del", "+time")
+	_, rights, _ := strings.Cut(doctest.Read(t, "docs/operate/limits.md").Text, "The Redis user needs ")
+	rights, _, _ = strings.Cut(rights, "checks that")
+	limiter := []string{"ACL", "SETUSER", "limiter", "on", ">hush"}
+	for _, words := range regexp.MustCompile("`([+~][^`]*)`").FindAllStringSubmatch(rights, -1) {
+		limiter = append(limiter, strings.Fields(words[1])...)
+	}
+	server.Must(t, limiter...)
+	server.Must(t, "ACL", "SETUSER", "counter", "on", ">hush", "~talkback:quota:*", "+ping", "+evalsha", "+eval", "+get", "+set", "+del", "+time")
 	server.Must(t, "ACL", "SETUSER", "reader", "on", ">hush", "~*", "+ping", "+get", "+evalsha", "+eval", "+time")
 	of := func(user string) string { return "redis://" + user + "hush@" + server.Address() }
 	flags := []string{"--client-read-units", "5", "--listen", "127.0.0.1:8080", "--endpoint", dynamotest.Dynoxide(t), "--table", "missing"}
@@ -94,7 +103,8 @@ func TestDoctorTriesRedis(t *testing.T) {
 		{"a wrong password", of("limiter:x"), doctor.Warning, "(WRONGPASS)", nil},
 		{"nothing there", "redis://:hush@127.0.0.1:1", doctor.Warning, "each server limits clients by itself", nil},
 		{"another scheme", "http://:hush@127.0.0.1", doctor.Problem, "--client-limits-redis: the URL of Redis must be", nil},
-		{"no limits", server.URL(), doctor.Warning, "is not used", []string{"--client-read-units", "0"}},
+		{"a user who may not remember queries", of("counter:"), doctor.Warning, "cannot be used (NOPERM): each server remembers persisted queries by itself", nil},
+		{"no limits", server.URL(), doctor.OK, " remembers persisted queries; there are no limits", []string{"--client-read-units", "0"}},
 	} {
 		if row.url != "" {
 			t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", row.url)

@@ -160,6 +160,20 @@ func (r *Redis) Add(ctx context.Context, hash, text string) {
 	})
 }
 
+// Examine checks that the server permits what Find and Add do. It writes a key that expires after a
+// millisecond.
+func (r *Redis) Examine(ctx context.Context) error {
+	key := r.prefix + "examined"
+	err := r.client.Get(ctx, key).Err()
+	if err == nil || err == goredis.Nil {
+		err = r.client.Set(ctx, key, "", time.Millisecond).Err()
+	}
+	if err != nil {
+		return r.name.Failed(err)
+	}
+	return nil
+}
+
 // try calls Redis with the key of a hash, unless Redis is away.
 func (r *Redis) try(ctx context.Context, hash string, call func(ctx context.Context, key string) error) {
 	key, ok := keyOf(r.prefix, hash)
