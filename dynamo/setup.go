@@ -66,9 +66,9 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	case len(differences) == 0:
 		return nil
 	case len(differences) == 1 && !hasStream(want, output.Table):
-		return fmt.Errorf("table %q cannot be counted: %s; switch it on (off first, if it has another one): "+
+		return uncountedError(fmt.Sprintf("table %q cannot be counted: %s; switch it on (off first, if it has another one): "+
 			"aws dynamodb update-table --table-name %s --stream-specification StreamEnabled=true,StreamViewType=%s",
-			table, differences[0], table, want.StreamSpecification.StreamViewType)
+			table, differences[0], table, want.StreamSpecification.StreamViewType))
 	case len(differences) == 1 && keyText(output.Table.KeySchema) == keyText(want.KeySchema):
 		return fmt.Errorf("table %q is not complete: %s; make that as infra/table.json has it, by aws dynamodb update-table, or name another table by --table",
 			table, differences[0])
@@ -76,6 +76,12 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
 		table, strings.Join(differences, "; "))
 }
+
+// uncountedError is the error of a table that lacks nothing but its stream.
+type uncountedError string
+
+// Error returns the message, which says what to do.
+func (e uncountedError) Error() string { return string(e) }
 
 func hasStream(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
 	s := have.StreamSpecification

@@ -87,7 +87,8 @@ func TestTableIsCheckedThoughThrottled(t *testing.T) {
 }
 
 // A table with a similar but wrong definition would give wrong answers, so it is refused at
-// startup. The error about a table of an earlier release says how to bring its comments over.
+// startup. The error about a table of an earlier release says how to bring its comments over. A server
+// that runs is not ready either, unless only the stream is another one, or off.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -121,6 +122,10 @@ func TestTableOfAnotherShape(t *testing.T) {
 		err := dynamo.CheckTable(t.Context(), client, *input.TableName)
 		if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "--table") {
 			t.Errorf("%s: %v; want a sentence that says %q and names the cure", row.why, err, row.says)
+		}
+		uncounted := strings.Contains(row.says, "no stream")
+		if err := dynamo.NewStore(client, *input.TableName, dynamo.Options{}).Ready(t.Context()); (err == nil) != uncounted {
+			t.Errorf("%s: a server that runs is ready: %v", row.why, err)
 		}
 	}
 }
