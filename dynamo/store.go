@@ -22,6 +22,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -166,8 +167,15 @@ func NewStore(client client, table string, options Options) *Store {
 	return s
 }
 
-// Ready returns an error when the table cannot be used right now.
-func (s *Store) Ready(ctx context.Context) error { return CheckTable(ctx, s.client, s.table) }
+// Ready returns an error when the table cannot be used right now. A table without a stream can be: it
+// is not counted meanwhile.
+func (s *Store) Ready(ctx context.Context) error {
+	err := CheckTable(ctx, s.client, s.table)
+	if errors.As(err, new(uncountedError)) {
+		return nil
+	}
+	return err
+}
 
 // query makes one Query call, and accounts for it in the operation of the context.
 func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string, args ...any) (*dynamodb.QueryOutput, error) {
