@@ -162,7 +162,7 @@ func (s running) checkVisitors(t *testing.T) {
 		}
 	}
 	vote := `mutation { voteOnComment(input: {id: "c_01HZ0000000000000000000000", vote: HELPFUL}) { userErrors { code } } }`
-	if got := s.ask(t, token, "203.0.113.5", vote); got.status != http.StatusTooManyRequests {
+	if got := s.ask(t, token, "203.0.113.5", vote); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "made the 2 writes") {
 		t.Errorf("a vote of an address that has no writes left: %d: %s", got.status, got.body)
 	}
 	if got := s.ask(t, token, "203.0.113.6", vote); got.status != http.StatusOK || !strings.Contains(got.body, "NOT_FOUND") {
@@ -178,7 +178,7 @@ func (s running) checkWrites(t *testing.T) {
 			t.Fatalf("write %d: %d with %q: %s", i, got.status, got.limit, got.body)
 		}
 	}
-	if got := s.ask(t, ada, "203.0.113.4", fmt.Sprintf(addBy, "ada")); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "RATE_LIMITED") || !strings.Contains(got.body, "written the 2 comments") {
+	if got := s.ask(t, ada, "203.0.113.4", fmt.Sprintf(addBy, "ada")); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "RATE_LIMITED") || !strings.Contains(got.body, "made the 2 writes") {
 		t.Errorf("a third write of a customer, from another address: %d: %s", got.status, got.body)
 	}
 	if got := s.ask(t, ada, "203.0.113.3", hundred); got.status != http.StatusOK {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -88,7 +89,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	}
 	term = l.Log.apply(term)
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	return finish(chosen.Run(term), term)
+	return finish(namingVariables(chosen, chosen.Run(term)), term)
 }
 
 func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
@@ -139,6 +140,26 @@ func fillIn(parser *kong.Kong) error {
 	})
 }
 
+// namedError is an error whose text names variables in place of flags.
+type namedError struct {
+	error
+	text string
+}
+
+// Error returns the text.
+func (e *namedError) Error() string { return e.text }
+
+// Unwrap returns the error that the text is about.
+func (e *namedError) Unwrap() error { return e.error }
+
+// namingVariables has the error of a command name the variables that its values are from.
+func namingVariables(line *kong.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &namedError{err, inVariables(line, err.Error())}
+}
+
 func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
@@ -155,7 +176,7 @@ func finish(err error, term Terminal) int {
 
 // report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
-	text := output.PrintableLines(plainly(err, term.Logger))
+	text := longWord.ReplaceAllStringFunc(output.PrintableLines(plainly(err, term.Logger)), abridged)
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
 	}
@@ -169,4 +190,13 @@ func report(err error, term Terminal) {
 	}
 	screen := output.ScreenOf(term.Err)
 	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+text))
+}
+
+// longWord is a word that would fill a screen, such as a file's name that is too long.
+var longWord = regexp.MustCompile(`\S{300,}`)
+
+// abridged leaves out the middle of a long word.
+func abridged(word string) string {
+	runes := []rune(word)
+	return string(runes[:200]) + "…" + string(runes[len(runes)-50:])
 }

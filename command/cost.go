@@ -67,12 +67,19 @@ func (c *Cost) check() error {
 		return errors.New("--metrics takes one workload at most, for storage and servers")
 	case len(slices.Compact(slices.Sorted(slices.Values(c.Metrics)))) < len(c.Metrics):
 		return errors.New("--metrics names a server twice, whose use would be billed twice: name each server once")
+	case slices.ContainsFunc(c.Metrics, isNoAddress):
+		return errors.New("--metrics names what is no address: give that of talkback serve --admin-listen, such as http://127.0.0.1:9090/metrics")
 	case c.During > 0 && c.During < shortestWatch:
 		return fmt.Errorf("--during %v is too short for a month to follow from it: give %v or more, such as 10m, or 0 for the totals since the servers started", c.During, shortestWatch)
 	case c.During > 0 && len(c.Metrics) == 0:
 		return fmt.Errorf("--during %v is how long --metrics are watched: give both, such as 10m", c.During)
 	}
 	return c.Prices.Check()
+}
+
+func isNoAddress(text string) bool {
+	address, err := url.Parse(text)
+	return err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"
 }
 
 // shortestWatch is the minimum of --during. A shorter time holds too few calls.

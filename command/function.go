@@ -62,7 +62,7 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 		if err != nil {
 			flags := slices.Concat(parser.Model.Leaves(false)[0].AllFlags(false)...)
 			text := output.PrintableLines(plainly(err, term.Logger))
-			err = errors.New(inVariables(flags, text, func(*kong.Flag) bool { return true }))
+			err = errors.New(nameVariables(flags, text, func(*kong.Flag) bool { return true }))
 		}
 	}()
 	chosen, err := parser.Parse(nil)

@@ -48,7 +48,7 @@ func (c *Health) Run(ctx context.Context, term Terminal) error {
 		return context.Canceled
 	}
 	if err != nil {
-		return fmt.Errorf("no server answers at %s: start one, or give its --listen (%w)", address, err)
+		return fmt.Errorf("no server answers at %s (%w): start one, or give its --listen", address, innermost(err))
 	}
 	defer response.Body.Close()
 	said, err := io.ReadAll(io.LimitReader(response.Body, maxHealth))

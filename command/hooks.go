@@ -61,8 +61,12 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal, line
 func (c *Hooks) check(app *kong.Application) (since time.Time, err error) {
 	given := len(c.Events) > 0 || c.SecretEnv != "" || c.Purge != "" || c.AllowPrivate || c.GiveUp != nil
 	switch {
-	case (c.Hook == "") != (c.Do == "list"):
-		return since, fmt.Errorf("talkback hooks %s: give the address that is added, or the id of a hook; list takes neither", c.Do)
+	case c.Do == "list" && c.Hook != "":
+		return since, errors.New("talkback hooks list prints all hooks: give no id")
+	case c.Do == "add" && c.Hook == "":
+		return since, errors.New("talkback hooks add needs an address: give one such as https://shop.example/hooks")
+	case c.Do != "list" && c.Hook == "":
+		return since, fmt.Errorf("talkback hooks %s needs the id of a hook: talkback hooks list prints all", c.Do)
 	case c.Do != "add" && given:
 		return since, errors.New("--events, --secret-env, --purge, --allow-private and --give-up are for talkback hooks add: remove the hook and add it to change them")
 	case (c.Do == "replay") != (c.Since != ""):

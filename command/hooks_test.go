@@ -94,7 +94,7 @@ func TestHooks(t *testing.T) {
 		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
 		"give --since":               {"replay", id},
 		"a time of the last 14 days": {"replay", id, "--since", "yesterday"},
-		"list takes neither":         {"list", id},
+		"give no id":                 {"list", id},
 		"are for talkback hooks add": {"pause", id, "--allow-private"},
 	} {
 		if status, _, said := a.talkback(append([]string{"hooks"}, arguments...)...); status == 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {

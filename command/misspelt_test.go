@@ -49,6 +49,10 @@ func TestWrongValuesOfVariables(t *testing.T) {
 		{"MAX_TOKENS=0", "serve", `serve: TALKBACK_MAX_TOKENS must be at least 1, not 0: with less, no request is served; see talkback serve --help`},
 		{"MAX_IN_FLIGHT=4", "serve --min-in-flight 8", `serve: --min-in-flight 8 is above TALKBACK_MAX_IN_FLIGHT 4: lower the one, or raise the other; see talkback serve --help`},
 		{"AWS=true", "show c_1 --endpoint http://localhost:8000", `--endpoint and TALKBACK_AWS can't be used together; see talkback show --help`},
+		{"MAP=body=text", "import x.csv", `TALKBACK_MAP body=text: give FIELD=COLUMN with one of the fields [id product rating language title text author authorName createdAt status reply replyName replyDate verified votes media]`},
+		{"TLS_CERT=cert.pem", "serve", `TALKBACK_TLS_CERT needs its private key: give the file by --tls-key`},
+		{"ENDPOINT=much", "show c_01HZ0000000000000000000000 --table comments", `TALKBACK_ENDPOINT much is not an address: give one such as http://localhost:8000`},
+		{"TABLE=a", "verify --table b", `--table: "b" cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as comments`},
 		{"LISTEN=:80", "serve --lisen :90", `unknown flag --lisen, did you mean "--listen"?; see talkback serve --help`},
 	} {
 		t.Run(row.variable, func(t *testing.T) {

@@ -47,20 +47,21 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		return err
 	}
 	if missing, found := strings.CutPrefix(text, "missing flags: "); found {
-		flag, _, _ := strings.Cut(missing, "=")
-		return usagef("%s needs %s, as in %s; see %s", selected.Name, flag, missing, help)
+		flags := strings.Split(missing, ", ")
+		names := make([]string, len(flags))
+		for i, flag := range flags {
+			names[i], _, _ = strings.Cut(flag, "=")
+		}
+		return usagef("%s needs %s, as in %s; see %s", selected.Name, strings.Join(names, " and "), strings.Join(flags, " "), help)
 	}
 	if missing, found := strings.CutPrefix(text, "expected "); found && selected != nil && len(selected.Positional) > 0 {
 		return usagef("%s needs %s: give it as in talkback %s; see %s", selected.Name, strings.Trim(missing, `"`), selected.Summary(), help)
 	}
-	if unknownLetter.MatchString(text) {
-		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
+	if word, found := strings.CutPrefix(text, "unknown flag "); found {
+		word, _, _ = strings.Cut(word, ", did you mean") // kong takes every short word for every other
+		return usagef("unknown flag %s%s; see %s", word, suggestion(parse.Context, word), help)
 	}
-	if !strings.HasPrefix(text, "unknown flag") { // that names flags to give, others a flag whose value may come from its variable
-		text = inVariables(parse.Context.Flags(), fromVariable.ReplaceAllString(text, "$2: $1"), func(flag *kong.Flag) bool {
-			return !isGiven(parse.Context, flag) && variableOf(flag) != ""
-		})
-	}
+	text = inVariables(parse.Context, fromVariable.ReplaceAllString(text, "$2: $1"))
 	text = missingValue.ReplaceAllString(text, "the value is missing")
 	return usagef("%s; see %s", strings.Replace(text, ": bool value must be ", " must be ", 1), help)
 }
@@ -73,8 +74,16 @@ var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+
 
 var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
 
-// inVariables replaces the names of some flags in a text by those of their variables.
-func inVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) string {
+// inVariables replaces the names of flags in a text by those of their variables, where the value is
+// from there.
+func inVariables(line *kong.Context, text string) string {
+	return nameVariables(line.Flags(), text, func(flag *kong.Flag) bool {
+		return !isGiven(line, flag) && variableOf(flag) != ""
+	})
+}
+
+// nameVariables replaces the names of some flags in a text by those of their variables.
+func nameVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) string {
 	return flagName.ReplaceAllStringFunc(text, func(name string) string {
 		for _, flag := range flags {
 			if "--"+flag.Name == name && len(flag.Envs) > 0 && some(flag) {
@@ -129,24 +138,52 @@ func blankFlag(flag *kong.Flag, entry bool) error {
 	return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 }
 
-var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
-
-// closeEnough is the largest edit distance of a misspelled command from a suggestion.
+// closeEnough is the largest edit distance of a misspelled name from a suggestion.
 const closeEnough = 2
+
+// distance returns how far a misspelled word is from a name, 0 if it begins the name. resembles is
+// false if most of the word would change, as from "yes" to "aws".
+func distance(word, name string) (off int, resembles bool) {
+	if strings.HasPrefix(name, word) {
+		return 0, true
+	}
+	off = levenshtein.ComputeDistance(word, name)
+	swapped := slices.Equal(slices.Sorted(slices.Values([]rune(word))), slices.Sorted(slices.Values([]rune(name))))
+	return off, off <= closeEnough && (2*off < len(word) || swapped)
+}
+
+// suggestion returns a question that names the flags which an unknown one resembles, "" for none.
+func suggestion(line *kong.Context, word string) string {
+	name, long := strings.CutPrefix(word, "--")
+	if !long {
+		return "" // every letter resembles every other
+	}
+	var near []string
+	for _, flag := range line.Flags() {
+		if _, resembles := distance(name, flag.Name); resembles {
+			near = append(near, fmt.Sprintf("%q", "--"+flag.Name))
+		}
+	}
+	switch len(near) {
+	case 0:
+		return ""
+	case 1:
+		return ", did you mean " + near[0] + "?"
+	default:
+		return ", did you mean one of " + strings.Join(near, ", ") + "?"
+	}
+}
 
 // noCommand returns the error for an unknown command, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
-	distance := closeEnough
+	closest := closeEnough
 	for _, child := range app.Children {
-		off := levenshtein.ComputeDistance(word, child.Name)
-		if strings.HasPrefix(child.Name, word) {
-			off = 0
+		off, resembles := distance(word, child.Name)
+		if resembles && off < closest {
+			near, closest = nil, off
 		}
-		if off < distance {
-			near, distance = nil, off
-		}
-		if off == distance {
+		if resembles && off == closest {
 			near = append(near, child.Name)
 		}
 	}
@@ -182,10 +219,10 @@ func resembled(app *kong.Application, name string) (near string) {
 	if slices.Contains(names, name) {
 		return ""
 	}
-	distance := closeEnough + 1
+	closest := closeEnough + 1
 	for _, candidate := range names {
-		if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
-			near, distance = candidate, off
+		if off := levenshtein.ComputeDistance(upper, candidate); off < closest {
+			near, closest = candidate, off
 		}
 	}
 	return near

@@ -73,8 +73,11 @@ func TestRefusals(t *testing.T) {
 		"exp",
 		"help shwo",
 		"help sing",
+		"list",
 		"serve now",
 		"--tabel comments",
+		"export out.jsonl --yes",
+		"stats cup --x",
 		"-v",
 		"show",
 		"show cup",
@@ -139,6 +142,10 @@ func TestRefusals(t *testing.T) {
 		"hooks add https://shop.example/hooks --secret-env TALKBACK_VISITORS_SECRET",
 		"hooks add https://shop.example/hooks --secret-env SHOP_HOOK --give-up 0s",
 		"hooks pause ID --give-up 2h",
+		"hooks add",
+		"hooks pause",
+		"hooks list ID",
+		"hooks add https://localhost:8443/hooks --secret-env SHOP_HOOK",
 		"explain --product c_x",
 		"explain --product cup --first many",
 		"explain --product cup --first 101",
@@ -201,6 +208,11 @@ func TestRefusals(t *testing.T) {
 		"serve --page-age 5",
 		"serve --listen 127.0.0.1:0 --client-limits-servers 1001",
 		"cost --metrics http://127.0.0.1:1/metrics --during 1ms",
+		"cost --metrics localhost:9090",
+		"health --listen 127.0.0.1:1",
+		"verify --data /dev/null",
+		"pages build",
+		"import " + strings.Repeat("x", 5000) + ".csv",
 		"serve --shared-cache=-1s",
 		"serve --operation-timeout 0s",
 		"serve --operation-timeout 1ns",
@@ -234,7 +246,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: a raw sentence: %s", line, stderr)
 			}
 		}
-		fmt.Fprintf(&got, "%s\n\t%d  %s", line, status, stderr)
+		fmt.Fprintf(&got, "%.300s\n\t%d  %s", line, status, stderr)
 	}
 	text := strings.NewReplacer(alone, "ALONE", folder, "DIR").Replace(got.String())
 	goldentest.Compare(t, golden, []byte(text))

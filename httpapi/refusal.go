@@ -61,7 +61,7 @@ var (
 
 	clientReads  = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has used up its read units for now: send the request again in %d s, and ask for less at a time, such as smaller pages", reason: "client-reads"}
 	clientCost   = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has %d read units left for now, and the operation may cost %d: send it again in %d s, or ask for less, such as smaller pages", reason: "client-reads"}
-	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has written the %d comments that it may write at a time: send the request again in %d s", reason: "client-writes"}
+	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has made the %d writes that it may make at a time: send the request again in %d s", reason: "client-writes"}
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
 	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"}

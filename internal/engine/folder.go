@@ -217,11 +217,14 @@ const leastRoom = 256 << 10
 
 // unusable returns the error that a data folder cannot be written, with the cure.
 func unusable(folder string, err error) error {
-	cure := "make it writable"
-	if full(folder, err) {
-		cure = "make room on its disk"
+	cure := ""
+	switch {
+	case full(folder, err):
+		cure = "make room on its disk, or "
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		cure = "make it writable, or "
 	}
-	return fmt.Errorf("cannot use %s as the data folder: %w; %s, or use another folder (--data)", folder, err, cure)
+	return fmt.Errorf("cannot use %s as the data folder: %w; %suse another folder (--data)", folder, err, cure)
 }
 
 // withCure wraps an error with unusable if the folder or its disk is the cause.

@@ -436,6 +436,8 @@ func TestCheck(t *testing.T) {
 		"a user":          func(h *webhooks.Hook) { h.URL = "https://user:word@shop.example" },
 		"another scheme":  func(h *webhooks.Hook) { h.URL = "file:///etc/passwd" },
 		"this machine":    func(h *webhooks.Hook) { h.URL = "https://[::ffff:127.0.0.1]:8443/" },
+		"by its name":     func(h *webhooks.Hook) { h.URL = "https://LOCALHOST.:8443/" },
+		"by another":      func(h *webhooks.Hook) { h.URL = "https://shop.localhost" },
 		"credentials":     func(h *webhooks.Hook) { h.URL, h.AllowPrivate = "http://169.254.169.254/", true },
 		"the secret":      func(h *webhooks.Hook) { h.SecretEnv = secret },
 		"a shell's":       func(h *webhooks.Hook) { h.SecretEnv = "$SECRET" },
@@ -454,6 +456,11 @@ func TestCheck(t *testing.T) {
 		if err := h.Check(); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	inside := good
+	inside.URL, inside.AllowPrivate = "http://localhost:8443/", true
+	if err := inside.Check(); err != nil {
+		t.Error(err)
 	}
 }
 
