@@ -112,10 +112,16 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 
 func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
 	const check = "writing"
-	_, notice, err := c.Writers.authorizer(ctx, address, nil, term.Logger)
+	var warned doctor.Finding
+	log := slog.New(warning{term.Logger.Handler(), func(said, cure string) {
+		warned = doctor.New(check, doctor.Warning, "%s", said).Cured("%s", cure)
+	}})
+	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
 	switch {
 	case err != nil:
 		return doctor.New(check, doctor.Problem, "%v", err)
+	case warned.Check != "":
+		return warned
 	case strings.HasPrefix(notice, "is off"):
 		what, cure, _ := strings.Cut(notice, ": ")
 		return doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure)
@@ -124,6 +130,30 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 		return doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("leave --client-writes 0 out")
 	}
 	return doctor.New(check, doctor.OK, "%s", notice)
+}
+
+// warning hands over what is logged, instead of logging it.
+type warning struct {
+	slog.Handler
+	found func(said, cure string)
+}
+
+// Enabled implements slog.Handler: a finding does not depend on the level of the log.
+func (w warning) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (w warning) Handle(_ context.Context, r slog.Record) error {
+	said, cure := r.Message, "see that this machine reaches the address of --jwks-url, and that a key set is there"
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "cure" {
+			cure = a.Value.String()
+		} else {
+			said += " (" + a.Value.String() + ")"
+		}
+		return true
+	})
+	w.found(said, cure)
+	return nil
 }
 
 // ofSession checks the table, and the stored counts and page numbers.

@@ -42,6 +42,8 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"a key without a certificate", "certificate", "--tls-key needs its certificate", []string{"--tls-key", "key.pem"}},
 		{"no address", "address", "--listen nowhere is not an address", []string{"--listen", "nowhere"}},
 		{"a token that is too short", "writing", "moderator", []string{"--moderator-token", "short"}},
+		{"keys that cannot be fetched", "writing", "no signed token is accepted until they are (dial tcp 127.0.0.1:1", []string{"--jwt-algorithm", "ES256", "--jwks-url", "http://127.0.0.1:1/jwks.json"}},
+		{"a secret with a space", "writing", "begins or ends with a space", []string{"--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
 		{"visitors without a secret", "writing", "TALKBACK_VISITOR_SECRET", []string{"--visitor-votes"}},
 		{"visitors without a limit", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0"}},
 	} {
