@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -185,6 +186,35 @@ func TestErrorCodes(t *testing.T) {
 				t.Errorf("telemetry/instruments.go does not name %s", code)
 			}
 		}
+	}
+}
+
+// The page about errors has the statuses of every request that is refused, and no others. INTERNAL is a
+// code of fields too.
+func TestStatusesOfRefusals(t *testing.T) {
+	numbers, want, got := map[string]string{}, map[string][]string{}, map[string]string{}
+	for status := range 600 {
+		numbers[strings.ReplaceAll(http.StatusText(status), " ", "")] = strconv.Itoa(status)
+	}
+	text := Read(t, "httpapi/refusal.go").Text + Read(t, "httpapi/gateway/forms.go").Text
+	for _, refusal := range regexp.MustCompile(`http\.Status(\w+), (?:code: )?"([A-Z_]+)"`).FindAllStringSubmatch(text, -1) {
+		status, code := numbers[refusal[1]], refusal[2]
+		if status != "" && code != "INTERNAL" && !slices.Contains(want[code], status) {
+			want[code] = append(want[code], status)
+		}
+	}
+	for _, row := range Read(t, "docs/guide/errors.md").Table("status") {
+		got[strings.Trim(row["code"], "`")] = row["status"]
+	}
+	for code, statuses := range want {
+		slices.Sort(statuses)
+		if text := strings.Join(statuses, ", "); got[code] != text {
+			t.Errorf("docs/guide/errors.md: the status of %s is %s, not %q", code, text, got[code])
+		}
+		delete(got, code)
+	}
+	if len(want) < 10 || len(got) > 0 {
+		t.Errorf("%d codes are refusals; docs/guide/errors.md has others: %v", len(want), got)
 	}
 }
 
