@@ -74,7 +74,7 @@ const (
 	HeldWord       HoldReason = "WORD"          // a text with a word of the shop's list
 	HeldLanguage   HoldReason = "LANGUAGE"      // a language that the shop does not list
 	HeldUnverified HoldReason = "NOT_VERIFIED"  // an author who is not known to have bought the product
-	HeldFirst      HoldReason = "FIRST_COMMENT" // the first comment of its author
+	HeldFirst      HoldReason = "FIRST_COMMENT" // an author without an approved comment
 )
 
 // HoldReasons returns all reasons, in the order in which they are stored and shown.

@@ -2486,7 +2486,7 @@ enum HoldReason {
   LANGUAGE
   "The author is not known to have bought the product."
   NOT_VERIFIED
-  "It is the first comment of its author."
+  "Its author has no approved comment among the latest 25."
   FIRST_COMMENT
 }
 
