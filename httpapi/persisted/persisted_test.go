@@ -51,12 +51,13 @@ func TestManifests(t *testing.T) {
 		{[]string{apollo, `{"a": "query A { b }"}`}, "", `have different documents with the id "a"`},
 		{[]string{`{"sha256:12": "query A { a }"}`}, "", "not the SHA-256"},
 		{[]string{`{"": "query A { a }"}`}, "", "needs an id"},
-		{[]string{`{"a": "x", "a": "y"}`}, "", "build it anew"},
+		{[]string{`{"a": "x", "a": "y"}`}, "", `("a" stands twice): build it anew`},
 		{[]string{`{"a": {"name": "A"}}`}, "", `member "a" is not the text`},
 		{[]string{`{"operations": [], "version": 1}`}, "", "not the format"},
 		{[]string{strings.Replace(apollo, `"version": 1`, `"version": 2`, 1)}, "", "not the format"},
-		{[]string{apollo[:40]}, "", "build it anew"},
-		{[]string{`[]`}, "", "build it anew"},
+		{[]string{apollo[:40]}, "", "(it is not JSON: unexpected EOF): build it anew"},
+		{[]string{strings.Replace(apollo, `"id": "`, `"id": 1, "x": "`, 1)}, "", "(/operations/0/id has another type than in such a manifest): build it anew"},
+		{[]string{`[]`}, "", "(it is not a JSON object): build it anew"},
 		{[]string{``}, "", "build it anew"},
 	} {
 		names := write(t, row.files...)

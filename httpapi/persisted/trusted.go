@@ -78,7 +78,7 @@ func (t *Trusted) read() error {
 		}
 		listed, err := parseManifest(raw)
 		if err != nil {
-			return fmt.Errorf("%s is no manifest that Apollo's tools, Relay's compiler or GraphQL Code Generator write (%w): build it anew", file, err)
+			return fmt.Errorf("%s is no manifest that Apollo's tools, Relay's compiler or GraphQL Code Generator write (%s): build it anew", file, explain(err))
 		}
 		for _, d := range listed {
 			if other, known := read.byID[d.id]; known && other != d.text && origin[d.id] != "" {
@@ -137,6 +137,23 @@ func HashOf(text string) string {
 type document struct{ id, text string }
 
 // apolloFormat is the format that manifests of Apollo's tools declare.
+// explain says in plain words why a manifest cannot be read.
+func explain(err error) string {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return fmt.Sprintf("%.80q stands twice", syntax.JSONPointer.LastToken())
+		}
+		return fmt.Sprintf("it is not JSON: %v", syntax.Err)
+	}
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		if wrong.JSONPointer == "" {
+			return "it is not a JSON object"
+		}
+		return fmt.Sprintf("%.80s has another type than in such a manifest", wrong.JSONPointer)
+	}
+	return err.Error()
+}
+
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // parseManifest reads a manifest of Apollo, or an object from ids to texts, as Relay's compiler and
