@@ -15,7 +15,7 @@ func TestHelp(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	var got bytes.Buffer
 	for _, name := range []string{
-		"", "serve", "import", "export", "stream", "show", "stats", "explain", "rebuild", "verify", "doctor", "cost", "health", "author", "pages", "version", "completion", "man", "help",
+		"", "serve", "import", "export", "stream", "show", "stats", "explain", "rebuild", "verify", "doctor", "cost", "health", "author", "hooks", "pages", "version", "completion", "man", "help",
 	} {
 		asked := strings.Fields(name + " --help")
 		status, text, stderr := talkback(t.Context(), asked...)

@@ -28,7 +28,7 @@ type Hooks struct {
 	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,dead,redeliver,remove,test" help:"What to do: add, list, pause, resume, replay, dead, redeliver, remove or test."`
 	Hook string `arg:"" optional:"" help:"The address that add adds, such as https://shop.example/hooks; else the id of a hook, as list prints it."`
 
-	Events       []string       `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
+	Events       []string       `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND"`
 	SecretEnv    string         `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
 	Purge        string         `help:"For add: the address is the purge API of this CDN, fastly or cloudflare. It gets the tags of products that change, with the token in the variable of --secret-env." placeholder:"CDN"`
 	AllowPrivate bool           `help:"For add: take an address inside your own network, and http://."`
