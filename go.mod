@@ -7,7 +7,6 @@ require (
 	github.com/MicahParks/jwkset v0.11.0
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/alecthomas/kong v1.17.0
-	github.com/anishathalye/porcupine v1.0.0
 	github.com/aws/aws-lambda-go v1.55.1
 	github.com/aws/aws-sdk-go-v2 v1.47.5
 	github.com/aws/aws-sdk-go-v2/config v1.33.5

@@ -33,6 +33,7 @@ type crowdOf struct {
 
 	mu       sync.Mutex
 	owners   map[string]string // customers, by the ids of their comments
+	edited   map[string]bool   // versions of comments that an edit has replaced
 	verdicts []*ruling
 	votes    map[string]map[string][]comment.Vote // by comment and customer; those that may be the last one
 	networks []*faulttest.Network
@@ -69,7 +70,7 @@ func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	a.authorizer, a.pages, a.watermark = guard, pages, leases.NewLeases(a.session.Client, a.session.Table)
 	a.serve.ReportThreshold = reportThreshold
 	a.useClient(a.session.Client)
-	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, votes: map[string]map[string][]comment.Vote{}}
+	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, edited: map[string]bool{}, votes: map[string]map[string][]comment.Vote{}}
 }
 
 // joined returns a new person. One of faults of their calls to the table fails; none if faults is 0.
@@ -287,6 +288,13 @@ func (p *person) edits(a *api, s state) {
 		outcome = refused // whatever became of it, this decision does not show the comment
 	}
 	p.ledger.close(showing, outcome, after != nil && after.Status == "APPROVED" && after.Text == textOf(number))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := fmt.Sprint(s.ID, " ", s.latest())
+	if p.edited[before] && outcome == success {
+		p.tb.Errorf("two edits of version %d of %s succeeded", s.latest(), s.ID)
+	}
+	p.edited[before] = p.edited[before] || outcome == success
 }
 
 // decided sends a decision, and records its outcome.

@@ -304,7 +304,7 @@ func TestRandomModeration(t *testing.T) {
 	stop := c.consumeBy(c.session.Client, counts.CounterOptions{Pages: c.kept, Logger: slog.New(slog.DiscardHandler)})
 	defer func() { stop() }()
 	var doing []func()
-	for _, name := range []string{"ada", "bo"} {
+	for _, name := range []string{"ada", "ada", "bo"} { // one at two devices
 		author := c.joined(t, r, name, 6)
 		for range 4 {
 			author.add([]*api{author.publishing, author.holding}[r.IntN(2)])

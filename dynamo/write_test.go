@@ -181,9 +181,107 @@ func added(t *testing.T, store *Store, r *rand.Rand) comment.Comment {
 	return must.Get(store.Add(t.Context(), c, ""))(t)
 }
 
-// Merchants edit one reply over a bad network while the author edits the comment. Each merchant
-// gets a true answer: the version of the reply is the number of successes, plus some of the calls
-// whose outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
+// versioned is a text with versions: that of a comment, or of its reply.
+type versioned struct {
+	read  func(c comment.Comment) (version int, text string)
+	write func(ctx context.Context, store *Store, c comment.Comment, text string) error // in place of the one read
+}
+
+// versionedTexts are all of them. Their first version comes with a comment, or has the number 0.
+var versionedTexts = map[string]versioned{
+	"a comment": {
+		read: func(c comment.Comment) (int, string) { return c.Version, c.Text },
+		write: func(ctx context.Context, store *Store, c comment.Comment, text string) error {
+			after := c
+			after.Text, after.Version, after.UpdatedAt = text, c.Version+1, new(someTime)
+			return store.Replace(ctx, c, after)
+		},
+	},
+	"a reply": {
+		read: func(c comment.Comment) (int, string) {
+			if c.Reply == nil {
+				return 0, ""
+			}
+			return c.Reply.Version, c.Reply.Text
+		},
+		write: func(ctx context.Context, store *Store, c comment.Comment, text string) error {
+			reply := &comment.Reply{Text: text, Name: "Shop", CreatedAt: someTime, Version: 1}
+			if c.Reply != nil {
+				reply.Version, reply.UpdatedAt = c.Reply.Version+1, new(someTime)
+			}
+			return store.SetReply(ctx, c, reply)
+		},
+	},
+}
+
+var someTime = time.UnixMilli(1_700_000_000_000).UTC()
+
+// Several edit one text over bad networks. Each gets a true answer: the version is the number of
+// successes, plus some of the calls whose outcome is unknown. Each version has one text, for all who
+// read it.
+func TestEditsAtOnceThroughFaults(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := NewTable(t, endpoint)
+		r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
+		for what, of := range versionedTexts {
+			for range commenttest.Times(2, 16) {
+				editAtOnce(t, r, client, healthy, of, what)
+			}
+		}
+	})
+}
+
+// editAtOnce checks the answers that several get who edit one text.
+func editAtOnce(t *testing.T, r *rand.Rand, client *dynamodb.Client, healthy *Store, of versioned, what string) {
+	t.Helper()
+	c := added(t, healthy, r)
+	first, text := of.read(c)
+	var mu sync.Mutex
+	told, texts, refused := map[string]int{}, map[int]string{first: text}, map[string]bool{}
+	see := func(version int, text string) {
+		if was, known := texts[version]; known && was != text {
+			t.Errorf("version %d of %s is %q and %q", version, what, was, text)
+		}
+		texts[version] = text
+	}
+	overBadNetworks(t, r, client, 4, 3, func(writer int, client *dynamodb.Client, _ *rand.Rand) {
+		store := NewStore(client, healthy.table, Options{})
+		for round := range 10 {
+			before, err := healthy.Comment(t.Context(), c.ID)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			text := fmt.Sprint(writer, ".", round)
+			err = of.write(t.Context(), store, before, text)
+			mu.Lock()
+			version, now := of.read(before)
+			see(version, now)
+			switch kind := comment.KindOf(err); {
+			case err == nil:
+				told["success"]++
+				see(version+1, text)
+			case kind == comment.Conflict, kind == comment.Throttled:
+				refused[text] = true
+			default:
+				told["unknown"]++
+			}
+			mu.Unlock()
+		}
+	})
+	version, now := of.read(must.Get(healthy.Comment(t.Context(), c.ID))(t))
+	see(version, now)
+	for version, text := range texts {
+		if refused[text] {
+			t.Errorf("version %d of %s is %q, which was refused", version, what, text)
+		}
+	}
+	if got := version - first; got < max(2, told["success"]) || got > told["success"]+told["unknown"] {
+		t.Errorf("%s was edited %d times: %v", what, got, told)
+	}
+}
+
+// An author, whose answers are lost, never conflicts with those who reply meanwhile.
 func TestRepliesBesideEditsThroughFaults(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
@@ -194,43 +292,12 @@ func TestRepliesBesideEditsThroughFaults(t *testing.T) {
 		})
 		var author sync.WaitGroup
 		author.Go(func() { editOften(t, healthy, NewStore(lossy, table, Options{}), c.ID) })
-		var mu sync.Mutex
-		told := map[string]int{}
-		overBadNetworks(t, r, client, 3, 4, func(merchant int, client *dynamodb.Client, r *rand.Rand) {
-			store := NewStore(client, table, Options{})
-			for round := range 8 {
-				said := replyOnce(t.Context(), healthy, store, c.ID, fmt.Sprint(merchant, ".", round), r)
-				mu.Lock()
-				told[said]++
-				mu.Unlock()
-			}
-		})
-		author.Wait()
-		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
-		if got := now.Reply.Version; got < told["success"] || got > told["success"]+told["unknown"] {
-			t.Errorf("the reply has version %d after %v", got, told)
+		for round := range 12 {
+			before := must.Get(healthy.Comment(t.Context(), c.ID))(t)
+			must.Do(t, versionedTexts["a reply"].write(t.Context(), healthy, before, fmt.Sprint(round)))
 		}
+		author.Wait()
 	}
-}
-
-// replyOnce edits the reply of a comment, and returns the answer that the caller gets.
-func replyOnce(ctx context.Context, healthy, store *Store, id comment.ID, text string, r *rand.Rand) string {
-	c, err := healthy.Comment(ctx, id)
-	if err != nil {
-		return err.Error()
-	}
-	reply := comment.Reply{Text: text, Name: "Shop", CreatedAt: time.UnixMilli(r.Int64N(1e12)).UTC(), Version: c.ReplyDeletion + 1}
-	if c.Reply != nil {
-		at := c.Reply.CreatedAt
-		reply.CreatedAt, reply.UpdatedAt, reply.Version = at, &at, c.Reply.Version+1
-	}
-	switch err := store.SetReply(ctx, c, &reply); {
-	case err == nil:
-		return "success"
-	case comment.KindOf(err) == comment.Conflict, comment.KindOf(err) == comment.Throttled:
-		return "refused"
-	}
-	return "unknown"
 }
 
 // editOften edits a comment as its only author.
@@ -254,7 +321,7 @@ func editOften(t *testing.T, healthy, store *Store, id comment.ID) {
 func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := NewTable(t, endpoint)
-		store, at := NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
+		store, at := NewStore(client, table, Options{}), someTime
 		first := &comment.Reply{Text: "first", Name: "Shop", CreatedAt: at, Version: 1}
 		second := &comment.Reply{Text: "second", Name: "Shop", CreatedAt: at, UpdatedAt: &at, Version: 2}
 		anew := &comment.Reply{Text: "anew", Name: "Shop", CreatedAt: at.Add(time.Second), Version: 4}
@@ -306,30 +373,17 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 // but the first had its effect.
 func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	r, healthy, at := commenttest.Rand(t), NewStore(client, table, Options{}), time.UnixMilli(1_700_000_000_000).UTC()
-	for what, change := range map[string]func(store *Store, c comment.Comment, text string) error{
-		"a reply": func(store *Store, c comment.Comment, text string) error {
-			reply := &comment.Reply{Text: text, Name: "Shop", CreatedAt: at, Version: 1}
-			if c.Reply != nil {
-				reply.Version, reply.UpdatedAt = c.Reply.Version+1, &at
-			}
-			return store.SetReply(t.Context(), c, reply)
-		},
-		"an edit": func(store *Store, c comment.Comment, text string) error {
-			after := c
-			after.Text, after.Version, after.UpdatedAt = text, c.Version+1, &at
-			return store.Replace(t.Context(), c, after)
-		},
-	} {
+	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
+	for what, of := range versionedTexts {
 		c := added(t, healthy, r)
 		performed := 0
 		busy := faulttest.Before(client, "UpdateItem", func() {
 			if performed++; performed == 2 {
-				must.Do(t, change(healthy, must.Get(healthy.Comment(t.Context(), c.ID))(t), "another"))
+				must.Do(t, of.write(t.Context(), healthy, must.Get(healthy.Comment(t.Context(), c.ID))(t), "another"))
 			}
 		})
 		faulty, _ := faulttest.Under(busy, faulttest.Nth(1, faulttest.Twice))
-		if err := change(NewStore(faulty, table, Options{}), c, "ours"); comment.KindOf(err) != comment.Unavailable {
+		if err := of.write(t.Context(), NewStore(faulty, table, Options{}), c, "ours"); comment.KindOf(err) != comment.Unavailable {
 			t.Errorf("%s, and another: %v, want that the outcome is unknown", what, err)
 		}
 	}
