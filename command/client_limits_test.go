@@ -144,7 +144,7 @@ func (s running) checkReads(t *testing.T) {
 	if got := s.ask(t, "", "203.0.113.2", hundred).left(t); got < 58 {
 		t.Errorf("another address has %d units left", got)
 	}
-	eventually(t, "an operation that may cost more than is left is refused", func() bool {
+	must.Wait(t, "an operation that may cost more than is left is refused", func() bool {
 		got := s.ask(t, "", "203.0.113.1", fiveProducts()) // a client with its full allowance may go into debt
 		return got.status == http.StatusTooManyRequests && strings.Contains(got.body, "may cost") && got.retryAfter != ""
 	})
@@ -229,18 +229,18 @@ func TestServersShareLimits(t *testing.T) {
 	one, other, free := serving(t, limited...), serving(t, append(limited, "--admin-listen", admin)...), serving(t, common...)
 	// left asks until Redis answers in time. Until then, a server counts by itself from its half.
 	left := func(s running, query string) (units int) {
-		eventually(t, "a server counts in Redis", func() bool {
+		must.Wait(t, "a server counts in Redis", func() bool {
 			units = s.ask(t, "", "", query).left(t)
 			return units > half
 		})
 		return units
 	}
-	eventually(t, "a client has used 150 units", func() bool { return left(one, fiveProducts()) <= burst-150 })
+	must.Wait(t, "a client has used 150 units", func() bool { return left(one, fiveProducts()) <= burst-150 })
 	if got := left(other, hundred); got > burst-20 { // more than its first page may cost
 		t.Errorf("%d units are left at the second server, after the client used 150 at the first", got)
 	}
 	const store, known = "talkback_client_limits_store_available", `talkback_client_limits_clients{talkback_policy="read-units"}`
-	eventually(t, "the metrics tell of Redis and of one client", func() bool {
+	must.Wait(t, "the metrics tell of Redis and of one client", func() bool {
 		now := scrape(t, admin)
 		return now[store] == 1 && now[known] == 1
 	})

@@ -56,12 +56,12 @@ func TestClockOfAServer(t *testing.T) {
 	admin := freeAddress(t)
 	s := startServer(t, "--endpoint", between.URL, "--table", a.session.Table, "--admin-listen", admin)
 	answered := func() bool { return clock.different() >= 6 } // some may still be under way
-	eventually(t, "the table answers for some seconds", answered)
+	must.Wait(t, "the table answers for some seconds", answered)
 	if ahead := scrape(t, admin)["talkback_clock_offset_seconds"]; ahead > -55 || ahead < -61 {
 		t.Errorf("ahead by %v s", ahead)
 	}
 	clock.set(0)
-	eventually(t, "the table answers for some seconds more", answered)
+	must.Wait(t, "the table answers for some seconds more", answered)
 	if ahead := scrape(t, admin)["talkback_clock_offset_seconds"]; ahead != 0 {
 		t.Errorf("ahead by %v s", ahead)
 	}

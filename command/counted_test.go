@@ -158,7 +158,7 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	client, network := faulttest.Under(s.session.Client, faulttest.Nth(n, fault))
 	stop := s.consume(client)
 	s.drained(time.Now())
-	eventually(s.tb, "the consumer calls", func() bool { return network.Calls() >= n })
+	must.Wait(s.tb, "the consumer calls", func() bool { return network.Calls() >= n })
 	stop()
 	if err := network.Flush(); err != nil {
 		s.tb.Error(err)

@@ -51,7 +51,7 @@ func TestServerCountsWhatNobodyCounted(t *testing.T) {
 
 	busy := serveTable(t, a)
 	a.drained(time.Now())
-	eventually(t, "both servers tell the total", func() bool {
+	must.Wait(t, "both servers tell the total", func() bool {
 		return strings.Contains(busy.ask(askedTotal), `"totalCount":40`) && strings.Contains(idle.ask(askedTotal), `"totalCount":40`)
 	})
 	said := busy.stop()
@@ -92,12 +92,12 @@ func TestGapIsClosed(t *testing.T) {
 	c := startCounter(t, a, inTable)
 	a.drained(time.Now())
 	for lane, end := range ends {
-		eventually(t, "each lane says that events are missing", func() bool {
+		must.Wait(t, "each lane says that events are missing", func() bool {
 			batch, err := events.Read(t.Context(), lane, end, 100)
 			return err == nil && batch.Missing
 		})
 	}
-	eventually(t, "the log says that the gap is closed", func() bool { return strings.Contains(c.said.String(), "all comments are counted") })
+	must.Wait(t, "the log says that the gap is closed", func() bool { return strings.Contains(c.said.String(), "all comments are counted") })
 	c.stop()
 	for _, part := range []string{"all comments are being counted", "the test says so", "all comments are counted"} {
 		if !strings.Contains(c.said.String(), part) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -121,5 +122,5 @@ func TestDoctorTriesRedis(t *testing.T) {
 			t.Errorf("%s: %s", row.why, out)
 		}
 	}
-	eventually(t, "nothing is left", func() bool { size, _ := server.Do("DBSIZE"); return size == ":0" })
+	must.Wait(t, "nothing is left", func() bool { size, _ := server.Do("DBSIZE"); return size == ":0" })
 }

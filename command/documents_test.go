@@ -61,7 +61,7 @@ func TestDocuments(t *testing.T) {
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
-	eventually(t, "there are "+total+" comments", func() bool {
+	must.Wait(t, "there are "+total+" comments", func() bool {
 		return strings.Contains(s.ask(`{ product(id: "espresso-machine") { stats { total } } }`), `"total":`+total+`}`)
 	})
 }

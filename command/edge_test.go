@@ -230,11 +230,11 @@ func TestNginxAsksAgain(t *testing.T) {
 	o := newOrigin(t, a)
 	page := asking(nginxtest.StartCache(t, o.Listener.Addr().String()), teapotPage)
 	fetch(t, "GET", page)
-	eventually(t, "an unchanged answer is confirmed", func() bool {
+	must.Wait(t, "an unchanged answer is confirmed", func() bool {
 		fetch(t, "GET", page)
 		return slices.Contains(o.statuses(), http.StatusNotModified)
 	})
-	eventually(t, "an answer is shown while another one is fetched", func() bool {
+	must.Wait(t, "an answer is shown while another one is fetched", func() bool {
 		fresh := fetch(t, "GET", page)
 		o.gate.Lock()
 		open := sync.OnceFunc(o.gate.Unlock)
@@ -251,5 +251,5 @@ func TestNginxAsksAgain(t *testing.T) {
 	})
 	a.header = bearer(moderatorToken)
 	added := a.add(draft()).Comment.ID
-	eventually(t, "a change is shown", func() bool { return strings.Contains(fetch(t, "GET", page).body, added) })
+	must.Wait(t, "a change is shown", func() bool { return strings.Contains(fetch(t, "GET", page).body, added) })
 }

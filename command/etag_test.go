@@ -124,11 +124,11 @@ func TestPagesAreKeptUntilTheyChange(t *testing.T) {
 	a.drained(time.Now())
 	const asked = `{ product(id: "globe") { comments(first: 1) { nodes { id } plan { age readUnits } } } }`
 	kept := regexp.MustCompile(`"age":[0-9.]*[1-9]`)
-	eventually(t, "a page is kept", func() bool { return kept.MatchString(s.ask(asked)) })
+	must.Wait(t, "a page is kept", func() bool { return kept.MatchString(s.ask(asked)) })
 
 	c := commenttest.Random(commenttest.Rand(t), "globe")
 	c.ID = comment.IDOf(comment.PositionAt(time.Now(), [10]byte{}))
 	must.Get(dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""))(t)
-	eventually(t, "the page has what another process wrote", func() bool { return strings.Contains(s.ask(asked), string(c.ID)) })
+	must.Wait(t, "the page has what another process wrote", func() bool { return strings.Contains(s.ask(asked), string(c.ID)) })
 	s.stop()
 }

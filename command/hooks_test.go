@@ -53,7 +53,7 @@ func TestHooks(t *testing.T) {
 		defer close(ended)
 		talkback(count, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--admin-listen", admin)
 	}()
-	eventually(t, "the hook is told, and that is known", func() bool {
+	must.Wait(t, "the hook is told, and that is known", func() bool {
 		if taken.Load() == 0 {
 			return false
 		}

@@ -69,7 +69,7 @@ func (c *counter) kill() {
 // stop interrupts the process, once it counts. Interrupting it during its start is an error.
 func (c *counter) stop() {
 	c.t.Helper()
-	eventually(c.t, "the process counts", func() bool { return strings.Contains(c.said.String(), "Talkback counts comments.") })
+	must.Wait(c.t, "the process counts", func() bool { return strings.Contains(c.said.String(), "Talkback counts comments.") })
 	if err := c.process.Process.Signal(syscall.SIGTERM); err != nil {
 		c.t.Fatalf("%v\n%s", err, &c.said)
 	}
@@ -203,7 +203,7 @@ func (m *massacre) total() int {
 func (m *massacre) untilCounting() {
 	m.t.Helper()
 	before := m.changes
-	eventually(m.t, "a counter counts", func() bool {
+	must.Wait(m.t, "a counter counts", func() bool {
 		m.changes = m.seen()
 		return m.changes != before
 	})
@@ -231,7 +231,7 @@ func (m *massacre) seen() string {
 func (a *api) drained(before time.Time) {
 	a.tb.Helper()
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
-	eventually(a.tb, "all is counted", func() bool {
+	must.Wait(a.tb, "all is counted", func() bool {
 		upTo, known, err := leases.ProcessedUpTo(context.Background())
 		return err == nil && known && !upTo.Before(before)
 	})
@@ -244,13 +244,13 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 	_ = os.Remove(filepath.Join(folder, "engine.json")) // a killed process leaves it behind
 	c := startStream(t, os.Environ(), "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h", "--create-table")
 	var record struct{ Endpoint string }
-	eventually(t, "the engine answers", func() bool {
+	must.Wait(t, "the engine answers", func() bool {
 		text, err := os.ReadFile(filepath.Join(folder, "engine.json"))
 		return err == nil && json.Unmarshal(text, &record) == nil && record.Endpoint != ""
 	})
 	client := call.NewLocalClient(record.Endpoint)
 	leases := leases.NewLeases(client, layout.DefaultTable)
-	eventually(t, "the process holds the lease", func() bool {
+	must.Wait(t, "the process holds the lease", func() bool {
 		_, all, err := leases.Current(t.Context())
 		return err == nil && len(all) == 1 && all[0].Owner != "" && all[0].Engine == record.Endpoint
 	})
@@ -271,7 +271,7 @@ func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	added := commenttest.Random(commenttest.Rand(t), "globe")
 	added.Version, added.UpdatedAt = 1, nil
 	must.Get(store.Add(t.Context(), added, ""))(t)
-	eventually(t, "what was written after the restart is counted", func() bool {
+	must.Wait(t, "what was written after the restart is counted", func() bool {
 		stats, _, err := store.StatsOf(t.Context(), []string{"globe"})
 		return err == nil && stats["globe"].Counts(comment.Filter{}).Total() == 1
 	})

@@ -64,11 +64,11 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 		s.ask(fmt.Sprintf(`mutation { addComment(input: {productId: "kettle", rating: %d, language: "%s", text: "It boils.", author: {id: "a%d", name: "A"}}) { comment { id } } }`,
 			1+i%5, []string{"en", "de", "fr"}[i%3], i))
 	}
-	eventually(t, "all comments are counted", func() bool {
+	must.Wait(t, "all comments are counted", func() bool {
 		now := scrape(t, admin)
 		return now["talkback_stream_records_total"] >= 12 && now["talkback_stream_complete"] == 1 && now["talkback_page_index_available"] == 1
 	})
-	eventually(t, "the page cache trusts the indexes", func() bool {
+	must.Wait(t, "the page cache trusts the indexes", func() bool {
 		s.ask(`{ product(id: "kettle") { comments(first: 4) { nodes { id } } } }`)
 		return scrape(t, admin)[`talkback_cache_lookups_total{talkback_cache="pages",talkback_result="hit"}`] > 0
 	})
@@ -141,7 +141,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 // counts an operation after it sent the answer.
 func waitForAnswers(t *testing.T, admin string, before map[string]float64, more int) (now map[string]float64) {
 	t.Helper()
-	eventually(t, "all answers are measured", func() bool {
+	must.Wait(t, "all answers are measured", func() bool {
 		now = scrape(t, admin)
 		total := 0.0
 		for _, rise := range since(before, now, "talkback_operations_total") {
@@ -155,7 +155,7 @@ func waitForAnswers(t *testing.T, admin string, before map[string]float64, more 
 // settled scrapes until all answered requests are in the metrics.
 func settled(t *testing.T, admin string) (now map[string]float64) {
 	t.Helper()
-	eventually(t, "all requests are measured", func() bool {
+	must.Wait(t, "all requests are measured", func() bool {
 		now = scrape(t, admin)
 		return now[`http_server_active_requests{http_request_method="POST",url_scheme="http"}`] == 0
 	})

@@ -203,7 +203,7 @@ func moveWhileCustomersWrite(t *testing.T, way moved) {
 	}
 	more := func(n int64) {
 		before := writes.Load()
-		eventually(t, "customers write more", func() bool { return writes.Load() >= before+n || t.Failed() })
+		must.Wait(t, "customers write more", func() bool { return writes.Load() >= before+n || t.Failed() })
 	}
 	from := &exporter{t: t, endpoint: a.session.Address, table: a.session.Table, out: io.Discard}
 	to := &exporter{t: t, endpoint: from.endpoint, table: dynamotest.TableName(t), out: io.Discard}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A server that gets SIGHUP reads its manifests again, while it answers. A damaged manifest changes nothing.
@@ -15,9 +17,7 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	manifest := filepath.Join(folder, "manifest.json")
 	write := func(text string) {
 		writeFile(t, manifest+".new", text)
-		if err := os.Rename(manifest+".new", manifest); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(manifest+".new", manifest))
 	}
 	write(`{"one": "query One { __typename }"}`)
 	s := startServer(t, append(onTable(t), "--trusted-documents", manifest, "--trusted-only")...)
@@ -27,11 +27,11 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	}
 	write(`{"two": "query Two { __typename }"}`)
 	s.signal(syscall.SIGHUP)
-	eventually(t, "the new manifest counts", func() bool { return answers("two") && !answers("one") })
+	must.Wait(t, "the new manifest counts", func() bool { return answers("two") && !answers("one") })
 	write(`{"two": "query Two { price }"}`)
 	s.signal(syscall.SIGHUP)
 	write(`{"one": "query One { __typename }"}`) // in force at the next signal at the latest
 	s.signal(syscall.SIGHUP)
-	eventually(t, "a later manifest counts", func() bool { return answers("one") })
+	must.Wait(t, "a later manifest counts", func() bool { return answers("one") })
 	s.stop()
 }

@@ -182,18 +182,6 @@ func engineOf(t *testing.T, folder string) int {
 	return 0
 }
 
-// eventually waits for a condition. The longer that takes, the rarer it looks, since the work that it waits for shares
-// the processors: a look comes at most a thirtieth of the wait too late.
-func eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for began, pause := time.Now(), 10*time.Millisecond; !condition(); pause = min(max(pause, time.Since(began)/30), 200*time.Millisecond) {
-		if time.Since(began) > patience {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		time.Sleep(pause)
-	}
-}
-
 // checkServerLife checks that a server with sample data keeps its data for the next start. However the server ends, its
 // engine ends too.
 func checkServerLife(t *testing.T, s *server, folder string) {
@@ -220,7 +208,7 @@ func checkServerLife(t *testing.T, s *server, folder string) {
 		if status, said := s.wait(); status != row.status {
 			t.Errorf("%s: exit status %d, want %d\n%s", row.why, status, row.status, said)
 		}
-		eventually(t, "the engine is gone", func() bool { return syscall.Kill(engine, 0) != nil })
+		must.Wait(t, "the engine is gone", func() bool { return syscall.Kill(engine, 0) != nil })
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *person) asks(a *api, query string, variables map[string]any, data any) 
 	var text string
 	var within span
 	var err error
-	eventually(p.tb, "the page numbers agree with the comments", func() bool {
+	must.Wait(p.tb, "the page numbers agree with the comments", func() bool {
 		got, text, within, err = p.try(a, query, variables, data)
 		return err != nil || len(got.Errors) == 0 || got.Errors[0].Extensions["code"] != "UNAVAILABLE"
 	})

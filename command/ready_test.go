@@ -101,7 +101,7 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 	if product.Stats.Total < 100 || product.Stats.Total != product.Comments.TotalCount || len(answer.Data.Leaderboard) != 5 {
 		t.Errorf("once it is ready: %s", text)
 	}
-	eventually(t, "the counts tell how fresh they are", func() bool {
+	must.Wait(t, "the counts tell how fresh they are", func() bool {
 		err := json.Unmarshal([]byte(s.ask(`{ product(id: "espresso-machine") { stats { asOf } } }`)), &answer)
 		asOf := answer.Data.Product.Stats.AsOf
 		return err == nil && asOf != nil && time.Since(*asOf) < time.Minute

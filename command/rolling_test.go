@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/nginxtest"
 	"github.com/talkback/talkback/internal/workload"
@@ -79,7 +80,7 @@ func TestRollingRestart(t *testing.T) {
 // untilUsed waits until nginx has sent a request to a server.
 func untilUsed(t *testing.T, url, address string) {
 	t.Helper()
-	eventually(t, "nginx uses "+address, func() bool {
+	must.Wait(t, "nginx uses "+address, func() bool {
 		return fetch(t, http.MethodGet, url+"/healthz").header.Get(nginxtest.AnsweredBy) == address
 	})
 }

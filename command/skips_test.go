@@ -40,7 +40,7 @@ func (a *api) skippingPage(filter string) skippingPage {
 // trusted asks until reads are skipped.
 func (a *api) trusted(filter string) (p skippingPage) {
 	a.tb.Helper()
-	eventually(a.tb, "reads are left out under {"+filter+"}", func() bool {
+	must.Wait(a.tb, "reads are left out under {"+filter+"}", func() bool {
 		p = a.skippingPage(filter)
 		return len(p.Plan.Skipped) > 0
 	})

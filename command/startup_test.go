@@ -170,7 +170,7 @@ func TestStopAtAPipe(t *testing.T) {
 			ended <- fmt.Sprint(status, " ", said)
 		}()
 		var writer *os.File
-		eventually(t, "the pipe is being read", func() (open bool) {
+		must.Wait(t, "the pipe is being read", func() (open bool) {
 			var err error
 			writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0) // fails without a reader
 			return err == nil

@@ -121,7 +121,7 @@ func TestStopUnderLoad(t *testing.T) {
 				}
 				c.join(protocol, trusted, writing)
 			}
-			eventually(t, "all are served", func() bool { return c.answered.Load() > 100 })
+			must.Wait(t, "all are served", func() bool { return c.answered.Load() > 100 })
 			s.signal(row.signal)
 			c.expectUnready(trusted)
 			before := c.answered.Load()
@@ -147,7 +147,7 @@ func (c *audience) expectUnready(trusted *x509.CertPool) {
 	c.t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
 	defer client.CloseIdleConnections()
-	eventually(c.t, "the server is not ready", func() bool {
+	must.Wait(c.t, "the server is not ready", func() bool {
 		response, err := client.Get(c.address + "/readyz")
 		if err != nil {
 			c.t.Fatalf("it was ready until it answered no more: %v", err)
@@ -187,7 +187,7 @@ func TestSecondSignal(t *testing.T) {
 		time.Sleep(5 * time.Millisecond) // else they may be one for the kernel
 	}
 	(&audience{t: t, address: s.address}).expectUnready(nil)
-	eventually(t, "a later signal ends it", func() bool {
+	must.Wait(t, "a later signal ends it", func() bool {
 		_ = s.process.Process.Signal(syscall.SIGTERM) // it may have ended
 		select {
 		case <-s.ended:
@@ -259,7 +259,7 @@ func TestReaderOfTheLogEnds(t *testing.T) {
 	must.Do(t, counting.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- counting.Wait() }()
-	eventually(t, "the stream is read", func() bool {
+	must.Wait(t, "the stream is read", func() bool {
 		select {
 		case err := <-ended:
 			t.Fatalf("it counts no more: %v", err)

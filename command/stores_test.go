@@ -85,7 +85,7 @@ func (a *api) storesComplete() bool {
 func (m *massacre) untilNumbered() {
 	m.t.Helper()
 	if m.pages.target != inTable.target {
-		eventually(m.t, "the store is complete", m.storesComplete)
+		must.Wait(m.t, "the store is complete", m.storesComplete)
 	}
 }
 
@@ -210,7 +210,7 @@ func (n *numberedServer) answers() bool {
 // untilAnswers waits until a complete store answers.
 func (n *numberedServer) untilAnswers() {
 	n.t.Helper()
-	eventually(n.t, "the server has page numbers", func() bool { return n.answers() && n.storesComplete() })
+	must.Wait(n.t, "the server has page numbers", func() bool { return n.answers() && n.storesComplete() })
 }
 
 // takeOver assigns the store to another table.
@@ -312,7 +312,7 @@ func TestFolderIsPutBack(t *testing.T) {
 		if lines > 0 {
 			run("import", "--no-count", file)
 		}
-		eventually(t, "the store is complete", func() bool {
+		must.Wait(t, "the store is complete", func() bool {
 			answer := s.ask(`{ product(id: "vase") { comments(first: 5, page: 30) { totalCount pageCount } } }`)
 			return strings.Contains(answer, fmt.Sprintf(`"totalCount":%d`, want)) && !strings.Contains(answer, "errors")
 		})

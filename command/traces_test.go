@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/otlptest"
 )
 
@@ -96,7 +97,7 @@ func TestTraces(t *testing.T) {
 	o := startObserved(t, "--slow-operation", "1ns")
 	o.ask(`{ product(id: "globe") { comments(first: 3) { nodes { id } } } }`, nil)
 	o.write()
-	eventually(t, "the comments are counted", func() bool {
+	must.Wait(t, "the comments are counted", func() bool {
 		return strings.Contains(o.ask(`{ product(id: "globe") { stats { total } } }`, nil), `"total":5`)
 	})
 	const fields = `{ nodes { text author { name } } plan { waves queries readUnits reads { index queries } } }`

@@ -283,8 +283,6 @@ func TestClientHangsUpInTheQueue(t *testing.T) {
 			runtime.Gosched()
 		}
 		must.Do(t, waiting.Close())
-		for limiter.State().Queued > 0 {
-			time.Sleep(time.Millisecond)
-		}
+		must.Wait(t, "it has left the queue", func() bool { return limiter.State().Queued == 0 })
 	}
 }

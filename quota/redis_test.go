@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/redistest"
-	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/quota"
 )
 
@@ -149,7 +148,7 @@ func TestClockSetBackWhileRefused(t *testing.T) {
 	if owed, changed, err := s.Change(t.Context(), quick, ada, cost); err != nil || changed || owed != 100*time.Millisecond {
 		t.Fatalf("%v are owed, changed: %v, %v", owed, changed, err)
 	}
-	until(t, "the client is let in", func() bool {
+	must.Wait(t, "the client is let in", func() bool {
 		_, changed, err := s.Change(t.Context(), quick, ada, cost)
 		return err == nil && changed
 	})
@@ -183,7 +182,7 @@ func TestRedisTakesNoWrites(t *testing.T) {
 	if version, took, err := s.Examine(t.Context()); err != nil || took <= 0 || strings.Trim(version, ".0123456789") != "" || version == "" {
 		t.Errorf("version %q, in %v: %v", version, took, err)
 	}
-	until(t, "what was tried is gone", func() bool { count, _ := instance.Do("DBSIZE"); return count == ":0" })
+	must.Wait(t, "what was tried is gone", func() bool { count, _ := instance.Do("DBSIZE"); return count == ":0" })
 	instance.Must(t, "REPLICAOF", "127.0.0.1", "1")
 	_, _, err := s.Examine(t.Context())
 	if comment.KindOf(err) != comment.Unavailable || comment.KindOf(s.Ping(t.Context())) != comment.Unavailable {
@@ -200,7 +199,7 @@ func TestRedisAway(t *testing.T) {
 	var log bytes.Buffer
 	shared, link := server(t, open(t, instance.URL()), slog.New(slog.NewTextHandler(&log, nil)))
 	ada := quota.Customer("ada")
-	until(t, "the store is used", func() bool { shared.Take(t.Context(), ada, 0); return !link.Away() })
+	must.Wait(t, "the store is used", func() bool { shared.Take(t.Context(), ada, 0); return !link.Away() })
 	instance.Pause(t)
 	waited := 0
 	for range 1000 {
@@ -217,20 +216,9 @@ func TestRedisAway(t *testing.T) {
 		t.Error("a Redis that is paused counts as there")
 	}
 	instance.Resume(t)
-	until(t, "the store is used again", func() bool { return !link.Away() })
+	must.Wait(t, "the store is used again", func() bool { return !link.Away() })
 	if count := strings.Count(log.String(), "is away"); count != 1 {
 		t.Errorf("the log says %d times that it is away:\n%s", count, log.String())
-	}
-}
-
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 2 minutes", what)
-		}
-		_ = task.Wait(t.Context(), 10*time.Millisecond)
 	}
 }
 

@@ -44,9 +44,7 @@ func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}).Handle)
 			if row.counts {
 				defer streamtest.Run(t, consumer)()
-				for streamtest.Renewals(t, leases) < 2 {
-					time.Sleep(time.Millisecond)
-				}
+				must.Wait(t, "the lease was renewed", func() bool { return streamtest.Renewals(t, leases) >= 2 })
 			}
 			verifier, looks := counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 1})), 0
 			counts.SetPatience(verifier, row.patience)

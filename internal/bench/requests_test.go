@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 const (
@@ -152,9 +154,7 @@ func (s *shop) memoryOf(tb testing.TB, p *program, requests [][]byte) float64 {
 			}
 		})
 	}
-	for closed.waiting.Load() < int64(len(requests)) {
-		time.Sleep(time.Millisecond)
-	}
+	must.Wait(tb, "all requests wait", func() bool { return closed.waiting.Load() == int64(len(requests)) })
 	after := p.ask(tb, askMemory).MemoryBytes
 	s.own.gate.Store(nil)
 	s.plain.gate.Store(nil)

@@ -67,18 +67,6 @@ func stop(t testing.TB, e *Engine) {
 	must.Do(t, e.Stop())
 }
 
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Errorf("waited %v in vain until %s", patience, what)
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 func ended(t *testing.T, e *Engine) {
 	t.Helper()
 	select {
@@ -190,7 +178,7 @@ func TestEngineDiesWithUs(t *testing.T) {
 
 	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	until(t, "the engine is gone too", func() bool { return !alive(pid) })
+	must.Wait(t, "the engine is gone too", func() bool { return !alive(pid) })
 	if _, err := os.Stat(filepath.Join(o.Folder, recordFile)); err != nil {
 		t.Fatalf("this test wants the killed process's record to be there: %v", err)
 	}
@@ -227,7 +215,7 @@ func TestStartIsBoundedByItsContext(t *testing.T) {
 		var watching sync.WaitGroup
 		watching.Go(func() {
 			defer end()
-			until(t, "the engine has begun", func() bool {
+			must.Wait(t, "the engine has begun", func() bool {
 				log, _ := os.ReadFile(filepath.Join(o.Folder, logFile))
 				return strings.Contains(string(log), "still thinking")
 			})

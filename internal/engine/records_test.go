@@ -147,7 +147,7 @@ func TestHousekeepingGoesOn(t *testing.T) {
 	s.trimEvery = time.Millisecond
 	_, _, db := written(t, s, 50)
 	execute(t, db, `UPDATE _stream_records SET created_at = created_at - 90000`)
-	until(t, "the old records are gone", func() bool { return number(t, db, `SELECT COUNT(*) FROM _stream_records`) == 1 })
+	must.Wait(t, "the old records are gone", func() bool { return number(t, db, `SELECT COUNT(*) FROM _stream_records`) == 1 })
 }
 
 func TestUnknownLayoutIsLeftAlone(t *testing.T) {

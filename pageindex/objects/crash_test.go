@@ -228,9 +228,7 @@ func TestMergesByItself(t *testing.T) {
 		for n := range 3 {
 			must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(n, 10)}))
 		}
-		for s.core.current().waiting > 0 {
-			time.Sleep(time.Millisecond) // the test's own timeout ends the wait
-		}
+		must.Wait(t, "all is merged", func() bool { return s.core.current().waiting == 0 })
 		if got := stateOf(t, s); !maps.Equal(got, stateAfter(3, 10)) || len(s.core.current().root.Chunks) != 1 {
 			t.Errorf("after the merge there are %d comments in %d chunks, want 3 in 1", len(got), len(s.core.current().root.Chunks))
 		}

@@ -46,10 +46,10 @@ func startCluster(t *testing.T) (first, second master) {
 	host, port, _ := strings.Cut(second.Address(), ":")
 	first.Must(t, "CLUSTER", "MEET", host, port)
 	for _, m := range []master{first, second} {
-		for !strings.Contains(m.client.ClusterInfo(t.Context()).Val(), "cluster_known_nodes:2") || m.client.ClusterInfo(t.Context()).Val()[:16] != "cluster_state:ok" {
-			time.Sleep(10 * time.Millisecond)
-			must.Do(t, t.Context().Err())
-		}
+		must.Wait(t, "the servers know each other", func() bool {
+			info := m.client.ClusterInfo(t.Context()).Val()
+			return strings.Contains(info, "cluster_known_nodes:2") && strings.HasPrefix(info, "cluster_state:ok")
+		})
 	}
 	return first, second
 }

@@ -1,6 +1,8 @@
 // Package must ends a test whose step fails. Only tests import it.
 package must
 
+import "time"
+
 // TB is the part of a test that ends it. A test, a benchmark, a fuzz test and a check of package
 // rapid have it.
 type TB interface {
@@ -26,5 +28,23 @@ func Get[T any](result T, err error) func(TB) T {
 		tb.Helper()
 		Do(tb, err)
 		return result
+	}
+}
+
+// patience bounds the wait for a condition. Only a failing test uses it up.
+const patience = 5 * time.Minute
+
+// Wait waits until a condition holds, and ends the test if it never does. The longer that takes, the
+// rarer it looks, since what it waits for shares the processors: a look comes at most a thirtieth of
+// the wait too late.
+//
+//	must.Wait(t, "the engine is gone", func() bool { return !alive(pid) })
+func Wait(tb TB, what string, holds func() bool) {
+	tb.Helper()
+	for began, pause := time.Now(), time.Millisecond; !holds(); pause = min(max(pause, time.Since(began)/30), 200*time.Millisecond) {
+		if time.Since(began) > patience {
+			tb.Fatal("waited in vain until ", what)
+		}
+		time.Sleep(pause)
 	}
 }
