@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/loaders"
 )
 
 // Stats prints how the comments of a product are rated.
@@ -86,26 +86,9 @@ func readRatings(ctx context.Context, store *dynamo.Store, product string, filte
 }
 
 func (r *ratings) readStatistics(ctx context.Context, store *dynamo.Store) error {
-	found, failed, err := store.StatsOf(ctx, []string{r.product})
-	if err := errors.Join(err, failed[r.product]); err != nil {
+	stats, err := loaders.New(loaders.Options{Stats: store.StatsOf, Rows: store.RowsOf}).Rows(ctx, r.product, r.filter)
+	if err != nil {
 		return err
-	}
-	stats := found[r.product].Clone()
-	var shared []comment.ProductLanguage // languages that share a row of the statistics
-	for _, language := range stats.Others(r.filter.Languages) {
-		shared = append(shared, comment.ProductLanguage{Product: r.product, Language: language})
-	}
-	if len(shared) > 0 {
-		rows, failed, err := store.RowsOf(ctx, shared)
-		for _, key := range shared {
-			err = errors.Join(err, failed[key])
-			if row, found := rows[key]; found {
-				stats[key.Language] = row
-			}
-		}
-		if err != nil {
-			return err
-		}
 	}
 	r.counts = stats.Counts(r.filter)
 	for _, row := range stats.Languages(comment.Filter{}) {

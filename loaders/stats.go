@@ -28,9 +28,9 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *cmp.Or(stats, new(comment.Stats)), err
 }
 
-// Statistics returns the numbers of a product's comments that pass a filter without dates. It
-// fetches, in one batch, the counts of languages that the statistics of the product do not list.
-func (l *Loaders) Statistics(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
+// Rows returns the statistics of a product. It fetches, in one batch, the counts of languages of a
+// filter that they do not list.
+func (l *Loaders) Rows(ctx context.Context, product string, filter comment.Filter) (comment.Stats, error) {
 	rows, err := l.Stats(ctx, product)
 	if err != nil {
 		return nil, err
@@ -49,6 +49,16 @@ func (l *Loaders) Statistics(ctx context.Context, product string, filter comment
 				rows[language] = *row
 			}
 		}
+	}
+	return rows, nil
+}
+
+// Statistics returns the numbers of a product's comments that pass a filter without dates, from its
+// Rows.
+func (l *Loaders) Statistics(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
+	rows, err := l.Rows(ctx, product, filter)
+	if err != nil {
+		return nil, err
 	}
 	counts := rows.Statistics(filter)
 	counts.AsOf = l.StatsAsOf()
