@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 func ids(n int) string {
@@ -81,20 +81,10 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// faultyHTTP stands between the SDK and the engine and answers in the engine's place.
-type faultyHTTP func(*http.Request) (*http.Response, error)
-
-// Do implements the SDK's HTTP client.
-func (f faultyHTTP) Do(r *http.Request) (*http.Response, error) { return f(r) }
-
-func refuse(status int, code string) faultyHTTP {
+// refuse answers calls in place of the engine.
+func refuse(status int, code string) faulttest.HTTP {
 	return func(r *http.Request) (*http.Response, error) {
-		return &http.Response{
-			StatusCode: status,
-			Header:     http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-			Body:       io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"secret inside"}`)),
-			Request:    r,
-		}, nil
+		return faulttest.Answer(r, status, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"secret inside"}`), nil
 	}
 }
 
@@ -105,7 +95,7 @@ func TestTroubleWithTheTable(t *testing.T) {
 	healthy := a.session.Client
 	for _, row := range []struct {
 		why   string
-		fault faultyHTTP
+		fault faulttest.HTTP
 		code  string
 	}{
 		{"throttled", refuse(400, "ProvisionedThroughputExceededException"), "THROTTLED"},

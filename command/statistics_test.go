@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -255,13 +254,7 @@ func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 	}
 	a.count(arrived(commenttest.Many(commenttest.Rand(t), "p7", 3)...)...)
 	var calls atomic.Int64
-	under := a.session.Client.Options().HTTPClient
-	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
-			calls.Add(1)
-		}
-		return under.Do(r)
-	})))
+	a.useClient(faulttest.Before(a.session.Client, "BatchGetItem", func() { calls.Add(1) }))
 	for range 200 {
 		calls.Store(0)
 		got := a.said(`query($ids: [ID!]!) { products(ids: $ids) { stats { total } languages { count } } }`, map[string]any{"ids": products})

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,23 +16,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
-
-// refusing is a table that gives every call the same answer.
-type refusing struct {
-	status int
-	body   string
-	calls  int
-}
-
-func (r *refusing) Do(request *http.Request) (*http.Response, error) {
-	r.calls++
-	return &http.Response{
-		StatusCode: r.status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body: io.NopCloser(strings.NewReader(r.body)), ContentLength: int64(len(r.body)), Request: request,
-	}, nil
-}
 
 // uses are the calls that the package makes to DynamoDB, by name.
 var uses = map[string]func(context.Context, *dynamodb.Client, *Store) error{
@@ -161,11 +146,14 @@ func TestWhatErrorsMean(t *testing.T) {
 	} {
 		for use := range strings.SplitSeq(row.calls, ", ") {
 			synctest.Test(t, func(t *testing.T) {
-				table := &refusing{status: row.status, body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + row.code + `","message":"secret inside"` + row.more + `}`}
+				calls, body := 0, `{"__type":"com.amazonaws.dynamodb.v20120810#`+row.code+`","message":"secret inside"`+row.more+`}`
 				if row.code == "" {
-					table.body = ""
+					body = ""
 				}
-				client := call.Over(call.NewLocalClient("http://table"), table)
+				client := call.Over(call.NewLocalClient("http://table"), faulttest.HTTP(func(request *http.Request) (*http.Response, error) {
+					calls++
+					return faulttest.Answer(request, row.status, body), nil
+				}))
 				err := uses[use](t.Context(), client, NewStore(client, "t", Options{}))
 				told := comment.Kind(-1)
 				if err != nil {
@@ -176,8 +164,8 @@ func TestWhatErrorsMean(t *testing.T) {
 					t.Errorf("%s at %s: kind %d, outcome unknown: %v (%v); want kind %d: %s", row.code, use, told, lost, err, row.kind, row.why)
 				}
 				// A loader repeats its call only after it has read again.
-				if repeated := table.calls > 1; repeated != (row.again && use != "PutItem of a load") {
-					t.Errorf("%s at %s: %d calls; want it made again: %v: %s", row.code, use, table.calls, row.again, row.why)
+				if repeated := calls > 1; repeated != (row.again && use != "PutItem of a load") {
+					t.Errorf("%s at %s: %d calls; want it made again: %v: %s", row.code, use, calls, row.again, row.why)
 				}
 			})
 		}

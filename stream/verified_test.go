@@ -2,10 +2,8 @@ package stream_test
 
 import (
 	"hash/crc32"
-	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -28,8 +27,9 @@ type answering struct {
 // Do implements dynamodb.HTTPClient.
 func (a *answering) Do(request *http.Request) (*http.Response, error) {
 	a.calls++
-	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Crc32": {strconv.FormatUint(uint64(a.checksum), 10)}}
-	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: request}, nil
+	answer := faulttest.Answer(request, http.StatusOK, a.body)
+	answer.Header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(a.checksum), 10))
+	return answer, nil
 }
 
 // clients are the ways in which a process may wrap the client of its table.

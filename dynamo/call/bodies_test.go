@@ -23,6 +23,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // open opens a body of a length for verification, as if it had been received.
@@ -101,11 +102,11 @@ type claiming struct {
 // Do implements [dynamodb.HTTPClient].
 func (c *claiming) Do(request *http.Request) (*http.Response, error) {
 	c.calls++
-	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
+	answer := faulttest.Answer(request, c.status, c.body)
 	if c.checksum != "" {
-		header.Set("X-Amz-Crc32", c.checksum)
+		answer.Header.Set("X-Amz-Crc32", c.checksum)
 	}
-	return &http.Response{StatusCode: c.status, Header: header, Body: io.NopCloser(strings.NewReader(c.body)), ContentLength: int64(len(c.body)), Request: request}, nil
+	return answer, nil
 }
 
 // An answer that was damaged on its way is never accepted. A read is retried. A write is not: its

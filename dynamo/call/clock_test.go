@@ -1,9 +1,9 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // The clock differs at least by the reported difference. The table reads its clock at some time
@@ -45,13 +46,10 @@ type dated struct {
 	other string // a Date in place of the time
 }
 
-func (d *dated) Do(*http.Request) (*http.Response, error) {
-	date := d.other
-	if date == "" {
-		date = time.Now().Add(d.off).UTC().Format(http.TimeFormat)
-	}
-	body := io.NopCloser(strings.NewReader("{}"))
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Date": {date}}, ContentLength: 2, Body: body}, nil
+func (d *dated) Do(request *http.Request) (*http.Response, error) {
+	answer := faulttest.Answer(request, http.StatusOK, "{}")
+	answer.Header.Set("Date", cmp.Or(d.other, time.Now().Add(d.off).UTC().Format(http.TimeFormat)))
+	return answer, nil
 }
 
 // The observer hears once that the clock is off, and once that it is right again. One odd answer or

@@ -403,30 +403,21 @@ func storedModel(t *testing.T, client *dynamodb.Client, table string) *commentte
 	return model
 }
 
-// reading passes on consistent reads, and reads of indexes, which cannot be. It reports other calls.
-type reading struct {
-	*testing.T
-	faulttest.HTTPClient
-}
-
-// Do implements faulttest.HTTPClient.
-func (r reading) Do(request *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(request.Body)
-	request.Body = io.NopCloser(bytes.NewReader(body))
-	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	of := slices.Contains([]string{"Query", "Scan", "BatchGetItem"}, operation) && bytes.Contains(body, []byte(`"ConsistentRead":true`))
-	if !of && !bytes.Contains(body, []byte(`"IndexName"`)) && operation != "DescribeTable" {
-		r.Errorf("%s %s", operation, body)
-	}
-	response, failed := r.HTTPClient.Do(request)
-	return response, errors.Join(err, failed)
-}
-
 // A verification writes nothing, and what it reads is up to date.
 func TestVerifyOnlyReads(t *testing.T) {
 	client, table := newTableAt(t, dynamotest.Dynoxide(t))
 	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
-	reads := call.Over(client, reading{t, client.Options().HTTPClient})
+	// Consistent reads are passed on, and reads of indexes, which cannot be. Other calls are reported.
+	reads := faulttest.With(client, func(under faulttest.HTTPClient, operation string, request *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(request.Body)
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		of := slices.Contains([]string{"Query", "Scan", "BatchGetItem"}, operation) && bytes.Contains(body, []byte(`"ConsistentRead":true`))
+		if !of && !bytes.Contains(body, []byte(`"IndexName"`)) && operation != "DescribeTable" {
+			t.Errorf("%s %s", operation, body)
+		}
+		response, failed := under.Do(request)
+		return response, errors.Join(err, failed)
+	})
 	found := must.Get(counts.HastenVerifier(counts.NewVerifier(reads, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
 	kinds := map[counts.DriftKind]int{}
 	for _, drift := range found.Drifts {

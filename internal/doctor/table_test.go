@@ -1,9 +1,7 @@
 package doctor_test
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,30 +17,18 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
-// role is an HTTP client of a role that lacks a permission: the engine refuses one call by name.
-type role struct {
-	lacks string
-	under dynamodb.HTTPClient
-}
-
-func (r role) Do(request *http.Request) (*http.Response, error) {
-	_, name, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	if name != r.lacks || r.lacks == "" {
-		return r.under.Do(request)
-	}
-	const body = `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"inside"}`
-	return &http.Response{
-		StatusCode: http.StatusBadRequest, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
-		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
-	}, nil
-}
-
 // examiner returns an examiner with a role that lacks a permission; "" for none.
 func examiner(endpoint, table, lacks string) doctor.Examiner {
-	client := call.Over(call.NewLocalClient(endpoint), role{lacks, http.DefaultClient})
+	client := faulttest.With(call.NewLocalClient(endpoint), func(under faulttest.HTTPClient, operation string, request *http.Request) (*http.Response, error) {
+		if operation != lacks || lacks == "" {
+			return under.Do(request)
+		}
+		return faulttest.Answer(request, http.StatusBadRequest, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"inside"}`), nil
+	})
 	return doctor.Examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
 }
 

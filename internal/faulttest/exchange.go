@@ -94,7 +94,7 @@ func (e exchange) meet(fault Fault) (*http.Response, error) {
 	case ServerError:
 		return e.brokenInside(), nil
 	case Unavailable:
-		return e.response(http.StatusServiceUnavailable, "<html>Service Unavailable</html>"), nil
+		return Answer(e.request, http.StatusServiceUnavailable, "<html>Service Unavailable</html>"), nil
 	case TransactConflict:
 		return e.canceled("TransactionConflict", "None"), nil
 	case TransactThrottled:
@@ -149,7 +149,7 @@ func (e exchange) brokenInside() *http.Response {
 
 // failure is DynamoDB's error for a call that failed, with a message that users must not see.
 func (e exchange) failure(status int, code, more string) *http.Response {
-	return e.response(status, `{"__type":"`+code+`","message":"secret inside"`+more+`}`)
+	return Answer(e.request, status, `{"__type":"`+code+`","message":"secret inside"`+more+`}`)
 }
 
 func (e exchange) canceled(reasons ...string) *http.Response {
@@ -161,10 +161,11 @@ func (e exchange) canceled(reasons ...string) *http.Response {
 		`,"CancellationReasons":[`+strings.Join(codes, ",")+`]`)
 }
 
-func (e exchange) response(status int, body string) *http.Response {
+// Answer returns an answer of DynamoDB to a call.
+func Answer(request *http.Request, status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: e.request,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: request,
 	}
 }
 

@@ -35,29 +35,36 @@ func Over(under HTTPClient, faults func(call int) Fault) *Network {
 	return &Network{under: under, faults: faults}
 }
 
+// HTTP is a function as an HTTP client of the SDK.
+type HTTP func(*http.Request) (*http.Response, error)
+
+// Do implements HTTPClient.
+func (f HTTP) Do(request *http.Request) (*http.Response, error) { return f(request) }
+
+// With returns a client whose calls, retries included, go through a function. It gets the HTTP client
+// below, and the operation of a call.
+func With(client *dynamodb.Client, do func(under HTTPClient, operation string, request *http.Request) (*http.Response, error)) *dynamodb.Client {
+	under := client.Options().HTTPClient
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = HTTP(func(request *http.Request) (*http.Response, error) {
+			_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+			return do(under, operation, request)
+		})
+	})
+}
+
 // Before returns a client that does something ahead of each call of an operation, retries included.
 // It makes these calls one at a time.
 func Before(client *dynamodb.Client, operation string, do func()) *dynamodb.Client {
-	first := &preceded{HTTPClient: client.Options().HTTPClient, target: "." + operation, do: do}
-	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = first })
-}
-
-// preceded does something ahead of the calls of an operation.
-type preceded struct {
-	HTTPClient
-	target string // the end of the header that names the operation
-	mu     sync.Mutex
-	do     func()
-}
-
-// Do implements HTTPClient.
-func (p *preceded) Do(request *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(request.Header.Get("X-Amz-Target"), p.target) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.do()
-	}
-	return p.HTTPClient.Do(request)
+	var turn sync.Mutex
+	return With(client, func(under HTTPClient, of string, request *http.Request) (*http.Response, error) {
+		if of == operation {
+			turn.Lock()
+			defer turn.Unlock()
+			do()
+		}
+		return under.Do(request)
+	})
 }
 
 // Nth makes only the n-th call fail.
