@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -56,28 +55,17 @@ const (
 
 func added(product string) []string { return []string{product + drafted} }
 
-// shopCustomer is a caller that may report a comment and make the other mutations.
-type shopCustomer struct{}
-
-func (shopCustomer) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{CustomerID: new("u9"), Roles: comment.Shop | comment.Moderator | comment.Merchant}, nil
-}
+// shopCustomer may report a comment and make the other mutations.
+var shopCustomer = commenttest.Caller{CustomerID: new("u9"), Roles: comment.Shop | comment.Moderator | comment.Merchant}
 
 // waiting adds a comment that waits for a moderator, and returns its id.
 func (a *api) waiting(product string) string {
 	a.tb.Helper()
 	holding := &api{tb: a.tb, session: a.session}
-	holding.serve.Policy, holding.authorizer = policyOf(a.tb, "hold"), customerOf("u1")
+	holding.serve.Policy, holding.authorizer = policyOf(a.tb, "hold"), commenttest.Customer("u1")
 	holding.useClient(a.session.Client)
 	defer holding.server.Close()
 	return holding.add(draftOf(product)).Comment.ID
-}
-
-// customerOf is a caller with the token of a customer.
-type customerOf string
-
-func (c customerOf) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{CustomerID: new(string(c))}, nil
 }
 
 // stands returns what the table has for a product: the listed comments, and replies, states, decisions and reports. If
@@ -306,7 +294,7 @@ func TestWritesThroughFaults(t *testing.T) {
 			}
 			t.Run(w.name+"/"+string(f), func(t *testing.T) {
 				t.Parallel()
-				healthy := &api{tb: t, session: newSession(t, endpoint), serve: command.Serve{OnePerCustomer: w.only}, authorizer: shopCustomer{}}
+				healthy := &api{tb: t, session: newSession(t, endpoint), serve: command.Serve{OnePerCustomer: w.only}, authorizer: shopCustomer}
 				healthy.markCounted()
 				healthy.useClient(healthy.session.Client)
 				for n := 1; ; n++ {

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
@@ -28,8 +28,8 @@ func TestCostOfModeration(t *testing.T) {
 	writer := func(who auth.Authorizer, policy moderation.Policy) *auth.Service {
 		return &auth.Service{Store: store, Authorizer: who, Policy: policy}
 	}
-	judge, ada := &auth.Service{Store: store, Authorizer: moderator("m")}, writer(customer("ada"), moderation.Policy{})
-	held := writer(customer("ada"), hold)
+	judge, ada := &auth.Service{Store: store, Authorizer: commenttest.Caller{CustomerID: new("m"), Roles: comment.Moderator}}, writer(commenttest.Customer("ada"), moderation.Policy{})
+	held := writer(commenttest.Customer("ada"), hold)
 	only, onlyHeld := *ada, *held
 	only.Store = NewStore(client, table, oneEach)
 	onlyHeld.Store = only.Store
@@ -52,7 +52,7 @@ func TestCostOfModeration(t *testing.T) {
 		}
 	}
 	report := func(who string) func() error {
-		reporter := &auth.Service{Store: store, Authorizer: customer(who), Threshold: 2}
+		reporter := &auth.Service{Store: store, Authorizer: commenttest.Customer(who), Threshold: 2}
 		return func() error {
 			return failed(reporter.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM"}))
 		}
@@ -64,7 +64,7 @@ func TestCostOfModeration(t *testing.T) {
 		return func() error { draft.ProductID = product; return nil }
 	}
 	text := func(words string) comment.Change { return comment.Change{Text: &words} }
-	shop := &auth.Service{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
+	shop := &auth.Service{Store: store, Authorizer: commenttest.Caller{Roles: comment.Merchant}, ShopName: "Shop"}
 	reply := func(version int, words string) func() error {
 		return func() error {
 			return outcome(shop.Reply(t.Context(), comment.ReplyDraft{CommentID: string(c.ID), Version: version, Text: words}))
@@ -124,7 +124,7 @@ func TestCostOfVotes(t *testing.T) {
 	vote := func(v comment.Vote, names ...string) func() error {
 		return func() error {
 			for _, name := range names {
-				_, problems, err := (&auth.Service{Store: store, Authorizer: customer(name)}).Vote(t.Context(), string(c.ID), v)
+				_, problems, err := (&auth.Service{Store: store, Authorizer: commenttest.Customer(name)}).Vote(t.Context(), string(c.ID), v)
 				if err := failed(problems, err); err != nil {
 					return err
 				}
@@ -181,13 +181,6 @@ func checkCosts(t *testing.T, meter *dynamotest.Meter, deeds []deed) {
 			t.Errorf("%s: %v write units, want %v", deed.what, got, deed.want)
 		}
 	}
-}
-
-// merchant is a caller with the role.
-type merchant struct{}
-
-func (merchant) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{Roles: comment.Merchant}, nil
 }
 
 // failed returns an error if a mutation had an error or problems.

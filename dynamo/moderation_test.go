@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,13 +21,6 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// moderator is a caller whose signed token has the moderator's role.
-type moderator string
-
-func (m moderator) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{CustomerID: new(string(m)), Roles: comment.Moderator}, nil
-}
-
 // pending returns a new comment of a customer that waits for moderation.
 func pending(t *testing.T, product string) comment.Comment {
 	c := commenttest.Random(commenttest.Rand(t), product)
@@ -47,7 +39,9 @@ func TestDecisionsThroughFaults(t *testing.T) {
 		c := pending(t, fmt.Sprint("p", round))
 		must.Get(healthy.Add(t.Context(), c, ""))(t)
 		overBadNetworks(t, r, client, 4, 3, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: moderator(fmt.Sprint("moderator ", i))}
+			judge := commenttest.Customer(fmt.Sprint("moderator ", i))
+			judge.Roles = comment.Moderator
+			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: judge}
 			verdict := comment.Verdict{ID: string(c.ID), Version: 1}
 			if spam := comment.Spam; i%2 == 1 {
 				verdict.Reason = &spam
@@ -267,13 +261,6 @@ func TestQueueOfLateYears(t *testing.T) {
 	}
 }
 
-// customer is a caller with a signed token.
-type customer string
-
-func (c customer) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{CustomerID: new(string(c))}, nil
-}
-
 // Customers report one comment at the same time over a bad network, and retry until they get a
 // success. The comment counts each of them once. It has one place in the queue once reports reach
 // the threshold.
@@ -283,7 +270,7 @@ func TestReportsThroughFaults(t *testing.T) {
 	for reporters := range 5 {
 		c := added(t, healthy, r)
 		overBadNetworks(t, r, client, reporters, 4, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: customer(fmt.Sprint("customer ", i)), Threshold: 3}
+			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: commenttest.Customer(fmt.Sprint("customer ", i)), Threshold: 3}
 			for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
 				problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
 				if len(problems) > 0 {

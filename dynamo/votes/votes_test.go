@@ -30,13 +30,6 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// customer is a caller with a signed token.
-type customer string
-
-func (c customer) Identify(context.Context) (comment.Viewer, error) {
-	return comment.Viewer{CustomerID: new(string(c))}, nil
-}
-
 // history is a test in which customers vote and two processes count, all at once over a bad
 // network.
 type history struct {
@@ -78,7 +71,7 @@ func (h *history) record(r stream.Record) {
 // vote makes a customer vote at random, and retries each vote until it is known to be written. It
 // returns the last votes.
 func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[comment.ID]comment.Vote {
-	voter := &auth.Service{Store: dynamo.NewStore(h.bad(r), h.table, dynamo.Options{}), Authorizer: customer(name)}
+	voter := &auth.Service{Store: dynamo.NewStore(h.bad(r), h.table, dynamo.Options{}), Authorizer: commenttest.Customer(name)}
 	last := map[comment.ID]comment.Vote{}
 	for range 8 {
 		c := about[r.IntN(len(about))]
@@ -367,7 +360,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 func TestDamagedVote(t *testing.T) {
 	h := newHistory(t, 2)
 	c := h.voted(0)
-	voter := &auth.Service{Store: h.store, Authorizer: customer("b")}
+	voter := &auth.Service{Store: h.store, Authorizer: commenttest.Customer("b")}
 	vote := func(vote comment.Vote) {
 		t.Helper()
 		if _, problems, err := voter.Vote(t.Context(), string(c.ID), vote); len(problems) > 0 || err != nil {
