@@ -127,7 +127,7 @@ func TestProcessesThatCountErase(t *testing.T) {
 		must.Get(erasure.New(a.session.Client, a.session.Table, "", "").Start(t.Context(), c.Author))(t)
 		stop := start(a)
 		store := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{})
-		eventually(t, process+" erases the comment", func() bool {
+		must.Wait(t, process+" erases the comment", func() bool {
 			_, err := store.Comment(t.Context(), c.ID)
 			return comment.KindOf(err) == comment.NotFound
 		})
