@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -57,9 +56,9 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	}
 	var text string
 	var err *gqlerror.Error
-	hash, ok := hashIn(params.Extensions)
+	hash := known.extensions.hash
 	switch {
-	case !ok:
+	case known.extensions.noHash:
 		err = new(badPersisted)
 	case known.documentID != "":
 		// A hash beside it must name the same document: a proxy may know the request by either of them.
@@ -80,18 +79,6 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	}
 	params.Query = text
 	return nil
-}
-
-// hashIn returns the hash of Apollo's protocol, empty if there is none. ok is false if the
-// extension is malformed.
-func hashIn(extensions map[string]any) (hash string, ok bool) {
-	given := extensions[persistedQuery]
-	if given == nil {
-		return "", true
-	}
-	object, _ := given.(map[string]any)
-	hash, _ = object["sha256Hash"].(string)
-	return hash, hash != "" && fmt.Sprint(object["version"]) == "1"
 }
 
 // document returns the text of a trusted document.

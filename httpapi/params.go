@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -46,8 +47,30 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	case !wholePairs(given.Query):
 		return nil, halfPair
 	}
-	requestOf(r.Context()).documentID = given.documentID
+	known := requestOf(r.Context())
+	known.documentID, known.extensions = given.documentID, readExtensions(given.Extensions)
+	given.Extensions = nil
 	return &given.RawParams, nil
+}
+
+// extensions are the extensions of a request that this server knows. All others are dropped: as long as a subscription
+// lasts, they would take dozens of times the memory of their text.
+type extensions struct {
+	position   string // after which a subscription resumes
+	noPosition bool   // that is no string
+	hash       string // of Apollo's protocol, empty if there is none
+	noHash     bool   // since that extension is malformed
+}
+
+func readExtensions(sent map[string]any) (known extensions) {
+	position, whole := sent["position"].(string)
+	known.position, known.noPosition = position, !whole && sent["position"] != nil
+	if given := sent[persistedQuery]; given != nil {
+		object, _ := given.(map[string]any)
+		known.hash, _ = object["sha256Hash"].(string)
+		known.noHash = known.hash == "" || fmt.Sprint(object["version"]) != "1"
+	}
+	return known
 }
 
 // members are the members of a request that were read so far.

@@ -24,7 +24,8 @@ type request struct {
 	units    float64         // read from the table, once the answer is built
 	writes   int             // how many comments the operation wrote, once the answer is built
 
-	documentID string // the id of a document that the client names instead of sending it
+	documentID string     // the id of a document that the client names instead of sending it
+	extensions extensions // of the request
 
 	shared *sharedAnswer // the answer that shared caches may keep; nil if they may not
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -53,12 +54,8 @@ type subscriber struct {
 
 // subscribe begins a subscription. If that fails, it returns a response or a refusal.
 func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *graphql.OperationContext) (*graphql.Response, *refusal) {
-	position := r.Header.Get("Last-Event-ID") // browsers send it when a stream of events resumes
-	switch given := operation.Extensions["position"].(type) {
-	case nil:
-	case string:
-		position = given
-	default:
+	known := requestOf(ctx)
+	if known.extensions.noPosition {
 		return nil, badMember.with("extensions.position", "a string")
 	}
 	form := streams.FormOf(r.Header)
@@ -66,7 +63,8 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	if refused != nil {
 		return nil, refused
 	}
-	inlet := &live.Inlet{From: position}
+	// Browsers send the header when a stream of events resumes.
+	inlet := &live.Inlet{From: cmp.Or(known.extensions.position, r.Header.Get("Last-Event-ID"))}
 	respond, ctx := t.executor.DispatchOperation(live.With(ctx, inlet), operation)
 	if inlet.Subscription == nil {
 		free()
@@ -82,7 +80,6 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 		key: string(key[:]), form: form,
 	}
 	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
-	known := requestOf(ctx)
 	if !known.socket && !t.Subscriptions.TokenRefused(ctx) { // a socket checks its own
 		s.expired = func() bool { return t.refusesToken(r) }
 	}

@@ -224,6 +224,32 @@ func TestSocketOperations(t *testing.T) {
 	}
 }
 
+// What a client sends beside its subscription is not kept while that lasts.
+func TestWhatIsBesideASubscriptionIsNotKept(t *testing.T) {
+	const subscriptions, most = 20, 200 << 10 // bytes for each, also of this client
+	beside := `{"query":"subscription { stats }","extensions":{"large":[` + strings.Repeat(`{"a":0},`, 7500) + `0]}}`
+	server := newServer(t, subscribing(t, nil))
+	for transport, open := range map[string]func(){
+		"sockets": func() {
+			conn, _ := dialled(t, server, nil)
+			exchange(t, conn, connecting, `{"id":"1","type":"subscribe","payload":`+beside+`}`)
+		},
+		"events": func() {
+			answer := must.Get(http.DefaultClient.Do(newRequest(t, "POST", server.URL+"/graphql", strings.NewReader(beside), isJSON, "Accept: text/event-stream")))(t)
+			t.Cleanup(func() { _ = answer.Body.Close() })
+			must.Get(answer.Body.Read(make([]byte, 1)))(t)
+		},
+	} {
+		before := memory()
+		for range subscriptions {
+			open()
+		}
+		if each := (memory() - before) / subscriptions; each > most {
+			t.Errorf("%s: each takes %d bytes", transport, each)
+		}
+	}
+}
+
 // A panic about a token or an operation costs only these, as over HTTP, not the process.
 func TestPanicsOverSockets(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) {
