@@ -1,10 +1,17 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"testing"
+	"weak"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // A page is counted until it is sent, and its request to the API only until the API has answered.
@@ -64,6 +71,36 @@ func TestRequestsAreFreedBeforeTheirAnswers(t *testing.T) {
 			known.body, known.stream = []byte("{}"), stream
 			_, _ = w.Write([]byte("{}"))
 		})).ServeHTTP(freeing{httptest.NewRecorder(), t, known}, httptest.NewRequestWithContext(known, http.MethodPost, "/graphql", nil))
+	}
+}
+
+// Neither does an answer over a socket, or a subscription there, hold its operation, even if something holds the request.
+func TestOperationsOfSocketsAreFreed(t *testing.T) {
+	s := &socketRequests{
+		Options: &Options{Connections: NewConnections(0, 0), Logger: slog.New(slog.DiscardHandler)},
+		upgrade: httptest.NewRequest(http.MethodGet, "/graphql", nil), sender: &sender{unsent: newBudget(1 << 20)},
+	}
+	for _, stream := range []pending{nil, endless{}} {
+		payload, checked := bytes.Repeat([]byte("x"), 1000), false
+		sent, read, kept := weak.Make(&payload[0]), weak.Pointer[byte]{}, (*http.Request)(nil)
+		check := func([]byte) {
+			checked = true
+			if runtime.GC(); sent.Value() != nil || read.Value() != nil {
+				t.Errorf("subscription: %v; in memory are the message: %v, the body: %v", stream != nil, sent.Value() != nil, read.Value() != nil)
+			}
+		}
+		s.operations = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			known := requestOf(r.Context())
+			known.body, known.stream, kept = must.Get(io.ReadAll(r.Body))(t), stream, r
+			read = weak.Make(&known.body[0])
+			_, _ = w.Write([]byte("{}"))
+		})
+		if s.run(t.Context(), "", payload, check) != nil {
+			check(nil)
+		}
+		if runtime.KeepAlive(kept); !checked {
+			t.Error("there is no answer")
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ type socketRequests struct {
 }
 
 // request returns a POST as the socket's client might have sent it.
-func (s *socketRequests) request(ctx context.Context, token string, body []byte) *http.Request {
+func (s *socketRequests) request(ctx context.Context, token string, body *bytes.Reader) *http.Request {
 	header := s.upgrade.Header.Clone()
 	for name := range header {
 		if name == "Upgrade" || name == "Connection" || name == "Accept" || strings.HasPrefix(name, "Sec-Websocket") {
@@ -87,7 +87,7 @@ func (s *socketRequests) request(ctx context.Context, token string, body []byte)
 	return (&http.Request{
 		Method: http.MethodPost, URL: u.URL, Header: header, Host: u.Host, RemoteAddr: u.RemoteAddr, TLS: u.TLS,
 		Proto: u.Proto, ProtoMajor: u.ProtoMajor, ProtoMinor: u.ProtoMinor, RequestURI: u.RequestURI,
-		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+		Body: io.NopCloser(body), ContentLength: body.Size(),
 	}).WithContext(ctx)
 }
 
@@ -101,7 +101,7 @@ func (s *socketRequests) guarded(f func()) {
 // check returns an error if a token is refused.
 func (s *socketRequests) check(token string) error {
 	refused := true // if the check panics
-	s.guarded(func() { refused = s.refusesToken(s.request(context.Background(), token, nil)) })
+	s.guarded(func() { refused = s.refusesToken(s.request(context.Background(), token, new(bytes.Reader))) })
 	if refused {
 		return errors.New("the token is not valid, or no longer: connect again with a new one")
 	}
@@ -109,14 +109,16 @@ func (s *socketRequests) check(token string) error {
 }
 
 // run answers an operation, or begins a subscription. An answer counts among those that clients have not
-// read, twice, since it is copied into a message.
+// read, twice, since it is copied into a message. By then, the operation itself is not in memory any more.
 func (s *socketRequests) run(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
 	known := newRequest(ctx)
 	known.socket = true
-	w := &socketAnswer{header: http.Header{}}
-	s.guarded(func() { s.operations.ServeHTTP(w, s.request(known, token, payload)) })
+	w, body := &socketAnswer{header: http.Header{}}, bytes.NewReader(payload)
+	s.guarded(func() { s.operations.ServeHTTP(w, s.request(known, token, body)) })
+	known.body = nil
+	body.Reset(nil) // the context of a subscription holds its request
 	if known.stream != nil {
-		known.exchange, known.body = nil, nil
+		known.exchange = nil
 		return known.stream
 	}
 	if w.body.Len() == 0 { // it panicked
