@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sync/semaphore"
 )
 
 // Protocol is the only subprotocol that is spoken:
@@ -66,7 +67,8 @@ type Socket struct {
 	ctx  context.Context
 	conn *websocket.Conn
 
-	initiated bool // by connection_init; only serve's goroutine uses it
+	initiated bool                // by connection_init; only serve's goroutine uses it
+	sending   *semaphore.Weighted // one message at a time, so that each has its own time
 
 	mu         sync.Mutex // guards what follows
 	token      string
@@ -88,7 +90,7 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Timing = s.Timing.WithDefaults()
-	s.conn = conn
+	s.conn, s.sending = conn, semaphore.NewWeighted(1)
 	conn.SetReadLimit(s.MaxMessage)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	s.ctx = ctx
@@ -232,7 +234,7 @@ func (s *Socket) receive(text []byte) bool {
 	case "connection_init":
 		return s.initiate(m)
 	case "ping":
-		return s.write(message{Type: "pong", Payload: m.Payload})
+		return s.write(s.ctx, message{Type: "pong", Payload: m.Payload})
 	case "pong":
 		return true
 	case "subscribe":
@@ -271,7 +273,7 @@ func (s *Socket) initiate(m message) bool {
 	s.token, s.ready, s.operations = token, true, map[string]context.CancelFunc{}
 	s.timer = time.AfterFunc(s.Timing.Heartbeat, s.look)
 	s.mu.Unlock()
-	return s.write(message{Type: "connection_ack"})
+	return s.write(s.ctx, message{Type: "connection_ack"})
 }
 
 // tokenIn returns the member authorization of a connection_init payload, in any case, or else that of its object
@@ -319,7 +321,7 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 	case taken:
 		return s.close(closeDuplicate, "Subscriber for "+strings.ToValidUTF8(id[:min(len(id), 40)], "")+" already exists")
 	case full:
-		return s.write(message{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
+		return s.write(s.ctx, message{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -344,15 +346,12 @@ func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
 		Data   jsontext.Value `json:"data"`
 		Errors jsontext.Value `json:"errors"`
 	}
-	if json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil || ctx.Err() != nil {
-		return
-	}
-	if parts.Data == nil { // it was refused before it ran
-		s.last(ctx, id, "error", parts.Errors)
-		return
-	}
-	if s.write(message{ID: &id, Type: "next", Payload: answer}) {
-		s.last(ctx, id, "complete", nil)
+	switch {
+	case json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil:
+	case parts.Data == nil: // it was refused before it ran
+		s.write(ctx, message{ID: &id, Type: "error", Payload: parts.Errors})
+	case s.write(ctx, message{ID: &id, Type: "next", Payload: answer}):
+		s.write(ctx, message{ID: &id, Type: "complete"})
 	}
 }
 
@@ -364,46 +363,33 @@ func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id strin
 		answer, err := source.Next(ctx)
 		var end *End
 		switch {
-		case ctx.Err() != nil: // completed by the client, or the socket is closed
-			return
 		case errors.As(err, &end):
-			s.last(ctx, id, "error", end.Errors)
+			s.write(ctx, message{ID: &id, Type: "error", Payload: end.Errors})
 			return
 		case err != nil:
-			s.last(ctx, id, "complete", nil)
+			s.write(ctx, message{ID: &id, Type: "complete"})
 			return
-		case !s.next(id, answer):
+		case !s.next(ctx, id, answer):
 			return
 		}
 	}
 }
 
-// last sends the last message of an operation, unless its client has completed it. The id is free by
-// then.
-func (s *Socket) last(ctx context.Context, id, kind string, payload jsontext.Value) {
-	s.mu.Lock()
-	open := ctx.Err() == nil
-	if open {
-		delete(s.operations, id)
-	}
-	s.mu.Unlock()
-	if open {
-		s.write(message{ID: &id, Type: kind, Payload: payload})
-	}
-}
-
-// write sends a message. It reports whether that succeeded.
-func (s *Socket) write(m message) bool {
-	out := []byte("{")
+// write sends a message of an operation, or of the socket, by its context. It reports whether that succeeded.
+func (s *Socket) write(ctx context.Context, m message) bool {
+	out, ends := []byte("{"), ""
 	if m.ID != nil {
 		out = fmt.Appendf(out, `"id":%s,`, quoted(*m.ID))
+		if m.Type != "next" {
+			ends = *m.ID
+		}
 	}
 	out = fmt.Appendf(out, `"type":%q`, m.Type)
 	if !m.empty() {
 		out = fmt.Appendf(out, `,"payload":%s`, m.Payload)
 	}
 	out = append(out, '}')
-	return s.send(func(ctx context.Context) error {
+	return s.send(ctx, ends, func(ctx context.Context) error {
 		if len(out) <= maxFrame {
 			return s.conn.Write(ctx, websocket.MessageText, out)
 		}
@@ -419,8 +405,8 @@ func (s *Socket) write(m message) bool {
 }
 
 // next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
-func (s *Socket) next(id string, a Answer) bool {
-	return s.send(func(ctx context.Context) error {
+func (s *Socket) next(ctx context.Context, id string, a Answer) bool {
+	return s.send(ctx, "", func(ctx context.Context) error {
 		w, err := s.conn.Writer(ctx, websocket.MessageText)
 		if err != nil {
 			return err
@@ -429,7 +415,22 @@ func (s *Socket) next(id string, a Answer) bool {
 	})
 }
 
-func (s *Socket) send(write func(context.Context) error) bool {
+// send sends a message in its turn, unless the context of its operation has ended: completed by the client, which may
+// have begun another with that id. An id that the message ends is free before the client can know.
+func (s *Socket) send(of context.Context, ends string, write func(context.Context) error) bool {
+	if s.sending.Acquire(of, 1) != nil {
+		return false
+	}
+	defer s.sending.Release(1)
+	s.mu.Lock()
+	open := of.Err() == nil
+	if open {
+		delete(s.operations, ends)
+	}
+	s.mu.Unlock()
+	if !open {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
 	defer cancel()
 	if write(ctx) != nil {

@@ -216,8 +216,8 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 	}
 }
 
-// A client may take as long for an answer over a socket as it may for any message. Meanwhile, pings pass in both
-// directions.
+// A client may take as long for each of two answers over a socket as it may for any message. Meanwhile, pings pass in
+// both directions.
 func TestAnswersOverABadLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
@@ -226,7 +226,7 @@ func TestAnswersOverABadLine(t *testing.T) {
 		dropped := make(chan struct{})
 		(&streams.Socket{
 			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
-				reply([]byte(`{"data":"` + strings.Repeat("a", 150<<10) + `"}`))
+				reply([]byte(`{"data":"` + strings.Repeat("a", 100<<10) + `"}`))
 				return nil
 			},
 			Check:    func(string) error { return nil },
@@ -237,7 +237,7 @@ func TestAnswersOverABadLine(t *testing.T) {
 		read := make(chan error)
 		go func() {
 			var err error
-			for kilobyte := make([]byte, 1<<10); err == nil && !strings.HasSuffix(got.String(), `"type":"complete"}`); time.Sleep(time.Second / 10) {
+			for kilobyte := make([]byte, 1<<10); err == nil && strings.Count(got.String(), `"type":"complete"}`) < 2; time.Sleep(time.Second / 10) {
 				var n int
 				n, err = client.Read(kilobyte)
 				got.Write(kilobyte[:n])
@@ -247,13 +247,82 @@ func TestAnswersOverABadLine(t *testing.T) {
 		const ping = "\x89\x80\x00\x00\x00\x00"
 		must.Get(io.WriteString(client, masked(initiate)))(t)
 		time.Sleep(10 * time.Second)
-		must.Get(io.WriteString(client, masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`)+ping))(t)
+		for _, id := range []string{"1", "2"} {
+			must.Get(io.WriteString(client, masked(`{"id":"`+id+`","type":"subscribe","payload":{"query":"large"}}`)+ping))(t)
+		}
 		if err := <-read; err != nil || !strings.Contains(got.String(), "\x89\x01") || !strings.Contains(got.String(), "\x8a\x00") {
 			t.Errorf("after %d bytes: %v", got.Len(), err)
 		}
 		must.Do(t, client.Close())
 		<-dropped
 	})
+}
+
+// pipe opens a socket over a pipe, whose server's end waits until the client reads.
+func pipe(t *testing.T, s *streams.Socket) (client net.Conn) {
+	client, server := net.Pipe()
+	t.Cleanup(func() { _ = client.Close() })
+	r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
+	s.Check, s.Stopping, s.MaxMessage = func(string) error { return nil }, t.Context(), 1000
+	s.Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
+	must.Get(io.WriteString(client, masked(initiate)))(t)
+	must.Get(io.ReadFull(client, make([]byte, 2+len(acknowledged))))(t)
+	return client
+}
+
+// A socket is closed when the time for a message ends within it, even if its client reads on later: what followed would
+// be a part of that message.
+func TestMessageThatIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dropped, began := make(chan struct{}), time.Now()
+		client := pipe(t, &streams.Socket{
+			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+				reply([]byte(`{"data":"` + strings.Repeat("a", 40<<10) + `"}`))
+				return nil
+			},
+			Closed: func() { close(dropped) }, Timing: streams.Timing{Heartbeat: 15 * time.Second, Stall: 16 * time.Second},
+		})
+		must.Get(io.WriteString(client, masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`)))(t)
+		time.Sleep(15*time.Second + time.Second/2)
+		must.Get(io.ReadFull(client, make([]byte, 4+16<<10)))(t) // the first frame, behind which a ping waits
+		<-dropped
+		if took := time.Since(began); took != 16*time.Second {
+			t.Errorf("it was dropped after %v", took)
+		}
+	})
+}
+
+// A client that reads slowly gets nothing of an operation that it has completed meanwhile: the id may be that of another.
+func TestIDIsUsedAgainBeforeItsAnswer(t *testing.T) {
+	for _, answer := range []string{`{"data":"old"}`, `{"errors":["old"]}`} {
+		synctest.Test(t, func(t *testing.T) {
+			runs, dropped := atomic.Int64{}, make(chan struct{})
+			client := pipe(t, &streams.Socket{
+				Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+					reply([]byte([]string{`{"data":"first"}`, answer, `{"data":"new"}`}[runs.Add(1)-1]))
+					return nil
+				},
+				Closed: func() { close(dropped) },
+			})
+			for _, text := range []string{
+				`{"id":"0","type":"subscribe","payload":{}}`, // its answer holds up those behind it
+				`{"id":"1","type":"subscribe","payload":{}}`, `{"id":"1","type":"complete"}`, `{"id":"1","type":"subscribe","payload":{}}`,
+			} {
+				must.Get(io.WriteString(client, masked(text)))(t)
+				synctest.Wait()
+			}
+			var got strings.Builder
+			for some := make([]byte, 1000); strings.Count(got.String(), "complete") < 2; {
+				n := must.Get(client.Read(some))(t)
+				got.Write(some[:n])
+			}
+			if text := got.String(); strings.Contains(text, "old") || strings.Count(text, `"id":"1","type":"complete"`) != 1 || !strings.Contains(text, "new") {
+				t.Errorf("%q", text)
+			}
+			must.Do(t, client.Close())
+			<-dropped
+		})
+	}
 }
 
 // A client may send its first messages together with its request, however many they are.
