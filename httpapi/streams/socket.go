@@ -40,6 +40,9 @@ const (
 // maxOperations is how many operations one socket may have at once.
 const maxOperations = 100
 
+// maxID bounds the id of an operation, in bytes: it is kept, and sent with each event. Clients count, or send a UUID.
+const maxID = 128
+
 // maxFrame is how much of a message is sent at a time, in bytes. Pings and pongs wait for their turn between frames, and
 // the library closes the socket if they wait for 5 seconds.
 const maxFrame = 16 << 10
@@ -238,8 +241,8 @@ func (s *Socket) receive(text []byte) bool {
 	case "pong":
 		return true
 	case "subscribe":
-		if m.ID == nil || *m.ID == "" || !m.object() {
-			return bad("subscribe has an id and a payload")
+		if m.ID == nil || *m.ID == "" || len(*m.ID) > maxID || !m.object() {
+			return bad(fmt.Sprintf("subscribe has an id of 1 to %d bytes, and a payload", maxID))
 		}
 		return s.subscribe(*m.ID, m.Payload)
 	case "complete":

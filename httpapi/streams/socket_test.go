@@ -10,7 +10,9 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -144,6 +146,8 @@ func TestProtocol(t *testing.T) {
 		"a server's type":                {[]string{initiate, acknowledged}, []string{acknowledged}, 4400},
 		"an id that is no text":          {[]string{initiate, `{"id":1,"type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
 		"subscribe without id":           {[]string{initiate, `{"type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"an id that is too long":         {[]string{initiate, `{"id":"` + strings.Repeat("a", 129) + `","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"an id that is long":             {[]string{initiate, `{"id":"` + strings.Repeat("a", 128) + `","type":"subscribe","payload":{"query":"wrong"}}`}, []string{acknowledged, `{"id":"` + strings.Repeat("a", 128) + `","type":"error","payload":[{"message":"no"}]}`}, 0},
 		"subscribe without payload":      {[]string{initiate, `{"id":"1","type":"subscribe"}`}, []string{acknowledged}, 4400},
 		"a payload that is no object":    {[]string{`{"type":"ping","payload":1}`}, nil, 4400},
 		"complete without id":            {[]string{initiate, `{"type":"complete"}`}, []string{acknowledged}, 4400},
@@ -282,6 +286,41 @@ func TestOperationsEnd(t *testing.T) {
 			t.Fatal(text)
 		}
 	}
+}
+
+// followed is a context that counts what waits for its end.
+type followed struct {
+	context.Context
+	followers *atomic.Int64
+}
+
+func (followed) Done() <-chan struct{} { return make(chan struct{}) }
+func (followed) Value(any) any         { return nil }
+
+// AfterFunc is called by [context.AfterFunc].
+func (f followed) AfterFunc(func()) (stop func() bool) {
+	f.followers.Add(1)
+	return func() bool { f.followers.Add(-1); return true }
+}
+
+// A socket leaves nothing behind, neither a wish to hear that the server stops nor a look at its token.
+func TestNothingIsLeftOfASocket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dropped, followers, checks := make(chan struct{}), &atomic.Int64{}, atomic.Int64{}
+		client := pipe(t, &streams.Socket{
+			Check:    func(string) error { checks.Add(1); return nil },
+			Stopping: followed{t.Context(), followers}, Closed: func() { close(dropped) },
+		})
+		if followers.Load() != 1 {
+			t.Error("an open socket does not hear that the server stops")
+		}
+		must.Do(t, client.Close())
+		<-dropped
+		time.Sleep(time.Hour)
+		if followers.Load() != 0 || checks.Load() != 1 {
+			t.Errorf("%d followers are left, and the token was checked %d times", followers.Load(), checks.Load())
+		}
+	})
 }
 
 // The names of headers are spelt as in RFC 6455: gql for Python recognizes the protocol by no other spelling.

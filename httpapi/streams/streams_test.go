@@ -263,7 +263,10 @@ func pipe(t *testing.T, s *streams.Socket) (client net.Conn) {
 	client, server := net.Pipe()
 	t.Cleanup(func() { _ = client.Close() })
 	r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
-	s.Check, s.Stopping, s.MaxMessage = func(string) error { return nil }, t.Context(), 1000
+	s.MaxMessage = 1000
+	if s.Check == nil {
+		s.Check, s.Stopping = func(string) error { return nil }, t.Context()
+	}
 	s.Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
 	must.Get(io.WriteString(client, masked(initiate)))(t)
 	must.Get(io.ReadFull(client, make([]byte, 2+len(acknowledged))))(t)
