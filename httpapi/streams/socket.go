@@ -330,7 +330,7 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 	s.mu.Lock()
 	s.operations[id] = cancel
 	s.mu.Unlock()
-	go s.operate(ctx, cancel, id, bytes.Clone(payload))
+	go s.operate(ctx, cancel, id, payload)
 	return true
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -127,6 +128,8 @@ func TestProtocol(t *testing.T) {
 		"a refused token":                {[]string{`{"type":"connection_init","payload":{"Authorization":"bad"}}`}, nil, 4403},
 		"a token":                        {[]string{`{"type":"connection_init","payload":{"authorization":"b"}}`, `{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":"b"}}}`, `{"id":"1","type":"complete"}`}, 0},
 		"a token in headers":             {[]string{`{"type":"connection_init","payload":{"headers":{"Authorization":"b"}}}`, `{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":"b"}}}`}, 0},
+		"half of a pair beside a token":  {[]string{`{"type":"connection_init","payload":{"authorization":"b","a":"\uD83D"}}`, `{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":"b"}}}`}, 0},
+		"two tokens":                     {[]string{`{"type":"connection_init","payload":{"headers":{"authorization":"bad"},"authorization":"b"}}`}, []string{acknowledged}, 0},
 		"subscribe before ack":           {[]string{`{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, nil, 4401},
 		"ping before ack":                {[]string{`{"type":"ping","payload":{"a":1}}`}, []string{`{"type":"pong","payload":{"a":1}}`}, 0},
 		"ping without payload":           {[]string{initiate, `{"type":"ping"}`}, []string{acknowledged, `{"type":"pong"}`}, 0},
@@ -152,7 +155,7 @@ func TestProtocol(t *testing.T) {
 		"a payload that is no object":    {[]string{`{"type":"ping","payload":1}`}, nil, 4400},
 		"complete without id":            {[]string{initiate, `{"type":"complete"}`}, []string{acknowledged}, 4400},
 		"an id twice":                    {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`}, []string{acknowledged}, 4409},
-		"a long id twice":                {[]string{initiate, `{"id":"` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`}, []string{acknowledged}, 4409},
+		"a long id twice":                {[]string{initiate, `{"id":"x` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"x` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`}, []string{acknowledged}, 4409},
 		"complete of nothing":            {[]string{initiate, `{"id":"1","type":"complete"}`, `{"type":"ping"}`}, []string{acknowledged, `{"type":"pong"}`}, 0},
 		"an id again after complete":     {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"1","type":"complete"}`, `{"id":"1","type":"subscribe","payload":{"query":"ends"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"a":1}}}`}, 0},
 		"an error ends":                  {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"wrong"}}`}, []string{acknowledged, `{"id":"1","type":"error","payload":[{"message":"no"}]}`}, 0},
@@ -177,8 +180,8 @@ func TestProtocol(t *testing.T) {
 			}
 			for {
 				if _, _, err := conn.Read(t.Context()); err != nil {
-					if code := websocket.CloseStatus(err); code != row.code {
-						t.Errorf("closed with %d instead of %d: %v", code, row.code, err)
+					if code := websocket.CloseStatus(err); code != row.code || !utf8.ValidString(err.Error()) {
+						t.Errorf("closed with %d instead of %d: %q", code, row.code, err)
 					}
 					return
 				}
@@ -202,7 +205,7 @@ func TestDeepMessage(t *testing.T) {
 func TestClosing(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	valid := true
+	checks := 0
 	for name, row := range map[string]struct {
 		change    func(*streams.Socket)
 		protocols []string
@@ -218,10 +221,9 @@ func TestClosing(t *testing.T) {
 		"a token expires": {func(s *streams.Socket) {
 			s.Timing.Heartbeat = time.Millisecond
 			s.Check = func(string) (err error) {
-				if !valid {
+				if checks++; checks > 3 { // at its third heartbeat
 					err = errors.New("the token is not valid any more")
 				}
-				valid = false
 				return err
 			}
 		}, []string{"graphql-ws", streams.Protocol}, websocket.MessageText, initiate, 4401},
@@ -286,6 +288,40 @@ func TestOperationsEnd(t *testing.T) {
 			t.Fatal(text)
 		}
 	}
+}
+
+// closing is a source that says when it is closed.
+type closing struct {
+	streams.Source
+	closed chan struct{}
+}
+
+func (c closing) Close() { close(c.closed) }
+
+// The context of an operation ends with it, and its source is closed, while the socket stays open.
+func TestOperationsAreForgotten(t *testing.T) {
+	contexts, closed := make(chan context.Context, 2), make(chan struct{})
+	conn := dial(t, serve(t, func(s *streams.Socket) {
+		run := s.Run
+		s.Run = func(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
+			contexts <- ctx
+			if source := run(ctx, token, payload, reply); source != nil {
+				return closing{source, closed}
+			}
+			return nil
+		}
+	}), streams.Protocol)
+	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(initiate)))
+	for _, word := range []string{"once", "ends"} {
+		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","type":"subscribe","payload":{"query":"`+word+`"}}`)))
+		<-(<-contexts).Done()
+		for text := ""; !strings.Contains(text, `"complete"`) && !strings.Contains(text, `"error"`); {
+			_, message, err := conn.Read(t.Context())
+			must.Do(t, err)
+			text = string(message)
+		}
+	}
+	<-closed
 }
 
 // followed is a context that counts what waits for its end.

@@ -211,6 +211,10 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 				if took := time.Since(began); took != row.dropped {
 					t.Errorf("it was dropped after %v", took)
 				}
+				seen := checks.Load()
+				if time.Sleep(time.Hour); checks.Load() != seen {
+					t.Errorf("its token is checked on, %d times", checks.Load()-seen)
+				}
 			})
 		})
 	}
