@@ -155,6 +155,7 @@ func TestPage(t *testing.T) {
 		{"", "... { plan { summary } }", page{Size: 20, Plan: true}, false},
 		{"", "pageInfo { startCursor @skip(if: $yes) }", page{Size: 20}, false},
 		{"(last: 3)", "__typename", page{Size: 3, FromEnd: true}, false},
+		{"(last: 0)", "pageNumber pageCount", page{FromEnd: true, Numbering: comment.Numbering{Count: true, Number: true}}, false},
 		{"(first: 3, last: 4)", "__typename", page{Size: 4, FromEnd: true, Refused: comment.BadInput}, false},
 		{"(first: null)", "__typename", page{Size: 20}, false},
 		{"(first: -1)", "__typename", page{Size: -1}, false},

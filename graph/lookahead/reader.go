@@ -83,7 +83,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	case ListStats:
 		f.WantsStatistics = !page.counts(comment.CountByRating)
 	case PageCount, PageNumber:
-		f.WantsStatistics = page != nil && page.Filter.Counted()
+		f.WantsStatistics = page != nil && page.Filter.Counted() && page.Slice.Size > 0
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
 		f.readArguments(asked.ArgumentMap(r.operation.Variables))

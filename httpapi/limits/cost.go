@@ -153,13 +153,19 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },
 	lookahead.PageCount: func(f priced, inside *place) float64 {
-		if inside.page.LooksUp() {
+		switch page := inside.page; {
+		case page.LooksUp():
 			return f.lookup(inside, 1)
+		case page.Slice.Size > 0:
+			return f.count(inside, comment.CountTotal)
 		}
-		return f.count(inside, comment.CountTotal)
+		return 0
 	},
 	lookahead.PageNumber: priced.number,
 	lookahead.PageLinks: func(f priced, inside *place) float64 {
+		if !inside.page.LooksUp() {
+			return 0
+		}
 		// the page itself, or two cursors, those around it, and its neighbours and the last page
 		return f.lookup(inside, 2*inside.page.Numbering.Around+5)
 	},
@@ -235,7 +241,7 @@ func (f priced) number(inside *place) float64 {
 	switch page := inside.page; {
 	case page.LooksUp():
 		return f.lookup(inside, 2)
-	case page.Slice.FromEnd:
+	case page.Slice.FromEnd && page.Slice.Size > 0:
 		return f.count(inside, comment.CountTotal)
 	}
 	return 0

@@ -161,6 +161,7 @@ func TestCost(t *testing.T) {
 		{"the number of pages: statistics", product("comments { pageCount }"), nil, 3 + 1},
 		{"that of the first page is known", product("comments { pageNumber }"), nil, 3},
 		{"of the last, it follows from statistics", product("comments(last: 20) { pageNumber pageCount totalCount }"), nil, 3 + 1},
+		{"pages without comments have no numbers", product(`comments(last: 0, filter: {createdAfter: "2024-05-01T00:00:00Z"}) { pageNumber pageCount pageCursors { last { page } } }`), nil, 1},
 		{"of a page by cursor, all numbers are looked up together", product(`comments(after: "AgAAAAAAAAAAAAAAAAAAAACcNPQ5IPynqfA-") { pageNumber pageCount }`), nil, 3 + 6},
 		{"so is the number of pages within dates", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { pageCount }`), nil, 3 + 5},
 		{"links: a lookup of nine places", product("comments { pageCount pageCursors { last { page } } }"), nil, 3 + 13},
