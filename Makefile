@@ -11,11 +11,8 @@ not_inlined = github.com/redis/go-redis/... $(aws)/s3/... $(aws)/sts/... $(aws)/
 	github.com/jackc/... google.golang.org/... github.com/alecthomas/... github.com/yuin/... github.com/talkback/talkback/command
 export LEAN = -gcflags=all=-dwarf=false $(not_inlined:%='-gcflags=%=-l -dwarf=false')
 
-# What compiles and reads packages ends soon: it collects no garbage before it holds this much.
-export ROOMY = GOGC=off GOMEMLIMIT=1500MiB
-
-# Tests collect garbage less often, which takes a tenth off them. It must not reach the server that `make run` starts, which decides
-# for itself how large its heap grows unless GOGC is set.
+# The compiler collects garbage less often: that takes a sixth off compiling, and a tenth off tests. It must not reach the
+# server that `make run` starts, which decides for itself how large its heap grows unless GOGC is set.
 RARELY = GOGC=$${GOGC:-400}
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
@@ -26,7 +23,7 @@ run:
 
 # The program alone, in bin/, as releases have it: static, and without debug information, which would be 24 MB more.
 build:
-	CGO_ENABLED=0 $(ROOMY) go build $(LEAN) -ldflags '-s -w -funcalign=16' -o bin/talkback .
+	CGO_ENABLED=0 $(RARELY) go build $(LEAN) -ldflags '-s -w -funcalign=16' -o bin/talkback .
 
 # The function for AWS Lambda, in bin/bootstrap, and in bin/talkback-lambda.zip for infra/. The tags leave out ways to run
 # it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.

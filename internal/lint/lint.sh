@@ -18,12 +18,12 @@ fi
 
 # The architecture test reads what `make build` compiled. Beside all other tests it has a small share of two processors.
 CGO_ENABLED=0 GOFLAGS="$(go env GOFLAGS) ${LEAN:-}" go test -vet=off -timeout 60m ./internal/arch
-env ${ROOMY:-} CGO_ENABLED=0 go build -gcflags=all=-dwarf=false -modfile="$here/go.mod" -o "$staticcheck" honnef.co/go/tools/cmd/staticcheck
+CGO_ENABLED=0 go build -gcflags=all=-dwarf=false -modfile="$here/go.mod" -o "$staticcheck" honnef.co/go/tools/cmd/staticcheck
 
 # What is linted is compiled as for the tests: a linter reads what the compiler tells of each package.
 GOFLAGS="$(go env GOFLAGS) $race"
 export GOFLAGS
 for module in . internal/clients/genqlient; do
 	# Staticcheck collects no garbage before it holds 2 GB, which takes a fifth off it.
-	(cd "$module" && env ${ROOMY:-} go vet ./... && GOGC=off GOMEMLIMIT=2GiB "$staticcheck" ./...)
+	(cd "$module" && go vet ./... && GOGC=off GOMEMLIMIT=2GiB "$staticcheck" ./...)
 done

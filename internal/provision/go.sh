@@ -29,6 +29,6 @@ if [ -e "$folder/main.go.txt" ]; then
 	cp "$folder"/go.* "$source"
 	cp "$folder/main.go.txt" "$source/main.go"
 fi
-(cd "$source" && eval "CGO_ENABLED=0 ${ROOMY:-} nice go build ${LEAN:--gcflags=all=-dwarf=false}"' -ldflags="-s -w" -o "$program" "$@"') ||
+(cd "$source" && eval "CGO_ENABLED=0 nice go build ${LEAN:--gcflags=all=-dwarf=false}"' -ldflags="-s -w" -o "$program" "$@"') ||
 	leave_out "$suite" "$name could not be built; the words of go are above"
 made "$@" >"$program.stamp"

@@ -20,7 +20,7 @@ if [ "${1:-}" = --compile ]; then
 	if [ -n "${CI:-}${RACE:-}" ] && [ -z "$race" ]; then
 		exit 0 # debian.sh may be about to install a compiler
 	fi
-	eval "exec env ${ROOMY:-} go list $race -test -deps -export \$packages" >/dev/null
+	eval "exec go list $race -test -deps -export \$packages" >/dev/null
 fi
 
 . "$here/tmp.sh"
