@@ -51,8 +51,9 @@ export function withChange(data: Data, choice: Choice, change: Change): Data {
   if (!product) return data;
   const { list, praise, complaint } = product;
   if (waits(change)) {
-    const own = product.viewerComment?.id === change.comment.id ? product.viewerComment : (change.comment as OwnComment);
-    return isFirst(choice) && data.viewer && isOwn(own, data.viewer) ? { ...data, product: { ...product, viewerComment: own } } : data; // who asks by now may be another
+    const own = change.comment as OwnComment;
+    const isNew = product.viewerComment?.id !== own.id && data.viewer && isOwn(own, data.viewer); // who asks by now may be another
+    return isNew && isFirst(choice) ? { ...data, product: { ...product, viewerComment: own } } : data;
   }
   return {
     ...data,

@@ -73,7 +73,7 @@ export function load(place: string): Draft | null {
 /** The draft of a place, unless another customer typed it, or one who signed out. It stays in sight when a token expires. */
 export function draftFor(viewer: Viewer | null, place: string): Draft | null {
   const draft = load(place);
-  return draft?.by && draft.by !== viewer?.customerId && viewer?.cannotWriteReason !== 'TOKEN_REFUSED' ? null : draft;
+  return draft?.by && viewer?.customerId !== draft.by && viewer?.cannotWriteReason !== 'TOKEN_REFUSED' ? null : draft;
 }
 
 /** Keeps a draft, or forgets it. */

@@ -45,7 +45,7 @@ export class Entry extends Component<Props, { asked: number }> {
   override render({ desk, texts, viewer, comment, content }: Props, { asked }: { asked: number }) {
     const mine = desk !== null && mayChange(viewer, comment);
     // What was typed stays in sight when a token expires.
-    const edits = desk !== null && (mine || !viewer?.mayWrite) && draftFor(viewer, placeOf(desk, comment.id)) !== null;
+    const edits = desk !== null && (mine || !viewer?.mayWrite) && !!draftFor(viewer, placeOf(desk, comment.id));
     const actions = mine && (
       <span class="actions">
         <button class="button quiet" type="button" onClick={this.#edit}>{texts.say('write.edit')}</button>

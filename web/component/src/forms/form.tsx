@@ -77,7 +77,7 @@ export class CommentForm extends Component<Props, State> {
   #typed = (typed: Partial<Draft>): void => {
     // The state is that of the last render, and a browser that fills in a form changes several fields before the next one.
     const by = this.props.viewer?.customerId;
-    const draft = typedInto(load(this.place) ?? this.state.draft, { ...typed, ...(by && { by }) });
+    const draft = typedInto(load(this.place) ?? this.state.draft, by ? { ...typed, by } : typed);
     save(this.place, draft);
     // What was wrong with a field is told until the field changes.
     const changed = 'tag' in typed ? { language: '' } : typed;

@@ -60,7 +60,7 @@ class Place extends Component<FormProps> {
 
   override render({ desk, texts, viewer }: FormProps) {
     adopt(desk, isInUse);
-    const isOpen = draftFor(viewer, placeOf(desk)) !== null;
+    const isOpen = !!draftFor(viewer, placeOf(desk));
     return (
       <>
         {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
