@@ -53,15 +53,6 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	return &given.RawParams, nil
 }
 
-// extensions are the extensions of a request that this server knows. All others are dropped: as long as a subscription
-// lasts, they would take dozens of times the memory of their text.
-type extensions struct {
-	position   string // after which a subscription resumes
-	noPosition bool   // that is no string
-	hash       string // of Apollo's protocol, empty if there is none
-	noHash     bool   // since that extension is malformed
-}
-
 func readExtensions(sent map[string]any) (known extensions) {
 	position, whole := sent["position"].(string)
 	known.position, known.noPosition = position, !whole && sent["position"] != nil

@@ -34,6 +34,15 @@ type request struct {
 	stream pending // the subscription that the operation began, else nil
 }
 
+// extensions are the extensions of a request that this server knows. All others are dropped: as long as a subscription
+// lasts, they would take dozens of times the memory of their text.
+type extensions struct {
+	position   string // after which a subscription resumes
+	noPosition bool   // that is no string
+	hash       string // of Apollo's protocol, empty if there is none
+	noHash     bool   // since that extension is malformed
+}
+
 // pending is an answer that is sent over a long time. It begins once its request has released its
 // place, and everything else that others wait for.
 type pending interface {
