@@ -280,9 +280,7 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 			if err != nil {
 				return false, err
 			}
-			if there = found[digest(it)]; there == nil {
-				there = layout.KeyOf(it)
-			}
+			there = found[digest(it)]
 		}
 		want := it
 		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
@@ -310,12 +308,15 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 	return changed, err
 }
 
-// update changes an item from was to want, if it was neither deleted nor put meanwhile, and the
-// attributes that differ are still as they were read. It deletes the item if want is nil.
+// update changes an item from was, nil if there was none, to want, if it was neither deleted nor put
+// meanwhile, and the attributes that differ are still as they were read. It deletes the item if want
+// is nil.
 func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
 	names, values := map[string]string{}, layout.Item{}
 	same := []string{layout.IfAbsent}
-	if len(was) > len(layout.KeyOf(was)) {
+	if was == nil {
+		was = layout.KeyOf(want)
+	} else {
 		same = []string{"attribute_exists(" + layout.AttrPK + ")", layout.SameAttrs(was, values, layout.AttrDeleted)}
 	}
 	var set, remove []string

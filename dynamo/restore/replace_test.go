@@ -135,6 +135,7 @@ func TestReplace(t *testing.T) {
 		"one that is put unanswered":  {nil, copied, copied, false, func(it layout.Item) { maps.Copy(it, copied) }, Counts{Written: 1}, false},
 		"the same":                    {copied, copied, copied, false, nil, Counts{Existing: 1}, false},
 		"another comment":             {other, copied, copied, false, nil, Counts{Replaced: 1}, false},
+		"only a key":                  {key, with(key, "z", layout.Text("copied")), with(key, "z", layout.Text("copied")), false, nil, Counts{Replaced: 1}, false},
 		"another item beside":         {with(key, "x", layout.Text("another")), with(key, "z", layout.Text("copied")), with(key, "z", layout.Text("copied")), false, nil, Counts{Replaced: 1}, false},
 		"one that somebody edits":     {other, copied, copied, false, func(it layout.Item) { it["x"] = layout.Text("edited") }, Counts{Replaced: 1}, false},
 		"one that somebody adds to":   {other, copied, with(copied, "z", layout.Text("added")), false, func(it layout.Item) { it["z"] = layout.Text("added") }, Counts{Replaced: 1}, false},
