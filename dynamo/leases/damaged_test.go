@@ -102,6 +102,9 @@ func TestDamagedWork(t *testing.T) {
 			if err != nil || layout.NewReader(was).Number("step") != 3 {
 				t.Errorf("%s as %v: it was %v: %v", attr, value, was, err)
 			}
+			if attr == "bt" { // while the work is done, too
+				spoil(t, client, table, key, attr, value)
+			}
 			if err := next.Save(ctx); err != nil {
 				t.Errorf("%s as %v: %v", attr, value, err)
 			}

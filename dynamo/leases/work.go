@@ -180,8 +180,8 @@ func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 	w.heartbeat++
 	it := w.item(w.Progress())
 	change(it)
-	// A heartbeat that takes effect late leaves the progress since.
-	condition := attrWorkOwner + " = :me AND " + attrWorkHeartbeat + " <= :heartbeat"
+	// A heartbeat that takes effect late leaves the progress since. One that somebody damaged is no later one.
+	condition := attrWorkOwner + " = :me AND NOT " + attrWorkHeartbeat + " > :heartbeat"
 	return w.lost(w.put(ctx, it, condition, layout.Item{":me": layout.Text(w.owner), ":heartbeat": it[attrWorkHeartbeat]}))
 }
 
