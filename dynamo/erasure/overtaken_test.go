@@ -83,6 +83,68 @@ func TestKeyOfAnotherCommentByNow(t *testing.T) {
 	}
 }
 
+// Just before an erasure says that it has ended, its mark is another one: of an earlier erasure, by a
+// process that puts marks whatever is there, or none. The end is put in its place. If another process
+// has ended this erasure by then, that end stays.
+func TestMarkIsAnotherByNow(t *testing.T) {
+	long := time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
+	for why, becomes := range map[string]func(mark layout.Item) layout.Item{
+		"of an earlier one":            func(it layout.Item) layout.Item { it["rq"] = layout.Time(long); return it },
+		"of an earlier one's end":      func(it layout.Item) layout.Item { it["rq"], it["un"] = layout.Time(long), layout.Time(long); return it },
+		"of one that nobody asked for": func(it layout.Item) layout.Item { delete(it, "rq"); return it },
+		"gone":                         func(layout.Item) layout.Item { return nil },
+		"of the end of this one":       func(it layout.Item) layout.Item { it["un"] = layout.Time(long); return it },
+	} {
+		x, began := newTable(t), time.Now().Truncate(time.Millisecond)
+		x.add(ada, "")
+		done := must.Get(x.eraser(x.client).Run(t.Context(), ada, func(comment.Erasure) {
+			for _, it := range x.items() {
+				if key := layout.KeyOf(it); layout.NewReader(it).Text(layout.AttrPK) != "ERASED" {
+					continue
+				} else if it = becomes(it); it != nil {
+					x.put(it)
+				} else {
+					must.Get(x.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &x.name, Key: key}))(t)
+				}
+			}
+		}))(t)
+		now, found, err := x.eraser(x.client).Status(t.Context(), ada)
+		if other := done.FinishedAt.Equal(long); err != nil || !found || other != (why == "of the end of this one") || !other && done.FinishedAt.Before(began) {
+			t.Errorf("%s: %+v, %v", why, done, err)
+		}
+		if diff := cmp.Diff(done, now); diff != "" {
+			t.Errorf("%s: %s", why, diff)
+		}
+		if kinds := x.kinds(); kinds["C/tombstone"] != 1 || kinds["ERASING/"] != 0 {
+			t.Errorf("%s: %v", why, kinds)
+		}
+	}
+}
+
+// A process saved that the erasure has ended, and was killed before the mark said so. The next one
+// goes on, and imports leave out what the author writes until its end.
+func TestEndWithoutItsMark(t *testing.T) {
+	x, long := newTable(t), time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
+	x.add(ada, "")
+	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+	for _, it := range x.items() {
+		if layout.NewReader(it).Text(layout.AttrPK) == "ERASING" {
+			it["un"] = layout.Time(long)
+			x.put(it)
+		}
+	}
+	done := must.Get(x.eraser(x.client).Run(t.Context(), ada, func(comment.Erasure) {
+		for _, it := range x.items() {
+			if layout.NewReader(it).Text(layout.AttrPK) == "ERASED" && it["un"] != nil {
+				t.Errorf("the mark says that it has ended: %v", it)
+			}
+		}
+	}))(t)
+	if done.Comments != 1 || done.FinishedAt.Equal(long) {
+		t.Errorf("%+v", done)
+	}
+}
+
 // Passes go on until one finds nothing, but an author who keeps voting does not keep an erasure
 // from ending.
 func TestPasses(t *testing.T) {

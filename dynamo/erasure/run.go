@@ -60,6 +60,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 		if len(before) > 0 {
 			taken, _ := readProgress(before) // whose it is, is known here
 			taken.author = author
+			taken.report.FinishedAt = nil // that it has ended counts only in the mark
 			run.update(func(p *progress) { *p = taken })
 		}
 		return run.all(ctx)
@@ -92,7 +93,7 @@ func (r *erasing) all(ctx context.Context) error {
 	r.update(func(p *progress) {
 		p.report.State, p.report.FinishedAt = comment.ErasureDone, new(millisecond(time.Now()))
 	})
-	if _, err := r.mark(ctx, attrRequested+" = :requested", layout.Item{":requested": layout.Time(r.snapshot().report.RequestedAt)}); err != nil {
+	if _, err := r.mark(ctx, attrRequested+" = :requested AND attribute_not_exists("+attrUntil+")", layout.Item{":requested": layout.Time(r.snapshot().report.RequestedAt)}); err != nil {
 		return err
 	}
 	return r.work.Finish(ctx)
