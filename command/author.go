@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -135,10 +136,16 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
 	err := session.watch(ctx, func(ctx context.Context) (err error) {
-		done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
-			progress.Show(now.Comments, int64(now.Comments))
-		})
-		return err
+		began := time.Now()
+		for range 2 { // once more after an earlier one that had ended, but for its last call
+			done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
+				progress.Show(now.Comments, int64(now.Comments))
+			})
+			if err != nil || !done.FinishedAt.Before(began) {
+				return err
+			}
+		}
+		return nil
 	})
 	progress.End()
 	if err != nil {
