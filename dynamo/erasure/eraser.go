@@ -6,6 +6,7 @@ package erasure
 import (
 	"context"
 	"maps"
+	"reflect"
 	"sync"
 	"time"
 
@@ -54,24 +55,40 @@ func New(client Client, table, who, engine string) *Eraser {
 }
 
 // Start requests the erasure of an author, which any serving process then takes on. If it is under
-// way already, Start changes nothing.
+// way already, Start changes nothing. One that has ended, but for the delete of its item, is not.
 func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
 	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
 	it := wanted.attributes()
 	maps.Copy(it, jobKey(author))
-	err := call.Retry(ctx, func() (further bool, err error) {
-		_, err = call.Done(call.Put(ctx, e.client, call.PutIf(e.table, it, layout.IfAbsent, nil)))
-		return false, call.Wrap(err, "PutItem of an erasure")
-	})
-	if err != nil {
-		return comment.Erasure{}, err
+	for condition, values := layout.IfAbsent, layout.Item(nil); ; {
+		err := call.Retry(ctx, func() (further bool, err error) {
+			err = call.Put(ctx, e.client, call.PutIf(e.table, it, condition, values))
+			return false, call.Wrap(err, "PutItem of an erasure")
+		})
+		there, refused := call.FoundInstead(err)
+		if err != nil && !refused {
+			return comment.Erasure{}, err
+		}
+		select {
+		case e.wake <- struct{}{}:
+		default: // a signal is waiting already
+		}
+		if !refused {
+			now, _, err := e.Status(ctx, author)
+			return now, err
+		}
+		mark, err := e.item(ctx, markKey(author))
+		if err != nil || !ended(mark, there) {
+			job, _ := readProgress(there) // its error is about the author, who is known here
+			return job.report, err
+		}
+		condition, values = layout.AsRead(there, attrRequested)
 	}
-	select {
-	case e.wake <- struct{}{}:
-	default: // a signal is waiting already
-	}
-	now, _, err := e.Status(ctx, author)
-	return now, err
+}
+
+// ended reports whether a mark says that the erasure of an item has ended.
+func ended(mark, it layout.Item) bool {
+	return reportOf(mark).FinishedAt != nil && reflect.DeepEqual(mark[attrRequested], it[attrRequested])
 }
 
 // Status returns the erasure of an author that waits or is under way, or else the last one that

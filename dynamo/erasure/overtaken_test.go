@@ -3,6 +3,7 @@ package erasure_test
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,6 +143,29 @@ func TestEndWithoutItsMark(t *testing.T) {
 	}))(t)
 	if done.Comments != 1 || done.FinishedAt.Equal(long) {
 		t.Errorf("%+v", done)
+	}
+}
+
+// An erasure is asked for when another one has ended, and its process was killed before it deleted
+// the item: what the author wrote since is erased. While the other one is under way, it is the same.
+func TestStartBesideAnother(t *testing.T) {
+	for _, hasEnded := range []bool{true, false} {
+		x := newTable(t)
+		must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+		job := slices.DeleteFunc(x.items(), func(it layout.Item) bool { return it["rq"] == nil })
+		earlier := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
+		if !hasEnded {
+			job[0]["rq"] = layout.Time(time.Now().Add(time.Minute))
+		}
+		x.put(job[0])
+		x.add(ada, "")
+		asked := must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+		if under := asked.RequestedAt.After(time.Now()); asked.FinishedAt != nil || asked.RequestedAt.Equal(earlier.RequestedAt) || under == hasEnded {
+			t.Errorf("ended is %v: %+v after %+v", hasEnded, asked, earlier)
+		}
+		if done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t); done.Comments != 1 || !done.RequestedAt.Equal(asked.RequestedAt) {
+			t.Errorf("ended is %v: %+v", hasEnded, done)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -70,9 +69,9 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 
 // all does the whole erasure.
 func (r *erasing) all(ctx context.Context) error {
-	if ended, err := r.mark(ctx, layout.IfAbsent, nil); err != nil {
+	if done, err := r.mark(ctx, layout.IfAbsent, nil); err != nil {
 		return err
-	} else if ended {
+	} else if done {
 		return r.work.Finish(ctx)
 	}
 	if left := r.snapshot().underWay; len(left) > 0 {
@@ -103,7 +102,7 @@ func (r *erasing) all(ctx context.Context) error {
 // process was killed before it deleted the item of the erasure, or a request to write that arrives
 // only now. What the author wrote since then stays. The mark is as condition expects, or as it was
 // found, so a write that takes effect late changes none since.
-func (r *erasing) mark(ctx context.Context, condition string, values layout.Item) (ended bool, err error) {
+func (r *erasing) mark(ctx context.Context, condition string, values layout.Item) (done bool, err error) {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
 	for {
@@ -115,8 +114,8 @@ func (r *erasing) mark(ctx context.Context, condition string, values layout.Item
 		if !refused {
 			return false, err
 		}
-		if found := reportOf(there); found.FinishedAt != nil && reflect.DeepEqual(there[attrRequested], it[attrRequested]) {
-			r.update(func(p *progress) { p.report = found })
+		if ended(there, it) {
+			r.update(func(p *progress) { p.report = reportOf(there) })
 			return true, nil
 		}
 		condition, values = layout.AsRead(there, attrRequested, attrUntil)
