@@ -91,7 +91,7 @@ func TestMarkIsAnotherByNow(t *testing.T) {
 	long := time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
 	for why, becomes := range map[string]func(mark layout.Item) layout.Item{
 		"of an earlier one":            func(it layout.Item) layout.Item { it["rq"] = layout.Time(long); return it },
-		"of an earlier one's end":      func(it layout.Item) layout.Item { it["rq"], it["un"] = layout.Time(long), layout.Time(long); return it },
+		"of the end of an earlier one": func(it layout.Item) layout.Item { it["rq"], it["un"] = layout.Time(long), layout.Time(long); return it },
 		"of one that nobody asked for": func(it layout.Item) layout.Item { delete(it, "rq"); return it },
 		"gone":                         func(layout.Item) layout.Item { return nil },
 		"of the end of this one":       func(it layout.Item) layout.Item { it["un"] = layout.Time(long); return it },
