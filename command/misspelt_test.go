@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // A misspelt variable would be ignored silently in favor of the default, so it is refused. Other programs' variables
@@ -67,6 +69,23 @@ func TestWrongValuesOfVariables(t *testing.T) {
 	t.Setenv("TALKBACK_LOG_LEVEL", "info")
 	if _, _, said := talkback(t.Context(), "show", "c_1", "--log-level", "much"); !strings.HasPrefix(said, "talkback: --log-level must be one of") {
 		t.Errorf("a wrong flag beside a variable: %s", said)
+	}
+}
+
+// A command to type, and a name of a file, stay as they are.
+func TestVariablesAreNotNamedElsewhere(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	a.add(draft())
+	t.Setenv("TALKBACK_PAGES", "sqlite:"+filepath.Join(t.TempDir(), "pages.db"))
+	t.Setenv("TALKBACK_ENDPOINT", a.session.Address)
+	t.Setenv("TALKBACK_TABLE", a.session.Table)
+	for line, want := range map[string]string{
+		"verify":                   "or talkback rebuild --pages; talkback",
+		"import shop--table.jsonl": "talkback: shop--table.jsonl cannot be read",
+	} {
+		if status, _, said := talkback(t.Context(), strings.Fields(line)...); status != 1 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+			t.Errorf("%s: %d %s", line, status, said)
+		}
 	}
 }
 

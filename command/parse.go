@@ -72,7 +72,8 @@ var missingValue = regexp.MustCompile(`(expected \w+ value but got "|missing val
 // fromVariable is kong's error about the value of a variable.
 var fromVariable = regexp.MustCompile(`(?s)^--[a-z0-9-]+: (.*) \(from envar (\w+)=".*"\)$`)
 
-var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
+// flagName finds the names of flags in a text, and commands to type. Within another word is none.
+var flagName = regexp.MustCompile(`(?:^|[\s(]|talkback [a-z]+ )--[a-z0-9-]+`)
 
 // inVariables replaces the names of flags in a text by those of their variables, where the value is
 // from there.
@@ -84,13 +85,14 @@ func inVariables(line *kong.Context, text string) string {
 
 // nameVariables replaces the names of some flags in a text by those of their variables.
 func nameVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) string {
-	return flagName.ReplaceAllStringFunc(text, func(name string) string {
+	return flagName.ReplaceAllStringFunc(text, func(found string) string {
+		before, name, _ := strings.Cut(found, "--")
 		for _, flag := range flags {
-			if "--"+flag.Name == name && len(flag.Envs) > 0 && some(flag) {
-				return flag.Envs[0]
+			if flag.Name == name && len(flag.Envs) > 0 && some(flag) && !strings.Contains(before, "talkback") {
+				return before + flag.Envs[0]
 			}
 		}
-		return name
+		return found
 	})
 }
 
@@ -144,7 +146,7 @@ const closeEnough = 2
 // distance returns how far a misspelled word is from a name, 0 if it begins the name. resembles is
 // false if most of the word would change, as from "yes" to "aws".
 func distance(word, name string) (off int, resembles bool) {
-	if strings.HasPrefix(name, word) {
+	if word != "" && strings.HasPrefix(name, word) {
 		return 0, true
 	}
 	off = levenshtein.ComputeDistance(word, name)

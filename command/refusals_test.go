@@ -78,6 +78,7 @@ func TestRefusals(t *testing.T) {
 		"--tabel comments",
 		"export out.jsonl --yes",
 		"stats cup --x",
+		"stats cup --=x",
 		"-v",
 		"show",
 		"show cup",
