@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +249,9 @@ func editAtOnce(t *testing.T, r *rand.Rand, client *dynamodb.Client, healthy *St
 	overBadNetworks(t, r, client, 4, 3, func(writer int, client *dynamodb.Client, _ *rand.Rand) {
 		store := NewStore(client, healthy.table, Options{})
 		for round := range 10 {
+			mu.Lock()
+			known := slices.Max(slices.Collect(maps.Keys(texts)))
+			mu.Unlock()
 			before, err := healthy.Comment(t.Context(), c.ID)
 			if err != nil {
 				t.Error(err)
@@ -254,15 +259,22 @@ func editAtOnce(t *testing.T, r *rand.Rand, client *dynamodb.Client, healthy *St
 			}
 			text := fmt.Sprint(writer, ".", round)
 			err = of.write(t.Context(), store, before, text)
+			after, failed := healthy.Comment(t.Context(), c.ID)
 			mu.Lock()
 			version, now := of.read(before)
 			see(version, now)
+			if version < known {
+				t.Errorf("version %d of %s is read, and %d was there before", version, what, known)
+			}
 			switch kind := comment.KindOf(err); {
 			case err == nil:
 				told["success"]++
 				see(version+1, text)
 			case kind == comment.Conflict, kind == comment.Throttled:
 				refused[text] = true
+				if latest, _ := of.read(after); kind == comment.Conflict && failed == nil && latest == version {
+					t.Errorf("an edit of version %d of %s was overtaken by none: %v", version, what, err)
+				}
 			default:
 				told["unknown"]++
 			}
