@@ -136,14 +136,13 @@ func HashOf(text string) string {
 // document is a document of a manifest.
 type document struct{ id, text string }
 
-// apolloFormat is the format that manifests of Apollo's tools declare.
 // explain says in plain words why a manifest cannot be read.
 func explain(err error) string {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Sprintf("%.80q stands twice", syntax.JSONPointer.LastToken())
+			return fmt.Sprintf("%.80q stands twice, the second time after byte %d", syntax.JSONPointer.LastToken(), syntax.ByteOffset)
 		}
-		return fmt.Sprintf("it is not JSON: %v", syntax.Err)
+		return fmt.Sprintf("it is not JSON after byte %d: %v", syntax.ByteOffset, syntax.Err)
 	}
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
 		if wrong.JSONPointer == "" {
@@ -154,6 +153,7 @@ func explain(err error) string {
 	return err.Error()
 }
 
+// apolloFormat is the format that manifests of Apollo's tools declare.
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // parseManifest reads a manifest of Apollo, or an object from ids to texts, as Relay's compiler and
