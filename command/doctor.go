@@ -91,7 +91,8 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
 		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
 	} else {
-		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table, term.Logger))
+		all = append(all, c.writing(ctx, address, term)...)
+		all = append(all, c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table, term.Logger))
 	}
 	wanted := int(c.MaxConnections) + int(c.Subscriptions.Max)
 	if allowed := connectionLimit(wanted); allowed < wanted {
@@ -110,26 +111,26 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	return all
 }
 
-func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
+// writing checks who may write. Each warning that a server would log is a finding.
+func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (all []doctor.Finding) {
 	const check = "writing"
-	var warned doctor.Finding
 	log := slog.New(warning{term.Logger.Handler(), func(said, cure string) {
-		warned = doctor.New(check, doctor.Warning, "%s", said).Cured("%s", cure)
+		all = append(all, doctor.New(check, doctor.Warning, "%s", said).Cured("%s", cure))
 	}})
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
+	_, writes := c.Clients.policies(address, c.Writers.VisitorVotes)
 	switch {
 	case err != nil:
-		return doctor.New(check, doctor.Problem, "%v", err)
-	case warned.Check != "":
-		return warned
+		return append(all, doctor.New(check, doctor.Problem, "%v", err))
 	case strings.HasPrefix(notice, "is off"):
 		what, cure, _ := strings.Cut(notice, ": ")
-		return doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure)
+		return append(all, doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure))
+	case c.Writers.VisitorVotes && writes.Rate == 0:
+		return append(all, doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("leave --client-writes 0 out"))
+	case len(all) == 0:
+		return append(all, doctor.New(check, doctor.OK, "%s", notice))
 	}
-	if _, writes := c.Clients.policies(address, c.Writers.VisitorVotes); c.Writers.VisitorVotes && writes.Rate == 0 {
-		return doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("leave --client-writes 0 out")
-	}
-	return doctor.New(check, doctor.OK, "%s", notice)
+	return all
 }
 
 // warning hands over what is logged, instead of logging it.

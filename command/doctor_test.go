@@ -47,6 +47,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"a secret with a space", "writing", "begins or ends with a space", []string{"--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
 		{"visitors without a secret", "writing", "TALKBACK_VISITOR_SECRET", []string{"--visitor-votes"}},
 		{"visitors without a limit", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0"}},
+		{"likewise, and a secret with a space", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0", "--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
 	} {
 		var out bytes.Buffer
 		e.out = &out
