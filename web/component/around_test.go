@@ -59,7 +59,8 @@ func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 }
 
 // Where a page fits a part of it to its contents, such as a dialog, the element is as wide as a line of text, and no wider than
-// the window. Beside what grows, it takes its share.
+// the window. Beside what grows, it takes its share, and below what floats it has room again. What the page says of its text or
+// makes of its box takes no room from what is in it.
 func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 	for _, window := range []struct{ width, least, most int64 }{{1280, 600, 720}, {320, 230, 320}} {
 		for _, place := range []string{
@@ -69,8 +70,12 @@ func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 			"box('display: flex', box('', element))",
 			"box('display: flex; flex-direction: column; align-items: center', element)",
 			"box('display: flex', element, box('flex: 1'))",
+			"box('float: left; white-space: nowrap', element)",
+			"box('float: left', Object.assign(element, { style: 'line-height: 24px' }))",
+			"box('max-width: 640px', box('float: left; width: 60%; height: 9px'), element)",
+			"box('max-width: 640px', Object.assign(element, { style: 'display: flex' }))",
 		} {
-			var width, beyond int64
+			var width, above, beyond int64
 			run(t, ctx,
 				chromedp.EmulateViewport(window.width, 800),
 				chromedp.Navigate(s.address+"/shop/lamp"),
@@ -85,11 +90,12 @@ func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 					document.body.replaceChildren(`+place+`);
 				}`, nil),
 				says(".result", "130 comments"),
-				chromedp.Evaluate("document.querySelector('talkback-comments').offsetWidth", &width),
+				chromedp.Evaluate(root+".querySelector('.root').offsetWidth", &width),
+				chromedp.Evaluate(root+".querySelector('.root').offsetTop - document.querySelector('talkback-comments').offsetTop", &above),
 				chromedp.Evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth", &beyond),
 			)
-			if width < window.least || width > window.most || beyond > 0 {
-				t.Errorf("%s, %d pixels: the element is %d wide, and the page goes %d beyond", place, window.width, width, beyond)
+			if width < window.least || width > window.most || above > 0 || beyond > 0 {
+				t.Errorf("%s, %d pixels: the element is %d wide below %d of nothing, and the page goes %d beyond", place, window.width, width, above, beyond)
 			}
 		}
 	}

@@ -3,7 +3,7 @@ import type { Answer, Data, GraphQLError } from './answer';
 
 /** Where to ask, and as whom. */
 export interface Client {
-  readonly endpoint: string;
+  readonly service: string;
   /** The token of the person who asks, a customer's or a visitor's, or "". */
   token(): Promise<string>;
   /** Whether the page gave no token of its own for the last request: who asks is a visitor, or may become one. */
@@ -43,7 +43,7 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
     response = await send(client, JSON.stringify({ query, variables }), AbortSignal.any([signal, AbortSignal.timeout(patience)]));
     body = Object(await response.json().catch(unlessMalformed)); // what is no GraphQL answer lacks the fields of one
   } catch (error) {
-    throw failureOf(error, client.endpoint, signal);
+    throw failureOf(error, client.service, signal);
   }
   const errors = body.errors ?? [];
   if (!body.data) throw new Failure(problemOfStatus(response, errors[0]));
@@ -52,7 +52,7 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
 
 async function send(client: Client, body: string, signal: AbortSignal): Promise<Response> {
   const token = await until(signal, client.token());
-  return fetch(client.endpoint, {
+  return fetch(client.service, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',

@@ -256,12 +256,12 @@ export class TalkbackComments extends Base {
 
   #newSession(choice: Choice): Session {
     const product = this.product;
-    const endpoint = this.#endpoint;
+    const service = this.#endpoint;
     let own = '';
     const client = {
-      endpoint,
+      service,
       visits: () => !(typeof this.#token === 'function' ? own : this.#token),
-      signedIn: () => !!(this.#token || visitorToken(endpoint)),
+      signedIn: () => !!(this.#token || visitorToken(service)),
       token: async () => {
         try {
           own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '';
@@ -269,7 +269,7 @@ export class TalkbackComments extends Base {
           console.warn(error);
           own = ' '; // which is none that the service takes, nor one of a visitor: what everyone may read is read
         }
-        return own || visitorToken(endpoint);
+        return own || visitorToken(service);
       },
     };
     const desk: Desk = this.#desk = {

@@ -21,10 +21,10 @@ export class Following {
 
   /** Follows the list that a session shows, while it is on the page. The script is loaded from a folder once the list is in view. */
   follow(list: Element | null, session: Session, folder: URL): void {
-    const { product, client: { endpoint } } = session.settings;
+    const { product, client: { service } } = session.settings;
     const choice = session.shown?.choice;
     const variables = choice && session.fresh.size < mostCounted && variablesFor(product, choice);
-    const key = variables ? JSON.stringify([endpoint, variables]) : '';
+    const key = variables ? JSON.stringify([service, variables]) : '';
     if (key !== this.#key) {
       this.#follower?.stop();
       this.#follower = null;

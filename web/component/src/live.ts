@@ -118,7 +118,7 @@ export class Follower {
   }
 
   async #read(closed: AbortSignal): Promise<void> {
-    const { variables, session: { settings: { client: { endpoint } } } } = this.followed;
+    const { variables, session: { settings: { client: { service } } } } = this.followed;
     const lost = new AbortController();
     let patience = 0;
     const wait = () => {
@@ -127,7 +127,7 @@ export class Follower {
     };
     wait();
     try {
-      const response = await fetch(endpoint, {
+      const response = await fetch(service, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
         body: JSON.stringify({ query: operation, variables, ...(this.#position && { extensions: { position: this.#position } }) }),

@@ -132,7 +132,7 @@ export class Session {
     try {
       const answer = await read(choice);
       const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
-      if (isNobody && forgetVisitor(client.endpoint)) return await this.#request(choice, take); // visitors vote no longer
+      if (isNobody && forgetVisitor(client.service)) return await this.#request(choice, take); // visitors vote no longer
       this.problem = problemOf(answer, choice.page > 1);
       await take(answer, read);
     } catch (error) {

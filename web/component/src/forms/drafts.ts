@@ -60,7 +60,7 @@ export function languageOf(draft: Draft): string {
 
 /** Where the draft of a new comment is kept, or that of an edit if there is an id. */
 export function placeOf(desk: Desk, id = ''): string {
-  return `talkback ${desk.client.endpoint} ${desk.product} ${id}`;
+  return `talkback ${desk.client.service} ${desk.product} ${id}`;
 }
 
 // What storage refuses, as it does in some private windows, is kept for as long as the page lives.

@@ -30,11 +30,11 @@ async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote:
     const problem = await becomeVisitor(client);
     return problem ? { problem } : send();
   };
-  const token = visitorToken(client.endpoint);
+  const token = visitorToken(client.service);
   if (!token) return becomes();
   const outcome = await send();
   if (outcome.problem?.kind !== 'unauthenticated' || !client.visits()) return outcome;
-  return visitorToken(client.endpoint) === token ? becomes() : send();
+  return visitorToken(client.service) === token ? becomes() : send();
 }
 
 /** Two buttons to say whether a comment is helpful; the one that is pressed takes the vote back. */
