@@ -102,7 +102,7 @@ func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 }
 
 // An element that is outside the page leaves the address alone, whatever it learns there. It shows the current address when it
-// comes back. One that is moved keeps its large picture open.
+// comes back, and its links are of that. One that is moved keeps its large picture open.
 func putBack(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2",
 		says(".pages [aria-current]", "2"),
@@ -120,6 +120,12 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 		}`, nil),
 		says(".pages [aria-current]", "3"),
 		holds("location.search === '?a-navigate=&page=3'"),
+		holds(idle),
+		chromedp.Evaluate("left.remove(); history.replaceState(null, '', '/cart'); left.refresh()", nil, awaited),
+		chromedp.Evaluate("history.replaceState(null, '', '/shop/lamp?a-navigate=&page=3'); document.body.append(left)", nil),
+		click(".pages ol a"), // whose links were of the other page
+		says(".pages [aria-current]", "1"),
+		holds("location.pathname + location.search === '/shop/lamp?a-navigate='"),
 	)
 	// A copy of what the server drew, as frameworks keep it of a page that was left, is of an earlier address.
 	browsertest.Visit(t, ctx, s.address+"/products/lamp",

@@ -140,7 +140,7 @@ export class TalkbackComments extends Base {
       }
       if (this.#interrupted) this.#retry();
       this.#onPopState(); // the address may be another by now
-      return this.#follow();
+      return this.#draw(); // with links of this one
     }
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
