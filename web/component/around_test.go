@@ -298,8 +298,10 @@ func anotherCustomer(t *testing.T, ctx context.Context, s shop) {
 		as(""),
 		says(".write slot p", "Sign in to write a comment."),
 		holds(form+" === null"),
+		chromedp.Evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<input aria-label=Search>'); document.querySelector('[aria-label=Search]').focus()", nil),
 		as("ada"),
 		text,
+		holds("document.activeElement.ariaLabel === 'Search'"), // what comes with its draft takes no focus
 		as("eve"),
 		holds(form+" === null"),
 		as("ada"),

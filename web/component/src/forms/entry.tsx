@@ -5,7 +5,7 @@ import type { Desk, FormProps } from '../desk';
 import type { Texts } from '../texts';
 import { change } from './changes';
 import { draftFor, draftOf, isOwn, placeOf, save } from './drafts';
-import { CommentForm, wordsOf } from './form';
+import { CommentForm, openForm, wordsOf } from './form';
 
 interface Props {
   /** Null for the first render, which is what the server sent. */
@@ -21,21 +21,16 @@ interface Props {
 export class Entry extends Component<Props, { asked: number }> {
   readonly #article = createRef<HTMLElement>();
   override state = { asked: 0 };
-  #opened = false;
   /** How often deletion was asked for. */
   #times = 0;
 
   #edit = (): void => {
     const { desk, viewer, comment } = this.props;
-    this.#opened = true;
-    if (desk) save(placeOf(desk, comment.id), draftFor(viewer, placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
+    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewer, placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
     this.forceUpdate();
   };
 
-  #close = (leads: boolean): void => {
-    this.#opened = false;
-    this.forceUpdate(() => leads && this.#article.current?.querySelector('button')?.focus());
-  };
+  #close = (leads: boolean): void => this.forceUpdate(() => leads && this.#article.current?.querySelector('button')?.focus());
 
   #askDeletion = (): void => this.setState({ asked: ++this.#times });
 
@@ -54,7 +49,7 @@ export class Entry extends Component<Props, { asked: number }> {
     );
     return (
       <article ref={this.#article} class="comment" part="comment" id={comment.id} data-version={comment.version}>
-        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} opened={this.#opened} close={this.#close} /> : content(actions)}
+        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
         {mine && asked > 0 && <Deletion key={asked} desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.#closeDeletion(asked)} />}
       </article>
     );

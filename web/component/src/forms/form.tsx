@@ -12,8 +12,6 @@ import { fieldOf, FormFields, isShown } from './fields';
 interface Props extends FormProps {
   /** The comment that is edited; none for a new one. */
   readonly comment?: Comment;
-  /** Whether the reader has opened it here, and is led into it. One that comes with its draft leaves the reader where they are. */
-  readonly opened: boolean;
   /** The form is done: its text is written or discarded. The reader goes on from there unless they write elsewhere. */
   close(leads: boolean): void;
 }
@@ -34,6 +32,15 @@ const forms = new Set<CommentForm>();
 
 /** The places of drafts that are on their way, also if their form is not on the page any more. */
 const sending = new Set<string>();
+
+/** The place of the form that is opened next, into which the reader is led. One that comes with its draft leaves them where they are. */
+let opening = '';
+
+/** Has the form of a place be opened with a draft. */
+export function openForm(place: string, draft: Draft): void {
+  save(place, draft);
+  opening = place;
+}
 
 /** A form of the draft of a place, if there is one. */
 function formOf(place: string): CommentForm | undefined {
@@ -56,7 +63,8 @@ export class CommentForm extends Component<Props, State> {
 
   override componentDidMount(): void {
     forms.add(this);
-    if (!this.props.opened) return;
+    if (opening !== this.place) return;
+    opening = '';
     const form = this.#form.current;
     (form?.querySelector<HTMLElement>('input:checked') ?? form?.querySelector('input'))?.focus();
   }

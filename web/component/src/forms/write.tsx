@@ -1,8 +1,8 @@
 import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
 import { isEmptyProduct, type Props, type View, viewerOf } from '../view';
-import { adopt, draftFor, newDraft, placeOf, save } from './drafts';
-import { CommentForm, isInUse } from './form';
+import { adopt, draftFor, newDraft, placeOf } from './drafts';
+import { CommentForm, isInUse, openForm } from './form';
 
 /**
  * The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown.
@@ -44,19 +44,14 @@ export function Compose({ view }: Props) {
 /** A button that opens the form, or the form. */
 class Place extends Component<FormProps> {
   readonly #button = createRef<HTMLButtonElement>();
-  #opened = false;
 
   #open = (): void => {
     const { desk, viewer } = this.props;
-    this.#opened = true;
-    save(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
+    openForm(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
     this.forceUpdate();
   };
 
-  #close = (leads: boolean): void => {
-    this.#opened = false;
-    this.forceUpdate(() => leads && this.#button.current?.focus());
-  };
+  #close = (leads: boolean): void => this.forceUpdate(() => leads && this.#button.current?.focus());
 
   override render({ desk, texts, viewer }: FormProps) {
     adopt(desk, isInUse);
@@ -67,7 +62,7 @@ class Place extends Component<FormProps> {
         {isOpen ? (
           <>
             <h2>{texts.say('write')}</h2>
-            <CommentForm desk={desk} texts={texts} viewer={viewer} opened={this.#opened} close={this.#close} />
+            <CommentForm desk={desk} texts={texts} viewer={viewer} close={this.#close} />
           </>
         ) : viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
       </>
