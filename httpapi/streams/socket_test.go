@@ -180,8 +180,9 @@ func TestProtocol(t *testing.T) {
 			}
 			for {
 				if _, _, err := conn.Read(t.Context()); err != nil {
-					if code := websocket.CloseStatus(err); code != row.code || !utf8.ValidString(err.Error()) {
-						t.Errorf("closed with %d instead of %d: %q", code, row.code, err)
+					closed, _ := errors.AsType[websocket.CloseError](err)
+					if closed.Code != row.code || !utf8.ValidString(closed.Reason) {
+						t.Errorf("closed with %d instead of %d: %v", closed.Code, row.code, err)
 					}
 					return
 				}
@@ -293,14 +294,14 @@ func TestOperationsEnd(t *testing.T) {
 // closing is a source that says when it is closed.
 type closing struct {
 	streams.Source
-	closed chan struct{}
+	closed *atomic.Bool
 }
 
-func (c closing) Close() { close(c.closed) }
+func (c closing) Close() { c.closed.Store(true) }
 
 // The context of an operation ends with it, and its source is closed, while the socket stays open.
 func TestOperationsAreForgotten(t *testing.T) {
-	contexts, closed := make(chan context.Context, 2), make(chan struct{})
+	contexts, closed := make(chan context.Context, 2), &atomic.Bool{}
 	conn := dial(t, serve(t, func(s *streams.Socket) {
 		run := s.Run
 		s.Run = func(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
@@ -314,14 +315,15 @@ func TestOperationsAreForgotten(t *testing.T) {
 	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(initiate)))
 	for _, word := range []string{"once", "ends"} {
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","type":"subscribe","payload":{"query":"`+word+`"}}`)))
-		<-(<-contexts).Done()
+		ctx := <-contexts
+		must.Wait(t, "the context of an operation ends", func() bool { return ctx.Err() != nil })
 		for text := ""; !strings.Contains(text, `"complete"`) && !strings.Contains(text, `"error"`); {
 			_, message, err := conn.Read(t.Context())
 			must.Do(t, err)
 			text = string(message)
 		}
 	}
-	<-closed
+	must.Wait(t, "the source is closed", closed.Load)
 }
 
 // followed is a context that counts what waits for its end.
