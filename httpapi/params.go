@@ -54,8 +54,11 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 }
 
 func readExtensions(sent map[string]any) (known extensions) {
-	position, whole := sent["position"].(string)
-	known.position, known.noPosition = position, !whole && sent["position"] != nil
+	if position, whole := sent["position"].(string); whole {
+		known.position = &position
+	} else {
+		known.noPosition = sent["position"] != nil
+	}
 	if given := sent[persistedQuery]; given != nil {
 		object, _ := given.(map[string]any)
 		known.hash, _ = object["sha256Hash"].(string)

@@ -37,10 +37,10 @@ type request struct {
 // extensions are the extensions of a request that this server knows. All others are dropped: as long as a subscription
 // lasts, they would take dozens of times the memory of their text.
 type extensions struct {
-	position   string // after which a subscription resumes
-	noPosition bool   // that is no string
-	hash       string // of Apollo's protocol, empty if there is none
-	noHash     bool   // since that extension is malformed
+	position   *string // after which a subscription resumes, empty for events from now on; nil if there is none
+	noPosition bool    // since that is no string
+	hash       string  // of Apollo's protocol, empty if there is none
+	noHash     bool    // since that extension is malformed
 }
 
 // pending is an answer that is sent over a long time. It begins once its request has released its

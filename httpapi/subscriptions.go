@@ -63,8 +63,8 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	if refused != nil {
 		return nil, refused
 	}
-	// Browsers send the header when a stream of events resumes.
-	inlet := &live.Inlet{From: cmp.Or(known.extensions.position, r.Header.Get("Last-Event-ID"))}
+	position := r.Header.Get("Last-Event-ID") // browsers send it when a stream of events resumes
+	inlet := &live.Inlet{From: *cmp.Or(known.extensions.position, &position)}
 	respond, ctx := t.executor.DispatchOperation(live.With(ctx, inlet), operation)
 	if inlet.Subscription == nil {
 		free()

@@ -73,6 +73,9 @@ func (f *followers) Exec(ctx context.Context) graphql.ResponseHandler {
 		return f.schema.Exec(ctx)
 	}
 	counts, err := f.hub.Stats(ctx, "p")
+	if graphql.GetOperationContext(ctx).OperationName == "resumed" {
+		_, err = f.hub.CommentEvents(ctx, "p", comment.Filter{})
+	}
 	if err != nil {
 		graphql.AddError(ctx, err)
 		return nil
@@ -220,6 +223,32 @@ func TestSocketOperations(t *testing.T) {
 		conn, _ := dialled(t, server, nil)
 		if got := exchange(t, conn, connecting, `{"id":"1","type":"subscribe","payload":`+payload+`}`); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", payload, got)
+		}
+	}
+}
+
+// The position in a request counts before that in its header, also if it is empty: then the client wants events from now on.
+func TestWhichPositionCounts(t *testing.T) {
+	const wrong = "no position"
+	server := newServer(t, subscribing(t, nil))
+	for _, row := range []struct {
+		extensions, header string
+		refused            bool
+	}{
+		{`{}`, "", false},
+		{`{}`, wrong, true},
+		{`{"position": null}`, wrong, true},
+		{`{"position": ""}`, wrong, false},
+		{`{"position": "0.0.0.0"}`, wrong, false},
+		{`{"position": "` + wrong + `"}`, "0.0.0.0", true},
+	} {
+		request := newRequest(t, "POST", server.URL+"/graphql", strings.NewReader(`{"query":"subscription resumed { stats }","operationName":"resumed","extensions":`+row.extensions+`}`),
+			isJSON, "Accept: text/event-stream", "Last-Event-ID: "+row.header)
+		answer := must.Get(http.DefaultClient.Do(request))(t)
+		begins := must.Get(bufio.NewReader(answer.Body).ReadString('\n'))(t)
+		must.Do(t, answer.Body.Close())
+		if begun := strings.HasPrefix(begins, "id: "); begun == row.refused {
+			t.Errorf("%s, header %q: %s", row.extensions, row.header, begins)
 		}
 	}
 }
