@@ -72,6 +72,7 @@ type Socket struct {
 
 	initiated bool                // by connection_init; only serve's goroutine uses it
 	sending   *semaphore.Weighted // one message at a time, so that each has its own time
+	ponging   *semaphore.Weighted // one answer to a ping waits for its turn
 
 	mu         sync.Mutex // guards what follows
 	token      string
@@ -93,7 +94,7 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Timing = s.Timing.WithDefaults()
-	s.conn, s.sending = conn, semaphore.NewWeighted(1)
+	s.conn, s.sending, s.ponging = conn, semaphore.NewWeighted(1), semaphore.NewWeighted(1)
 	conn.SetReadLimit(s.MaxMessage)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	s.ctx = ctx
@@ -237,7 +238,18 @@ func (s *Socket) receive(text []byte) bool {
 	case "connection_init":
 		return s.initiate(m)
 	case "ping":
-		return s.write(s.ctx, message{Type: "pong", Payload: m.Payload})
+		pong := message{Type: "pong", Payload: m.Payload}
+		if !s.initiated {
+			return s.write(s.ctx, pong)
+		}
+		if s.ponging.Acquire(s.ctx, 1) != nil {
+			return false
+		}
+		go func() { // what the client sends is read while large answers go before the pong
+			defer s.ponging.Release(1)
+			s.write(s.ctx, pong)
+		}()
+		return true
 	case "pong":
 		return true
 	case "subscribe":

@@ -317,7 +317,8 @@ func TestOperationsAreForgotten(t *testing.T) {
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","type":"subscribe","payload":{"query":"`+word+`"}}`)))
 		ctx := <-contexts
 		must.Wait(t, "the context of an operation ends", func() bool { return ctx.Err() != nil })
-		for text := ""; !strings.Contains(text, `"complete"`) && !strings.Contains(text, `"error"`); {
+		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping"}`)))
+		for text := ""; text != `{"type":"pong"}`; {
 			_, message, err := conn.Read(t.Context())
 			must.Do(t, err)
 			text = string(message)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -296,6 +297,45 @@ func TestMessageThatIsCutOff(t *testing.T) {
 		if took := time.Since(began); took != 16*time.Second {
 			t.Errorf("it was dropped after %v", took)
 		}
+	})
+}
+
+// Answers may take longer together than a client may take for one message. A ping of the client waits for them, and the
+// client's answers to those of the server are read meanwhile.
+func TestPingBehindLargeAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dropped, say := make(chan struct{}), make(chan string, 100)
+		defer close(say)
+		client := pipe(t, &streams.Socket{
+			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+				reply([]byte(`{"data":"` + strings.Repeat("a", 120<<10) + `"}`))
+				return nil
+			},
+			Closed: func() { close(dropped) },
+		})
+		go func() {
+			for text := range say {
+				_, _ = io.WriteString(client, text)
+			}
+		}()
+		for _, id := range []string{"1", "2", "3", "4"} {
+			say <- masked(`{"id":"` + id + `","type":"subscribe","payload":{"query":"large"}}`)
+		}
+		time.AfterFunc(time.Second, func() { say <- masked(`{"type":"ping"}`) })
+		var got strings.Builder
+		pings := 0
+		for kilobyte := make([]byte, 1<<10); strings.Count(got.String(), `"type":"complete"}`)+strings.Count(got.String(), `{"type":"pong"}`) < 5; time.Sleep(time.Second / 10) {
+			n, err := client.Read(kilobyte)
+			if got.Write(kilobyte[:n]); err != nil {
+				t.Fatalf("after %d bytes and %d pings: %v", got.Len(), pings, err)
+			}
+			if strings.Count(got.String(), "\x89\x01") > pings {
+				pings++
+				say <- "\x8a\x81\x00\x00\x00\x00" + strconv.Itoa(pings)
+			}
+		}
+		must.Do(t, client.Close())
+		<-dropped
 	})
 }
 
