@@ -53,8 +53,11 @@ type Numbers struct {
 	before   int          // number of comments before its cursor Before; all without one
 }
 
-// NewNumbers returns the lookup of the wanted numbers in an index.
+// NewNumbers returns the lookup of the wanted numbers in an index. Pages without comments have none.
 func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
+	if wanted.Slice.Size == 0 {
+		wanted.Numbering = comment.Numbering{}
+	}
 	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Place{}}}
 }
 

@@ -82,7 +82,7 @@ func TestLookup(t *testing.T) {
 		{"nothing is left behind a cursor", comment.Slice{Size: 10, After: at(0)}, comment.Numbering{Number: true}, false, 0, []int{1}, 11, nil},
 		{"a list of one page links to itself", comment.Slice{Size: 100}, links, false, 100, nil, 1, nil},
 		{"unless its size is only believed", comment.Slice{Size: 100}, links, false, 99, []int{0}, 1, nil},
-		{"pages of no comments have no numbers", comment.Slice{}, comment.Numbering{Number: true, Count: true}, false, 0, []int{0}, 0, nil},
+		{"pages of no comments have no numbers", comment.Slice{After: at(60)}, comment.Numbering{Number: true, Count: true, Links: true}, false, 100, []int{0}, 0, nil},
 	} {
 		index := hundred(t)
 		var exact comment.Stats

@@ -315,6 +315,7 @@ func TestOperationsAreForgotten(t *testing.T) {
 	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(initiate)))
 	for _, word := range []string{"once", "ends"} {
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","type":"subscribe","payload":{"query":"`+word+`"}}`)))
+		must.Wait(t, "an operation begins, also with the id of one that ended", func() bool { return len(contexts) > 0 })
 		ctx := <-contexts
 		must.Wait(t, "the context of an operation ends", func() bool { return ctx.Err() != nil })
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping"}`)))
