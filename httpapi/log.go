@@ -242,7 +242,7 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 // stack.
 func withoutValue(text string) string {
 	parts, stack := strings.SplitN(text, ": ", 3), strings.LastIndex(text, "\ngoroutine ")
-	if len(parts) < 3 || stack < 0 || strings.HasPrefix(parts[2], "runtime error: ") {
+	if len(parts) < 3 || stack < 0 || strings.HasPrefix(parts[2], "runtime error: ") || strings.HasPrefix(parts[2], "interface conversion: ") {
 		return text
 	}
 	return parts[0] + ": " + parts[1] + text[stack:]

@@ -18,6 +18,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/commenttest/check"
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // linesOf returns the lines of a log in JSON, without values that differ from run to run.
@@ -155,6 +156,14 @@ func TestServerLog(t *testing.T) {
 	})
 }
 
+// written is what was written, call by call.
+type written chan string
+
+func (w written) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
 // Of a panic that reaches Go's server, such as one of a page, the log has where it began. It has the text of a run-time
 // error, and no other value, which may be what a customer wrote.
 func TestPanicsThatReachTheServer(t *testing.T) {
@@ -164,31 +173,24 @@ func TestPanicsThatReachTheServer(t *testing.T) {
 	}{
 		{"a text", "panic serving a client", func() { panic("secret: a text\n\ngoroutine 7 [running]:\nof secrets") }},
 		{"an error", "panic serving a client", func() { panic(errors.New("secret inside")) }},
+		{"a wrong type", "interface conversion: interface {} is string, not int", func() { _ = any(t.Name()).(int) }},
 		{"a run-time error", "runtime error: index out of range", func() { _ = make([]int, 3)[len(t.Name())] }},
 	} {
 		for _, http2 := range []bool{false, true} {
-			lines := make(written, 1)
-			log := httpapi.NewServerLog(slog.New(slog.NewTextHandler(lines, nil)))
+			said := make(written, 10)
+			log := httpapi.NewServerLog(slog.New(slog.NewTextHandler(said, nil)))
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { row.panics() }))
 			server.Config.ErrorLog, server.EnableHTTP2 = log.Logger(), http2
 			server.StartTLS()
 			if response, err := server.Client().Get(server.URL); err == nil {
 				_ = response.Body.Close()
 			}
-			// With HTTP/2, the client knows before the log does.
-			if text := <-lines; !strings.Contains(text, row.says) || !strings.Contains(text, t.Name()) || strings.Contains(text, "secret") {
-				t.Errorf("%s, HTTP/2: %v: %s", row.why, http2, text)
-			}
+			must.Wait(t, "the panic is logged", func() bool { return len(said) > 0 }) // over HTTP/2, after the client knows
 			server.Close()
 			log.Close()
+			if text := <-said; !strings.Contains(text, row.says) || !strings.Contains(text, t.Name()) || strings.Contains(text, "secret") {
+				t.Errorf("%s, HTTP/2: %v: %s", row.why, http2, text)
+			}
 		}
 	}
-}
-
-// written receives what is written.
-type written chan string
-
-func (w written) Write(line []byte) (int, error) {
-	w <- string(line)
-	return len(line), nil
 }
