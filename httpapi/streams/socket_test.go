@@ -343,22 +343,25 @@ func (f followed) AfterFunc(func()) (stop func() bool) {
 	return func() bool { f.followers.Add(-1); return true }
 }
 
-// A socket leaves nothing behind, neither a wish to hear that the server stops nor a look at its token.
+// A socket leaves nothing behind: no operation, no wish to hear that the server stops, no look at its token.
 func TestNothingIsLeftOfASocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dropped, followers, checks := make(chan struct{}), &atomic.Int64{}, atomic.Int64{}
+		dropped, followers, checks, ended := make(chan struct{}), &atomic.Int64{}, atomic.Int64{}, &atomic.Bool{}
 		client := pipe(t, &streams.Socket{
+			Run:      func(context.Context, string, []byte, func([]byte)) streams.Source { return closing{source{nil}, ended} },
 			Check:    func(string) error { checks.Add(1); return nil },
 			Stopping: followed{t.Context(), followers}, Closed: func() { close(dropped) },
 		})
 		if followers.Load() != 1 {
 			t.Error("an open socket does not hear that the server stops")
 		}
+		must.Get(io.WriteString(client, masked(`{"id":"1","type":"subscribe","payload":{}}`)))(t)
+		synctest.Wait()
 		must.Do(t, client.Close())
 		<-dropped
 		time.Sleep(time.Hour)
-		if followers.Load() != 0 || checks.Load() != 1 {
-			t.Errorf("%d followers are left, and the token was checked %d times", followers.Load(), checks.Load())
+		if followers.Load() != 0 || checks.Load() != 1 || !ended.Load() {
+			t.Errorf("%d followers are left, the token was checked %d times, the operation ended: %v", followers.Load(), checks.Load(), ended.Load())
 		}
 	})
 }
