@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -26,6 +27,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
@@ -223,6 +225,39 @@ func TestSocketOperations(t *testing.T) {
 		conn, _ := dialled(t, server, nil)
 		if got := exchange(t, conn, connecting, `{"id":"1","type":"subscribe","payload":`+payload+`}`); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", payload, got)
+		}
+	}
+}
+
+// Operations and subscriptions are found by their hashes over a socket and for a stream of events, as by POST.
+func TestHashesOfSubscriptions(t *testing.T) {
+	const subscription, query = "subscription { stats }", "query named { echo }"
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Automatic = persisted.NewAutomatic(1<<20, nil) }))
+	conn, _ := dialled(t, server, nil)
+	exchange(t, conn, connecting)
+	socket := func(id, payload string) string {
+		return exchange(t, conn, `{"id":"`+id+`","type":"subscribe","payload":`+payload+`}`)
+	}
+	if got := socket("1", `{"extensions":`+hashed(subscription)+`}`); !strings.Contains(got, "PersistedQueryNotFound") {
+		t.Error(got)
+	}
+	if got := socket("2", `{"query":"`+subscription+`","extensions":`+hashed(subscription)+`}`); !strings.Contains(got, `{"data":{"stats":0}}`) {
+		t.Error(got)
+	}
+	if got := socket("3", `{"extensions":`+hashed(subscription)+`}`); !strings.Contains(got, `{"data":{"stats":0}}`) {
+		t.Error(got)
+	}
+	if got := socket("4", `{"query":"`+query+`","extensions":`+hashed(query)+`}`); !strings.Contains(got, `{"data":{"echo":"named"}}`) {
+		t.Error(got)
+	}
+	if got := post(t, server, `{"extensions":`+hashed(query)+`}`); !strings.Contains(got.body, `"named"`) {
+		t.Error(got.body)
+	}
+	answer := must.Get(http.DefaultClient.Do(newRequest(t, "GET", server.URL+"/graphql?extensions="+url.QueryEscape(hashed(subscription)), nil, "Accept: text/event-stream")))(t)
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); !strings.Contains(lines.Text(), `"stats":0`); {
+		if !lines.Scan() {
+			t.Fatalf("%d: the stream ends", answer.StatusCode)
 		}
 	}
 }
