@@ -29,7 +29,7 @@ func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
 			t.Fatalf("%s --help: status %d\n%s", name, status, said)
 		}
 		all[name] = map[string]flagShown{"help": {}, "version": {}}
-		for _, entry := range regexp.MustCompile(`\n +(?:-\w, )?(--)`).Split(strings.ReplaceAll(out, "\n\n", "\n"), -1) {
+		for _, entry := range regexp.MustCompile(`\n {2,6}(?:-\w, )?(--)`).Split(strings.ReplaceAll(out, "\n\n", "\n"), -1) {
 			entry = strings.Join(strings.Fields("--"+entry), " ")
 			if found := flagInHelp.FindStringSubmatch(entry); found != nil && found[3] != "" {
 				shown := flagShown{variable: found[3]}

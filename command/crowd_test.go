@@ -294,7 +294,8 @@ func (p *person) edits(a *api, s state) {
 	if p.edited[before] && outcome == success {
 		p.tb.Errorf("two edits of version %d of %s succeeded", s.latest(), s.ID)
 	}
-	p.edited[before] = p.edited[before] || outcome == success
+	// One that waits replaces nothing: rejected, it leaves the version to further edits.
+	p.edited[before] = p.edited[before] || outcome == success && after.HeldEdit == nil
 }
 
 // decided sends a decision, and records its outcome.

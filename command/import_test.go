@@ -35,7 +35,7 @@ func newImporter(t *testing.T, endpoint string) *importing {
 	return &importing{&exporter{t: t, endpoint: endpoint, table: dynamotest.TableName(t)}}
 }
 
-var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted after another [0-9.]+ s)?`)
+var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows?/s\)(, all counted after another [0-9.]+ s)?`)
 
 // run returns the exit status and the output, with durations left out.
 func (i *importing) run(ctx context.Context, arguments ...string) (status int, out, said string) {
