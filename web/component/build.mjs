@@ -79,7 +79,7 @@ const tagsOfLanguages = {
 
 // Names of properties that only the element's own scripts have. They are shortened, to the same names in each script. None is the
 // name of an attribute, of a field of an answer or of an event, or of anything of a browser.
-const internal = 'say shown choice texts view desk busy fresh more problem listener settings keyFor signedIn visits draft written seen amend loadMore pageSize foreign said typed client service theirs'.split(' ');
+const internal = 'say shown choice texts view desk busy fresh more problem failed settings keyFor signedIn visits draft written seen amend loadMore pageSize foreign said typed client service theirs place'.split(' ');
 const mangled = {
   mangleProps: new RegExp(`^(${internal.join('|')})$`),
   mangleCache: Object.fromEntries(internal.map((name, i) => [name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ$_'[i]])),

@@ -27,8 +27,11 @@ export interface Problem {
 
 /** Thrown by ask. */
 export class Failure extends Error {
-  constructor(readonly problem: Problem) {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
     super(problem.detail);
+    this.problem = problem;
   }
 }
 

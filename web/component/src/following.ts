@@ -12,12 +12,15 @@ let loading: Promise<typeof Live> | undefined;
 
 /** Follows the lists that an element shows, one after the other. */
 export class Following {
+  readonly #draw: () => void;
   #key = '';
   #follower: Live.Follower | null = null;
   #list: Element | null = null;
   #seen: IntersectionObserver | null = null;
 
-  constructor(private readonly draw: () => void) {}
+  constructor(draw: () => void) {
+    this.#draw = draw;
+  }
 
   /** Follows the list that a session shows, while it is on the page. The script is loaded from a folder once the list is in view. */
   follow(list: Element | null, session: Session, folder: URL): void {
@@ -40,7 +43,7 @@ export class Following {
         loading ??= import(new URL(LIVE_SCRIPT, folder).href) as Promise<typeof Live>;
         void loading.then(({ Follower }) => {
           if (this.#key !== key || this.#follower) return;
-          this.#follower = new Follower({ session, variables, draw: this.draw });
+          this.#follower = new Follower({ session, variables, draw: this.#draw });
           this.#watch();
         }, () => {}); // which the browser's console has
       });

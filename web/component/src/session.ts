@@ -30,6 +30,8 @@ type Take = (answer: Answer, read: (choice: Choice) => Promise<Answer>) => void 
 
 /** The conversation with the service about one product. The latest wish wins. */
 export class Session {
+  readonly settings: Settings;
+  choice: Choice;
   shown: Shown | null = null;
   problem: Problem | null = null;
   busy = false;
@@ -41,10 +43,15 @@ export class Session {
   readonly at = new Map<string, Shown>();
   /** How long the last answer took; null before there was one. */
   #milliseconds: number | null = null;
+  readonly #listener: Listener;
   #underWay = new AbortController();
   #written: { readonly change: Change; readonly until: number }[] = [];
 
-  constructor(readonly settings: Settings, public choice: Choice, private readonly listener: Listener) {}
+  constructor(settings: Settings, choice: Choice, listener: Listener) {
+    this.settings = settings;
+    this.choice = choice;
+    this.#listener = listener;
+  }
 
   /** Asks for a choice. What is shown stays until the answer is there. Asked again for what is shown, so are the pages below. */
   async load(choice: Choice): Promise<void> {
@@ -94,7 +101,7 @@ export class Session {
     this.#written = [...this.#written, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
     this.shown = this.#amended(this.shown);
-    this.listener.changed();
+    this.#listener.changed();
   }
 
   /** Forgets an answer that cannot be drawn, such as what something between here and the service made of it. */
@@ -102,8 +109,8 @@ export class Session {
     if (!this.shown) throw error;
     this.shown = null;
     this.problem = problemIn(error);
-    this.listener.failed(this.problem);
-    this.listener.changed();
+    this.#listener.failed(this.problem);
+    this.#listener.changed();
   }
 
   /** Gives up what is under way. */
@@ -123,12 +130,12 @@ export class Session {
       const answer = await ask(client, operation, variables, signal);
       signal.throwIfAborted();
       this.#milliseconds = performance.now() - started;
-      this.listener.answered({ plan: answer.data?.product?.list?.plan ?? null, variables, milliseconds: this.#milliseconds });
+      this.#listener.answered({ plan: answer.data?.product?.list?.plan ?? null, variables, milliseconds: this.#milliseconds });
       return answer;
     };
     this.busy = true;
     this.problem = null;
-    this.listener.changed();
+    this.#listener.changed();
     try {
       const answer = await read(choice);
       const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
@@ -140,8 +147,8 @@ export class Session {
       this.problem = problemIn(error);
     }
     this.busy = false;
-    if (this.problem) this.listener.failed(this.problem);
-    this.listener.changed();
+    if (this.problem) this.#listener.failed(this.problem);
+    this.#listener.changed();
   }
 
   /** Takes an answer, such as one that came with the page. */

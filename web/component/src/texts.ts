@@ -12,7 +12,7 @@ export type Strings = Partial<Readonly<Record<Key | `${CountedKey}.${'zero' | 't
 type Values = Readonly<Record<string, string>>;
 
 /** The languages whose texts are files beside the script. English ones are in it. */
-const served = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'sv', 'zh'];
+const served = /^(ar|de|es|fr|it|ja|nl|pl|pt|sv|zh(?!-(hant|tw|hk|mo)\b))\b/; // our Chinese is simplified
 const english: Record<string, string> = { ...en };
 const loaded: Record<string, Values> = { en: english };
 const loading: Record<string, Promise<void>> = {};
@@ -25,8 +25,7 @@ const patience = 8_000;
 
 /** The language that a tag is of: one that has texts, else English. */
 function languageOf(tag: string): string {
-  const base = tag.toLowerCase().split('-')[0] ?? '';
-  return served.includes(base) && !/^zh-(hant|tw|hk|mo)\b/i.test(tag) ? base : 'en'; // our Chinese is simplified
+  return served.exec(tag.toLowerCase())?.[0] ?? 'en';
 }
 
 /** Loads the texts for a tag from a folder; null if they are there. Without an answer, English ones stand for them. It never throws. */
