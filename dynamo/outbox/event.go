@@ -10,6 +10,7 @@ package outbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -121,8 +122,9 @@ func (e entry) events() []Event {
 			continue
 		}
 		// The id is a hash, because positions contain full stops, which separate the parts of a
-		// hook's signed content.
-		sum := sha256.Sum256(append([]byte(e.position), l.letter))
+		// hook's signed content. The position alone recurs, with another change, after the folder of
+		// the local engine was put back: receivers would take that for an event that they have.
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %c %s %d", e.position, l.letter, e.comment, e.at.Unix()))
 		out = append(out, Event{
 			ID: "evt_" + hex.EncodeToString(sum[:16]), Kind: l.kind, Product: e.product, Comment: e.comment,
 			Version: e.version, At: e.at, Shown: e.shown, WasShown: e.wasShown,
