@@ -198,7 +198,7 @@ func (s status) findings() []doctor.Finding {
 			idle++
 		}
 	}
-	if idle > 0 {
+	if idle > 0 && !s.byFunction() {
 		all = append(all, doctor.New("stream", doctor.Warning, "no process reads %d of %d shards", idle, len(s.leases)).
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda"))
 	}
@@ -223,7 +223,7 @@ func (s status) findings() []doctor.Finding {
 func (s status) ofCounts() doctor.Finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
-	upTo, known := stream.ProcessedUpTo(s.leases)
+	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
 		return doctor.New(check, doctor.Problem, "%s", found).Cured("%s", cure)
@@ -344,11 +344,15 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	return all
 }
 
+// byFunction reports whether a function of AWS Lambda counts.
+func (s status) byFunction() bool {
+	return !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate
+}
+
 // ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
-	scheduled := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate
-	if !scheduled && !slices.ContainsFunc(s.leases, func(lease stream.Lease) bool { return lease.Owner != "" }) {
+	if !s.byFunction() && !slices.ContainsFunc(s.leases, func(lease stream.Lease) bool { return lease.Owner != "" }) {
 		return doctor.New(check, doctor.Problem, "hooks and subscribers get no events: no process reads the stream").
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda")
 	}

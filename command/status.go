@@ -74,14 +74,14 @@ func (s status) text(screen output.Screen) string {
 }
 
 func (s status) headline() string {
-	upTo, known := stream.ProcessedUpTo(s.leases)
+	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
 		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
 			s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason))
 	case !s.state.Complete:
 		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
-	case s.state.Label == "" && !s.state.Scheduled.IsZero():
+	case !known && !s.state.Scheduled.IsZero():
 		return fmt.Sprintf("Complete: AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
 	case s.state.Label == "":
 		return "Complete: all comments were counted; the stream has not been read since"
@@ -98,7 +98,7 @@ const clocksApart = 2 * time.Second
 
 // ahead reports whether a counting process's clock is too far ahead to compute the lag.
 func (s status) ahead() bool {
-	upTo, known := stream.ProcessedUpTo(s.leases)
+	upTo, known := s.state.ProcessedUpTo(s.leases)
 	return known && upTo.Sub(s.now) > clocksApart
 }
 

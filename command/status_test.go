@@ -31,6 +31,7 @@ func TestStatusHeadline(t *testing.T) {
 		{"as it should be", status{state: stream.State{Complete: true, Label: "l"}, leases: caughtUp}, "Complete: the statistics are 1.5 s behind the comments"},
 		{"a clock that is a little ahead", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(time.Second)}}}, "Complete: the statistics are 0.0 s behind the comments"},
 		{"a clock that is ahead", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(5 * time.Minute)}}}, "Complete; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"},
+		{"an import ended, and a function counts", status{state: stream.State{Complete: true, Label: "l", Scheduled: noon.Add(-time.Minute)}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}}, "Complete: AWS Lambda processed an item of its schedule 1m0s ago"},
 		{"a gap", status{state: stream.State{Label: "l", Gap: gap}, leases: caughtUp}, "Gap: since 2026-05-01T11:00:00Z the statistics may be wrong (records were dropped)"},
 	} {
 		row.status.now = noon
@@ -57,6 +58,7 @@ func TestFindingsOfStatus(t *testing.T) {
 		{"as it should be", status{state: complete, leases: []stream.Lease{lease}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
 		{"a new table", status{}, []doctor.Finding{{Check: "counts", Result: doctor.Warning}}},
 		{"records were lost", status{state: stream.State{Label: "l", Gap: &stream.Gap{}}}, []doctor.Finding{{Check: "counts", Result: doctor.Problem}}},
+		{"an import ended, and a function counts", status{state: stream.State{Complete: true, Label: "l", Scheduled: noon.Add(-time.Minute)}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
 		{"the only process died", status{state: complete, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}},
 			[]doctor.Finding{{Check: "counts", Result: doctor.Warning}, {Check: "stream", Result: doctor.Warning}}},
 		{"a shard that was read to its end needs no reader", status{state: complete, leases: []stream.Lease{lease, {Shard: "r", Ended: true}}},

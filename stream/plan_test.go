@@ -185,6 +185,26 @@ func TestProcessedUpTo(t *testing.T) {
 	}
 }
 
+// An import that ended, or servers that were stopped, leave leases behind. Where a function of AWS
+// Lambda counts, these do not say how late counting is. A function that was replaced says nothing.
+func TestFunctionHasComeFurther(t *testing.T) {
+	for _, row := range []struct {
+		why             string
+		left, scheduled time.Duration // before now
+		known           bool
+	}{
+		{"the function counts on", time.Hour, 4 * time.Minute, false},
+		{"both count", time.Second, 0, true},
+		{"readers count on", time.Second, time.Hour, true},
+		{"both have ended, readers last", time.Hour, 2 * time.Hour, true},
+	} {
+		state, leases := State{Scheduled: testNow.Add(-row.scheduled)}, []Lease{{CaughtUp: testNow.Add(-row.left)}}
+		if upTo, known := state.ProcessedUpTo(leases); known != row.known || known && !upTo.Equal(leases[0].CaughtUp) {
+			t.Errorf("%s: %s, %v", row.why, upTo, known)
+		}
+	}
+}
+
 // The progress after records and heartbeats.
 func TestProgress(t *testing.T) {
 	record := func(sequence string, at time.Time) Record { return Record{Sequence: sequence, Created: at} }

@@ -105,7 +105,7 @@ func (l *Leases) ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool,
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	upTo, known = stream.ProcessedUpTo(leases)
+	upTo, known = state.ProcessedUpTo(leases)
 	return upTo, known && state.Complete, nil
 }
 

@@ -186,19 +186,20 @@ func TestDamagedState(t *testing.T) {
 func TestWatermark(t *testing.T) {
 	direct, table := newTable(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
-		label     string
-		complete  bool
-		reached   time.Time
-		wantKnown bool
+		label              string
+		complete           bool
+		reached, scheduled time.Time
+		wantKnown          bool
 	}{
-		{"complete", true, time.Unix(1000, 0).UTC(), true},
-		{"with a gap", false, time.Unix(1000, 0).UTC(), false},
-		{"at the beginning", true, time.Time{}, false},
+		{"complete", true, time.Unix(1000, 0).UTC(), time.Time{}, true},
+		{"with a gap", false, time.Unix(1000, 0).UTC(), time.Time{}, false},
+		{"at the beginning", true, time.Time{}, time.Time{}, false},
+		{"left to a function", true, time.Unix(1000, 0).UTC(), time.Unix(2000, 0).UTC(), false},
 	} {
 		l := leases.NewLeases(direct, table)
 		must.Do(t, l.Swap(t.Context(), row.label, stream.Lease{}, stream.Lease{Shard: "s", Counter: 1, CaughtUp: row.reached}))
 		old := must.Get(l.State(t.Context()))(t)
-		must.Do(t, l.SwapState(t.Context(), old, stream.State{Version: old.Version, Label: row.label, Complete: row.complete}))
+		must.Do(t, l.SwapState(t.Context(), old, stream.State{Version: old.Version, Label: row.label, Complete: row.complete, Scheduled: row.scheduled}))
 		if upTo, known, err := l.ProcessedUpTo(t.Context()); known != row.wantKnown || known && upTo != row.reached || err != nil {
 			t.Errorf("%s: %s, %v, %v", row.label, upTo, known, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/task"
-	"github.com/talkback/talkback/stream"
 )
 
 const (
@@ -21,11 +20,11 @@ func (r *Runner) watchLag(ctx context.Context) error {
 		if err := task.Wait(ctx, lagEvery); err != nil {
 			return err
 		}
-		_, leases, err := r.leases.Current(ctx)
+		state, leases, err := r.leases.Current(ctx)
 		if err != nil {
 			return err
 		}
-		upTo, known := stream.ProcessedUpTo(leases)
+		upTo, known := state.ProcessedUpTo(leases)
 		if !known {
 			continue
 		}

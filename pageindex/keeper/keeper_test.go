@@ -409,6 +409,11 @@ func (u uncounted) Current(context.Context) (stream.State, []stream.Lease, error
 func TestTimely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		complete := stream.State{Complete: true, Since: time.Unix(7, 0)}
+		scheduled := func(ago time.Duration) stream.State {
+			state := complete
+			state.Scheduled = time.Now().Add(-ago)
+			return state
+		}
 		for _, row := range []struct {
 			why     string
 			counted uncounted
@@ -418,6 +423,8 @@ func TestTimely(t *testing.T) {
 			{"up to now", uncounted{complete, []stream.Lease{{CaughtUp: time.Now()}}}, ""},
 			{"a minute late", uncounted{complete, []stream.Lease{{CaughtUp: time.Now().Add(-time.Minute)}}}, lateCounts},
 			{"records were lost", uncounted{state: stream.State{}}, notCounted},
+			{"an import ended, and a function counts", uncounted{scheduled(time.Minute), []stream.Lease{{CaughtUp: time.Now().Add(-time.Hour)}}}, ""},
+			{"it has ended too", uncounted{scheduled(time.Hour), []stream.Lease{{CaughtUp: time.Now().Add(-2 * time.Hour)}}}, lateCounts},
 		} {
 			found, err := NewTimely(conformance.NewModel(), row.counted).Find(t.Context(), pageindex.List{Product: "p"}, []pageindex.Target{{Rank: 1}})
 			if !strings.HasPrefix(comment.MessageOf(err), row.want) || (err == nil) != (row.want == "" && len(found.Boundaries) == 1) {

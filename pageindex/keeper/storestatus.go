@@ -29,7 +29,7 @@ type storeStatus struct {
 func countStatus(ctx context.Context, counted CountProgress) (now storeStatus, err error) {
 	state, leases, err := counted.Current(ctx)
 	now.state = state
-	now.upTo, now.known = stream.ProcessedUpTo(leases)
+	now.upTo, now.known = state.ProcessedUpTo(leases)
 	return now, err
 }
 
