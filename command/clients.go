@@ -74,8 +74,12 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	if f.Servers > maxServers {
 		return nil, "", stop, usagef("--client-limits-servers %d would leave each client next to nothing: give the number of servers behind this address, at most %d", f.Servers, maxServers)
 	}
+	if f.Burst != nil && reads.Rate == 0 {
+		return nil, "", stop, usagef("--client-burst has no effect while clients may use any number of read units, as on loopback: give --client-read-units too, or leave it out")
+	}
 	if reads.Rate == 0 && writes.Rate == 0 {
-		if isLoopback(address) && !visitorsVote {
+		asked := visitorsVote || f.Redis != "" || f.Servers > 1 || len(f.Trusted) > 0
+		if isLoopback(address) && !asked { // as on a developer's machine
 			return nil, "", stop, nil
 		}
 		return nil, inWords(reads, writes), stop, nil

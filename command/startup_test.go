@@ -101,6 +101,8 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "visitors with a short secret", arguments: []string{"--visitor-votes", "--visitor-secret", "hush"}},
 		{why: "visitors with the moderators' secret", arguments: []string{"--visitor-votes", "--visitor-secret", moderatorToken, "--moderator-token", moderatorToken}},
 		{why: "a secret of visitors who may not vote", arguments: []string{"--visitor-secret", sharedSecret}},
+		{why: "a burst of read units without a limit", arguments: []string{"--client-burst", "5"}},
+		{why: "a limit of subscriptions where none are served", arguments: []string{"--client-subscriptions", "3"}},
 		{why: "a limit that would refuse everything", arguments: []string{"--max-tokens", "0"}},
 	} {
 		t.Setenv("AWS_REGION", row.region)

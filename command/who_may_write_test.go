@@ -161,6 +161,7 @@ func TestWritingIsAnnounced(t *testing.T) {
 		{"visitors", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_VISITOR_VOTES": "true", "TALKBACK_VISITOR_SECRET": sharedSecret}, "writing   needs a token; visitors may vote", "UNAUTHENTICATED"},
 		{"visitors through a proxy on this machine", "127.0.0.1:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_VISITOR_VOTES": "true", "TALKBACK_VISITOR_SECRET": sharedSecret}, "limits    any number of read units and 60 writes a minute for each client", "UNAUTHENTICATED"},
 		{"no limits", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_CLIENT_READ_UNITS": "0", "TALKBACK_CLIENT_WRITES": "0"}, "limits    any number of read units and any number of writes for each client", "UNAUTHENTICATED"},
+		{"no limits, and a Redis for them", "127.0.0.1:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_CLIENT_LIMITS_REDIS": "redis://127.0.0.1:1/0"}, "limits    any number of read units and any number of writes for each client", "UNAUTHENTICATED"},
 		{"signed tokens", "127.0.0.1:0", map[string]string{"TALKBACK_JWT_ALGORITHM": "HS256", "TALKBACK_JWT_KEY": sharedSecret}, "writing   needs a token", "UNAUTHENTICATED"},
 	} {
 		t.Run(row.why, func(t *testing.T) {
