@@ -82,6 +82,9 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 		if output.StreamDescription == nil { // such as {}, of something that is no engine
 			return Listing{}, errors.New("DescribeStream: the answer describes no stream")
 		}
+		if err := checkView(string(output.StreamDescription.StreamViewType)); err != nil {
+			return Listing{}, err
+		}
 		for _, shard := range output.StreamDescription.Shards {
 			// The range of sequence numbers does not show whether a shard is closed: some engines
 			// have an end for open shards too.
@@ -91,6 +94,16 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 			return listing, nil
 		}
 	}
+}
+
+// checkView returns an error if a stream lacks images. Without the old ones, deletions would not be
+// counted; without the new ones, every edit would be one. Engines need not say what a stream has.
+func checkView(view string) error {
+	const want = string(types.StreamViewTypeNewAndOldImages)
+	if view == "" || view == want {
+		return nil
+	}
+	return fmt.Errorf("the stream has %s, by which nothing can be counted: switch it off, and on again with %s", view, want)
 }
 
 // Open never begins at the latest record, since that would skip the records before it.

@@ -28,6 +28,7 @@ type scripted struct {
 	opened *dynamodbstreams.GetShardIteratorInput
 	next   *string
 	silent bool // whether the stream is not described
+	view   types.StreamViewType
 }
 
 func (s *scripted) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
@@ -40,7 +41,7 @@ func (s *scripted) DescribeStream(_ context.Context, in *dynamodbstreams.Describ
 	}
 	first := 0
 	_, _ = fmt.Sscanf(aws.ToString(in.ExclusiveStartShardId), "shard %d", &first)
-	out := &types.StreamDescription{}
+	out := &types.StreamDescription{StreamViewType: s.view}
 	for i := first + 1; i <= min(first+3, 7); i++ {
 		shard := types.Shard{ShardId: aws.String(fmt.Sprint("shard ", i)), SequenceNumberRange: &types.SequenceNumberRange{EndingSequenceNumber: aws.String("9")}}
 		if i > 1 {
@@ -75,6 +76,20 @@ func TestShardsAreReadInAllPages(t *testing.T) {
 	s.silent = true
 	if _, err := NewSource(s, s, "t").Shards(t.Context()); err == nil {
 		t.Error("an answer without a stream lists no shards, and is no error")
+	}
+}
+
+// A stream that was switched off and on again with other images is not read: each server checks the
+// table when it starts, and not again.
+func TestStreamWithoutImages(t *testing.T) {
+	for view, fits := range map[types.StreamViewType]bool{
+		"": true, types.StreamViewTypeNewAndOldImages: true,
+		types.StreamViewTypeNewImage: false, types.StreamViewTypeOldImage: false, types.StreamViewTypeKeysOnly: false,
+	} {
+		s := &scripted{arn: aws.String("arn"), view: view}
+		if _, err := NewSource(s, s, "t").Shards(t.Context()); (err == nil) != fits || errors.Is(err, ErrNoStream) {
+			t.Errorf("a stream of %q: %v", view, err)
+		}
 	}
 }
 

@@ -140,6 +140,9 @@ func (f *Function) eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 		if r.Change.SequenceNumber == "" {
 			return nil, fmt.Errorf("record %d of %d has no sequence number", i+1, len(event.Records))
 		}
+		if err := checkView(r.Change.StreamViewType); err != nil {
+			return nil, err
+		}
 		keys, badKeys := eventImage(r.Change.Keys)
 		old, badOld := eventImage(r.Change.OldImage)
 		new, badNew := eventImage(r.Change.NewImage)

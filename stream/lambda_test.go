@@ -358,6 +358,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 			r.EventSourceArn = strings.Replace(r.EventSourceArn, "table/comments/", "table/old-comments/", 1)
 		}, `table/old-comments/stream/2026-11-02T07:41:09.318" is not the stream of table "comments": give the function that stream, or set TALKBACK_TABLE`},
 		{"no number", func(r *events.DynamoDBEventRecord) { r.Change.SequenceNumber = "" }, "record 4 of 10 has no sequence number"},
+		{"no old images", func(r *events.DynamoDBEventRecord) { r.Change.StreamViewType = "NEW_IMAGE" }, "the stream has NEW_IMAGE, by which nothing can be counted"},
 	} {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
