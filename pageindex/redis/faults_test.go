@@ -197,6 +197,32 @@ func TestServerThatWasReplica(t *testing.T) {
 	conformance.CheckCovers(t, s, "")
 }
 
+// A master that another server replaced has the data of that one, which may be less, and keeps its
+// name. A client that is still connected is told so.
+func TestServerBecomesReplica(t *testing.T) {
+	const atOnce = "--repl-diskless-sync-delay"
+	server, other := redistest.Start(t, atOnce, "0"), redistest.Start(t, atOnce, "0")
+	s := builtStore(t, server.URL())
+	follows := func(replica, master *redistest.Server) {
+		host, port, _ := strings.Cut(master.Address(), ":")
+		replica.Must(t, "REPLICAOF", host, port)
+		client := goredis.NewClient(&goredis.Options{Addr: replica.Address()})
+		defer client.Close()
+		for !strings.Contains(client.Info(t.Context(), "replication").Val(), "master_link_status:up") {
+			time.Sleep(time.Millisecond) // the test's own timeout ends the wait
+		}
+	}
+	follows(other, server)
+	other.Must(t, "REPLICAOF", "NO", "ONE")
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{entry(1000, 1000)})) // the other server never gets this
+	checkTotal(t, s, 101)
+	follows(server, other)
+	checkTotal(t, s, 100)
+	if covers, err := s.Covers(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "replica") {
+		t.Errorf("it covers %q, and the error is %v", covers, err)
+	}
+}
+
 // A server without memory left returns an error, and keeps its content.
 func TestServerIsFull(t *testing.T) {
 	server := redistest.Start(t)

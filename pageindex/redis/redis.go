@@ -48,8 +48,8 @@ func Open(_ context.Context, target, table string) (*Store, error) {
 func (s *Store) Close() error { return s.client.Close() }
 
 // servers returns a text that changes once a master may have lost writes: it was restarted, failed
-// over, or evicted keys. It refuses a server that is configured to evict keys, or that does not
-// report its run_id.
+// over, or evicted keys. It refuses a server that is configured to evict keys, that does not report
+// its run_id, or that is a replica: it may have been the master, and has that name still.
 func (s *Store) servers(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var ids []string
@@ -61,6 +61,9 @@ func (s *Store) servers(ctx context.Context) (string, error) {
 		field := fieldsOf(info)
 		if field["run_id"] == "" {
 			return comment.Errorf(comment.Unavailable, "%s does not tell its run_id (INFO), so a restart would go unnoticed; connect to Redis itself, not through a proxy that hides it", s.name)
+		}
+		if field["role"] == "slave" {
+			return comment.Errorf(comment.Unavailable, "%s is a replica, whose master may have other data; connect to the master", s.name)
 		}
 		if policy := field["maxmemory_policy"]; field["maxmemory"] != "0" && policy != "noeviction" {
 			return comment.Errorf(comment.Unavailable, "%s deletes keys when its memory is full (maxmemory-policy %s), and page numbers would be wrong; set maxmemory-policy noeviction", s.name, policy)
