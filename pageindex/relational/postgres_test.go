@@ -3,6 +3,7 @@ package relational
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -134,6 +135,40 @@ func TestServerDownAndBack(t *testing.T) {
 		}
 		must.Do(t, early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}))
 		must.Do(t, errors.Join(server.Crash(), server.Start()))
+	}
+}
+
+// A comment that comes back while its old deletion is being forgotten stays.
+func TestForgottenDeletionComesBack(t *testing.T) {
+	target := postgrestest.Database(t)
+	s, now := open(t, target, "comments"), time.Now()
+	s.now = func() time.Time { return now }
+	gone := entry("p", 1, 1)
+	gone.Cell = nil
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
+	now = now.Add(pageindex.Remember + time.Hour)
+	sweeper, removed := open(t, target, "comments"), make(chan error, 1)
+	sweeper.now = s.now
+	err := s.change(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.bringIn(ctx, tx, []pageindex.Entry{entry("p", 1, 2)}, 1); err != nil {
+			return err
+		}
+		go func() {
+			_, err := sweeper.remove(t.Context(), sweepEntries, now.Add(-pageindex.Remember).UnixMilli())
+			removed <- err
+		}()
+		for waiting := false; !waiting; { // the test's own timeout ends the wait
+			if err := sweeper.db.Read.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must.Do(t, errors.Join(err, <-removed))
+	var left int
+	must.Do(t, s.db.Read.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries`).Scan(&left))
+	if left != 1 {
+		t.Errorf("%d entries are left of a comment that came back", left)
 	}
 }
 
