@@ -36,7 +36,7 @@ const clusterParameter = "cluster"
 // error is of the kind BadInput and does not contain the URL.
 func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, error) {
 	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" {
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
 		return nil, "", notRedis()
 	}
 	name := ServerName(u.Scheme + "://" + u.Host + u.Path)

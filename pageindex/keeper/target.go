@@ -109,13 +109,22 @@ func Parse(text string, kinds []Kind) (Target, error) {
 			}
 			t.Name = scheme + ":" + rest
 		}
-	} else if u, err := url.Parse(text); err == nil && u.Host != "" {
+	} else if u, err := url.Parse(text); err != nil && strings.Contains(rest, "@") || err == nil && cutOff(u) {
+		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: cannot be read: give %s, and in a password %%2F for /, %%3F for ? and %%23 for #", scheme, t.Kind.Form)
+	} else if err == nil && u.Host != "" {
 		t.Name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	}
 	if t.Name == "" {
 		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: names no place: give %s", scheme, t.Kind.Form)
 	}
 	return t, nil
+}
+
+// cutOff reports whether a password seems to end the host of a URL, as in redis://:12/34@host: names
+// would then show it.
+func cutOff(u *url.URL) bool {
+	parameter, _, _ := strings.Cut(u.RawQuery, "=")
+	return u.User == nil && strings.Contains(u.Host, ":") && strings.Contains(u.EscapedPath()+parameter+u.EscapedFragment(), "@")
 }
 
 // Forms lists the possible values, as in "table, markers or none".

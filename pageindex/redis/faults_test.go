@@ -243,6 +243,7 @@ func TestPassword(t *testing.T) {
 		"redis://:wr0ng@" + server.Address():                         comment.Unavailable,
 		"redis://:wr0ng@127.0.0.1:1":                                 comment.Unavailable,
 		"redis://:wr0ng@127.0.0.1:1/x":                               comment.BadInput,
+		"redis://:12#wr0ng@127.0.0.1:1":                              comment.BadInput,
 		"redis://:wr0ng@127.0.0.1:port":                              comment.BadInput,
 		"redis://:wr0ng@127.0.0.1:1/0?read_timeout=wr0ng":            comment.BadInput,
 		"redis://:wr0ng@127.0.0.1:1?cluster=true&read_timeout=wr0ng": comment.BadInput,
