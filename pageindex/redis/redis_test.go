@@ -1,12 +1,14 @@
 package redis
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
@@ -14,13 +16,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// A user with the rights that the guide names can do all that a store does.
 func TestConformance(t *testing.T) {
+	_, guide, _ := strings.Cut(doctest.Read(t, "docs/operate/page-numbers.md").Text, "\n| Redis | ")
+	guide, _, _ = strings.Cut(guide, "\n")
+	guide = strings.ReplaceAll(guide, "talkback:comments", "talkback:table.*")
+	var rights []string // of any server, then those that a cluster needs as well
+	for _, words := range regexp.MustCompile("`([+~][^`]*)`").FindAllStringSubmatch(guide, -1) {
+		rights = append(rights, words[1])
+	}
 	for _, row := range []struct {
-		name, parameter string
-		settings        []string
+		name, parameter  string
+		settings, rights []string
 	}{
-		{name: "Server"},
-		{name: "Cluster", parameter: "?cluster=true", settings: []string{"--cluster-enabled", "yes"}},
+		{name: "Server", rights: rights[:1]},
+		{name: "Cluster", parameter: "?cluster=true", settings: []string{"--cluster-enabled", "yes"}, rights: rights},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			server := redistest.Start(t, row.settings...)
@@ -28,11 +38,13 @@ func TestConformance(t *testing.T) {
 				server.Must(t, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 				waitForCluster(t, server)
 			}
+			server.Must(t, "ACL", "SETUSER", "clerk", "on", ">hush", strings.Join(row.rights, " "))
+			clerk := strings.Replace(server.URL(), "redis://", "redis://clerk:hush@", 1) + row.parameter
 			conformance.Run(t, func(t *testing.T) conformance.Place {
 				table := "table." + strings.ReplaceAll(t.Name(), "/", ".")
 				return conformance.Place{
 					Shared: true,
-					Open:   func(t *testing.T) pageindex.Store { return open(t, server.URL()+row.parameter, table) },
+					Open:   func(t *testing.T) pageindex.Store { return open(t, clerk, table) },
 					Held: func(t *testing.T, product string) []string {
 						return held(t, server.URL()+row.parameter, table, product)
 					},
