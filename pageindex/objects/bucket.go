@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -87,7 +88,7 @@ func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 		}
 		now, known := awsmiddleware.GetServerTime(page.ResultMetadata)
 		for _, o := range page.Contents {
-			one := listed{name: aws.ToString(o.Key)[len(b.prefix):]}
+			one := listed{name: strings.TrimPrefix(aws.ToString(o.Key), b.prefix)}
 			if known && o.LastModified != nil {
 				one.age = now.Sub(*o.LastModified)
 			}
@@ -111,13 +112,23 @@ func openBucket(ctx context.Context, target string) (*bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}), config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConnsPerHost = idleConnections
-	})))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}), config.WithHTTPClient(httpClient(answerWithin)))
 	if err != nil {
 		return nil, &comment.Error{Kind: comment.Unavailable, Cause: err, Message: "the AWS configuration for the page index cannot be used: see AWS_PROFILE and AWS_REGION"}
 	}
 	return &bucket{s3.NewFromConfig(cfg, clientOptions), name, prefix}, nil
+}
+
+// answerWithin bounds one attempt at a call, with the reading of the answer. An object has some
+// megabytes.
+const answerWithin = time.Minute
+
+// httpClient returns the client that calls the service. Merging in the background has no other bound,
+// so a call that is never answered would be its last one.
+func httpClient(within time.Duration) *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTimeout(within).WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = idleConnections
+	})
 }
 
 // idleConnections is how many connections are kept open for later calls.

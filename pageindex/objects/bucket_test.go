@@ -72,13 +72,19 @@ func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
 }
 
-// If a listing is given up, its last log is not taken for the newest.
+// If a listing is given up, its last log is not taken for the newest. Names without the prefix are of
+// no use, and do no harm.
 func TestListingIsGivenUp(t *testing.T) {
 	t.Parallel()
 	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: endless{}}, Region: "us-east-1"}), "b", ""}, small)
 	if listed, err := c.storage.list(t.Context(), logFolder); len(listed) != mostListed || !errors.Is(err, errMore) {
 		t.Errorf("%d objects, error %v", len(listed), err)
 	}
+	c.storage.(*bucket).prefix = "a-prefix-that-is-longer-than-the-names/"
+	if _, err := c.storage.list(t.Context(), logFolder); !errors.Is(err, errMore) {
+		t.Errorf("a listing of other names: error %v", err)
+	}
+	c.storage.(*bucket).prefix = ""
 	if _, err := c.lastLog(t.Context()); !errors.Is(err, errMore) {
 		t.Errorf("the last log: error %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -200,6 +202,25 @@ func TestStaleWriter(t *testing.T) {
 	apply(stale, 4)
 	for _, s := range []*Store{stale, busy, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)} {
 		check(t, s, 5)
+	}
+}
+
+// A merge whose call is never answered ends, so that later ones can succeed.
+func TestMergeIsNeverAnswered(t *testing.T) {
+	server := s3test.Start(t)
+	c := client(server, http.DefaultTransport, 1)
+	s := mustOpenBucket(t, s3.New(c.Options(), func(o *s3.Options) { o.HTTPClient = httpClient(200 * time.Millisecond) }), newPrefix(), quiet)
+	until(t, func() error { return s.Apply(t.Context(), []pageindex.Entry{nth(0)}) })
+	server.Pause(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := s.merger.merge(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		t.Errorf("the merge ended with %v, its context with %v", err, ctx.Err())
+	}
+	server.Resume(t)
+	until(t, func() error { return s.merger.merge(t.Context()) })
+	if s.core.current().root.Merged == 0 {
+		t.Error("nothing was merged when the service answered again")
 	}
 }
 
