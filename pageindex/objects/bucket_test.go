@@ -124,3 +124,19 @@ func TestObjectsOfAnotherProgram(t *testing.T) {
 		}
 	}
 }
+
+// A process that has nothing to merge yet takes no lease: others that open the store meanwhile, or
+// after it was killed, would take that for an object of another program.
+func TestNothingToMerge(t *testing.T) {
+	server, prefix := s3test.Start(t), newPrefix()
+	first := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+	bucket := first.core.storage
+	first.core.storage = &steps{storage: bucket, before: func([]byte) { t.Error("it writes") }}
+	must.Do(t, first.merger.merge(t.Context()))
+	first.core.storage = bucket
+	must.Do(t, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet).Apply(t.Context(), []pageindex.Entry{nth(0)}))
+	must.Do(t, first.merger.merge(t.Context()))
+	if first.core.current().root.Merged != 1 {
+		t.Error("it does not merge what another process wrote")
+	}
+}

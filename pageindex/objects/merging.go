@@ -39,8 +39,12 @@ func (m *merger) run(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// merge merges, unless another process does.
+// merge merges, unless another process does. Without a root there is nothing to merge, and a lease
+// would be taken for an object of another program.
 func (m *merger) merge(ctx context.Context) error {
+	if now, err := m.latest(ctx); err != nil || now.tag == "" {
+		return err
+	}
 	lease, err := m.takeLease(ctx)
 	if err != nil || lease == "" {
 		return err
