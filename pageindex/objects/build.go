@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -26,8 +27,9 @@ type build struct {
 // newBuild begins a build, and ends an earlier one.
 func newBuild(ctx context.Context, c *core) (*build, error) {
 	b := &build{core: c, id: uniqueName()}
+	var root Root
 	err := c.update(ctx, func(now snapshot) (*Root, error) {
-		root := *now.root
+		root = *now.root
 		if now.damage != nil {
 			root = Root{Merged: now.last, Generation: now.root.Generation + 1}
 		}
@@ -35,6 +37,9 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 		root.Build, root.BuildAfter = b.id, b.after
 		return &root, nil
 	})
+	if err == nil {
+		err = c.checkConditions(ctx, &root)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +49,21 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	}
 	b.sorter = &Sorter{Folder: folder, Items: c.settings.run}
 	return b, nil
+}
+
+// checkConditions returns an error if the storage ignores the conditions of a put, as some services
+// like S3 do. Changes would be lost there, and nobody would notice. It tries to put a root again.
+func (c *core) checkConditions(ctx context.Context, root *Root) error {
+	for _, was := range []string{"", `"another"`} {
+		_, err := c.storage.put(ctx, rootObject, encodeRoot(root), was)
+		switch {
+		case err == nil:
+			return comment.Errorf(comment.Unavailable, "%s cannot keep page numbers: it replaces objects whatever the conditions of PutObject say (If-None-Match, If-Match); name a service that knows conditional writes", c.name)
+		case !errors.Is(err, errTaken):
+			return err
+		}
+	}
+	return nil
 }
 
 // end deletes the files of a build on this machine, once no call works on them. A nil build has

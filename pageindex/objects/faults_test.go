@@ -94,7 +94,7 @@ func (f *fault) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Calls of a process that applies, merges and builds fail in turn, in three ways, with the SDK's
 // retries and without. In the end the store has exactly what it acknowledged. make torture spoils
-// each of the 54 calls, make test some.
+// each of their calls, make test some.
 func TestEachCallFails(t *testing.T) {
 	server := s3test.Start(t)
 	r, step := commenttest.Rand(t), int64(commenttest.Times(8, 1))
@@ -202,6 +202,39 @@ func TestStaleWriter(t *testing.T) {
 	apply(stale, 4)
 	for _, s := range []*Store{stale, busy, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)} {
 		check(t, s, 5)
+	}
+}
+
+// careless is a storage that ignores conditions of puts.
+type careless struct {
+	storage
+	missing, same bool // which conditions it ignores
+}
+
+func (s careless) put(ctx context.Context, name string, data []byte, was string) (string, error) {
+	there, err := s.get(ctx, name, "")
+	if err == nil && (was == "" && s.missing || was != "" && s.same) {
+		was = there.tag
+	}
+	return s.storage.put(ctx, name, data, was)
+}
+
+// A service that ignores conditions is not used for page numbers, and nothing is left there.
+func TestConditionsAreIgnored(t *testing.T) {
+	server := s3test.Start(t)
+	for _, ignores := range []careless{{missing: true}, {same: true}} {
+		prefix := newPrefix()
+		s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
+		ignores.storage = s.core.storage
+		s.core.storage = ignores
+		if _, err := s.Build(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "conditional writes") {
+			t.Errorf("%+v: the build begins: %v", ignores, err)
+		}
+		left := must.Get(s.core.storage.list(t.Context(), ""))(t)
+		if len(left) != 2 { // the root and a log
+			t.Errorf("%+v: left are %v", ignores, left)
+		}
 	}
 }
 
