@@ -155,7 +155,8 @@ var postgresFaults = map[string]fault{
 	"08":    faultAway,    // connection exceptions
 	"28":    faultAway,    // authorization failed
 	"3D":    faultAway,    // no such database
-	"53":    faultAway,    // too many connections, disk or memory full
+	"53":    faultAway,    // too many connections, memory full
+	"53100": faultOther,   // disk full
 	"57":    faultAway,    // shutting down, or starting
 	"57014": faultSlow,    // statement_timeout
 	"25P03": faultSlow,    // idle_in_transaction_session_timeout
@@ -168,15 +169,34 @@ var postgresFaults = map[string]fault{
 	"XX000": faultCrossed, // a table that is dropped meanwhile: cache lookup failed, tuple concurrently updated
 }
 
-// explainPostgres classifies an error. It returns only the code: the server's message may contain
-// values.
+// ofStandby is the cure of errors of a server that takes no writes.
+const ofStandby = "it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL"
+
+// postgresCures are the cures of error codes that operators meet.
+var postgresCures = map[string]string{
+	"25006": ofStandby,
+	"55000": ofStandby, // a function that a standby refuses
+	"28000": "it refuses this user, or connections without TLS: see its pg_hba.conf",
+	"28P01": "user or password are wrong",
+	"3D000": "there is no such database",
+	"42501": "the user lacks a right: see its GRANTs",
+	"53100": "its disk is full: make room there",
+	"53300": "it has no connection left: raise its limit, or lower pool_max_conns in the URL",
+}
+
+// explainPostgres classifies an error. It returns only the code and its cure: the server's message may
+// contain values.
 func explainPostgres(err error) (fault, string) {
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
 		fault, known := postgresFaults[failed.Code]
 		if !known && len(failed.Code) == 5 {
 			fault = postgresFaults[failed.Code[:2]]
 		}
-		return fault, "SQLSTATE " + failed.Code
+		text := "SQLSTATE " + failed.Code
+		if cure := postgresCures[failed.Code]; cure != "" {
+			text += ", " + cure
+		}
+		return fault, text
 	}
 	var network net.Error
 	switch {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -230,6 +231,28 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		if comment.KindOf(err) != row.want || strings.Contains(fmt.Sprintf("%v %#v", err, err), postgrestest.Password) {
 			t.Errorf("%s: %v", row.why, err)
 		}
+	}
+}
+
+// Errors that operators meet say what to do.
+func TestCures(t *testing.T) {
+	target := postgrestest.Database(t)
+	admin := must.Get(pgx.Connect(t.Context(), target))(t)
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	clerk := "clerk_" + strings.ToLower(rand.Text()) // roles belong to the server, and the test may run again
+	must.Get(admin.Exec(t.Context(), `CREATE ROLE `+clerk+` LOGIN CONNECTION LIMIT 0`))(t)
+	for _, row := range []struct{ target, want string }{
+		{strings.Replace(target, "talkback:", clerk+":", 1), "SQLSTATE 53300, it has no connection left: raise its limit, or lower pool_max_conns in the URL"},
+		{strings.Replace(target, "/test_", "/other_", 1), "SQLSTATE 3D000, there is no such database"},
+		{target + "&default_transaction_read_only=on", "SQLSTATE 25006, it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL"},
+	} {
+		if _, err := total(t.Context(), open(t, row.target, "comments"), "p"); comment.KindOf(err) != comment.Unavailable || !strings.HasSuffix(err.Error(), row.want) {
+			t.Errorf("%v, want %s", err, row.want)
+		}
+	}
+	full := (&Store{db: database{Name: "postgres://db/shop", Explain: explainPostgres}}).explain(t.Context(), &pgconn.PgError{Code: "53100"})
+	if want := "the page index in postgres://db/shop failed: SQLSTATE 53100, its disk is full: make room there"; full.Error() != want {
+		t.Errorf("%v, want %s", full, want)
 	}
 }
 
