@@ -22,8 +22,9 @@ import (
 const (
 	// readers bounds concurrent lookups. Further ones wait.
 	readers = 4
-	// busy is how long a transaction waits for another process, such as a backup, in milliseconds.
-	busy = 5000
+	// busy is how long SQLite waits for another process, such as a backup, in milliseconds. It cannot be
+	// interrupted meanwhile, so this is short, and transactions are tried again.
+	busy = 500
 	// private is the mode of the file, which reveals how many comments products have.
 	private = 0o600
 	// cache is how much of the file each connection keeps in memory, in KiB.

@@ -292,3 +292,19 @@ func TestBusy(t *testing.T) {
 	must.Do(t, tx.Rollback())
 	must.Do(t, <-applied)
 }
+
+// A change waits for another program hardly longer than its caller does.
+func TestBusyForLong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	s := openFile(t, file)
+	other := connect(file, 1)
+	defer other.Close()
+	tx := must.Get(other.BeginTx(t.Context(), nil))(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := s.Apply(ctx, batchOf(0)); comment.KindOf(err) != comment.Timeout || time.Since(began) > 4*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	must.Do(t, tx.Rollback())
+}
