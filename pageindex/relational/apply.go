@@ -44,6 +44,13 @@ RETURNING product, language, rating, block, n`
 DELETE FROM {blocks} WHERE generation = ?1 AND product = ?2 AND language = ?3 AND rating = ?4 AND block = ?5`
 )
 
+// escape and unescape encode the ids of products: a text of PostgreSQL cannot hold a zero byte. No id
+// of Talkback has one, but other programs may have written such comments.
+var (
+	escape   = strings.NewReplacer("\x00", "\x01"+"0", "\x01", "\x01"+"1")
+	unescape = strings.NewReplacer("\x01"+"0", "\x00", "\x01"+"1", "\x01")
+)
+
 // row is a row of a batch: an entry, or a change of a counter, which has neither Position nor
 // Follows. A deleted comment has the rating 0.
 type row struct {
@@ -181,7 +188,7 @@ func tally(entries []row, stored []*string) (accepted, changes []row) {
 func rowsOf(entries []pageindex.Entry) []row {
 	rows := make([]row, len(entries))
 	for i, e := range entries {
-		rows[i] = row{Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows), Block: blockOf(e.Position)}
+		rows[i] = row{Product: escape.Replace(e.Product), Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows), Block: blockOf(e.Position)}
 		if e.Cell != nil {
 			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Code()
 		}

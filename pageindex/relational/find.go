@@ -48,7 +48,7 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 			return s.each(ctx, tx, `SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`,
 				[]any{g.current, last, batch}, []any{&last}, func() {
 					n++
-					tell(last)
+					tell(unescape.Replace(last))
 				})
 		})
 		if err != nil {
@@ -218,7 +218,7 @@ func (s *statement) arg(value any) string {
 // statement begins a statement with the arguments of the filter.
 func (l listQuery) statement() *statement {
 	s := &statement{list: l}
-	s.filter = "product = " + s.arg(l.Product)
+	s.filter = "product = " + s.arg(escape.Replace(l.Product))
 	if len(l.Filter.Languages) > 0 {
 		var placeholders []string
 		for _, language := range l.Filter.Languages {

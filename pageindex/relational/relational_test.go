@@ -66,6 +66,29 @@ func count(t *testing.T, s pageindex.Index) int {
 	return find(t, s, pageindex.List{Product: product, Order: comment.NewestFirst}, nil).Counts.Total()
 }
 
+// Comments that other programs wrote may have products that Talkback would refuse. They keep nobody
+// from page numbers.
+func TestProductsOfOtherPrograms(t *testing.T) {
+	each(t, func(t *testing.T, db testDatabase) {
+		s := db.opening(t)
+		products := []string{"a", "a\x00", "a\x00b", "a\x01", "a\x01" + "0"}
+		for i, product := range products {
+			apply(t, s, entry(product, i, 1), entry(product, i+10, 2))
+			gone := entry(product, i, 3)
+			gone.Cell = nil
+			apply(t, s, gone)
+		}
+		var told []string
+		must.Do(t, s.Products(t.Context(), func(product string) { told = append(told, product) }))
+		if slices.Sort(told); !slices.Equal(told, products) {
+			t.Errorf("the products are %q", told)
+		}
+		for _, product := range products {
+			checkTotal(t, s, product, 1)
+		}
+	})
+}
+
 // A deleted comment is forgotten once no older entry of it can arrive.
 func TestGoneIsForgotten(t *testing.T) {
 	each(t, func(t *testing.T, db testDatabase) {
