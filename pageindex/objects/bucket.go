@@ -103,7 +103,7 @@ func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 
 func (b *bucket) remove(ctx context.Context, name string) error {
 	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: aws.String(b.prefix + name)})
-	return err
+	return failure(outcome(err)) // some services say that it is missing
 }
 
 // openBucket returns the storage at s3://BUCKET/PREFIX.

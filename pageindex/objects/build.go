@@ -38,7 +38,7 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 		return &root, nil
 	})
 	if err == nil {
-		err = c.checkConditions(ctx, &root)
+		err = c.try(ctx, &root)
 	}
 	if err != nil {
 		return nil, err
@@ -51,9 +51,10 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	return b, nil
 }
 
-// checkConditions returns an error if the storage ignores the conditions of a put, as some services
-// like S3 do. Changes would be lost there, and nobody would notice. It tries to put a root again.
-func (c *core) checkConditions(ctx context.Context, root *Root) error {
+// try returns an error if the storage ignores the conditions of a put, as some services like S3 do, or
+// does not let this process delete objects. Nobody would notice that changes are lost, or that what
+// merges replace stays. It tries to put a root again, and to delete an object that does not exist.
+func (c *core) try(ctx context.Context, root *Root) error {
 	for _, was := range []string{"", `"another"`} {
 		_, err := c.storage.put(ctx, rootObject, encodeRoot(root), was)
 		switch {
@@ -63,7 +64,7 @@ func (c *core) checkConditions(ctx context.Context, root *Root) error {
 			return err
 		}
 	}
-	return nil
+	return c.storage.remove(ctx, chunkFolder+uniqueName())
 }
 
 // end deletes the files of a build on this machine, once no call works on them. A nil build has

@@ -238,6 +238,22 @@ func TestConditionsAreIgnored(t *testing.T) {
 	}
 }
 
+// keeping is a storage that lets nobody delete objects.
+type keeping struct{ storage }
+
+var errDenied = errors.New("AccessDenied")
+
+func (keeping) remove(context.Context, string) error { return errDenied }
+
+// Who may not delete what merges replace is told so when a build begins.
+func TestNothingCanBeDeleted(t *testing.T) {
+	s := mustOpen(t, t.TempDir(), quiet)
+	s.core.storage = keeping{s.core.storage}
+	if _, err := s.Build(t.Context()); comment.KindOf(err) != comment.Unavailable || !errors.Is(err, errDenied) {
+		t.Errorf("the build begins: %v", err)
+	}
+}
+
 // A merge whose call is never answered ends, so that later ones can succeed.
 func TestMergeIsNeverAnswered(t *testing.T) {
 	server := s3test.Start(t)
