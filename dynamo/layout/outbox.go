@@ -20,6 +20,8 @@ type Stage struct {
 	Reports int64
 	// Reply identifies the version of the shop's reply.
 	Reply string
+	// Verified says that the author is known to have bought the product.
+	Verified bool
 	// Cell is the cell in which the comment is counted; empty if it is in no list.
 	Cell string
 }
@@ -32,6 +34,7 @@ func StageOf(it Item) (s Stage) {
 	}
 	r := NewReader(it)
 	s = Stage{Status: comment.Approved, Version: r.Version(), Votes: r.OptionalText(attrVotes), Reports: r.OptionalNumber(AttrReports)}
+	s.Verified = r.Traits()&comment.IsVerified != 0
 	if !Listed(it) {
 		s.Status, _, _ = parseState(r.OptionalText(AttrState))
 	} else {

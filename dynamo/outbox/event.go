@@ -29,7 +29,8 @@ const (
 	Added Kind = "comment.added"
 	// Approved is a comment that was in no list and now is in lists.
 	Approved Kind = "comment.approved"
-	// Edited is a new version of a comment. A held edit is not one yet.
+	// Edited is a new version of a comment, or a change of whether the purchase is verified. A held
+	// edit is not a new version yet.
 	Edited Kind = "comment.edited"
 	// Held is a comment that was in lists and now waits for a moderator.
 	Held Kind = "comment.held"
@@ -188,7 +189,8 @@ func kindsOf(old, now layout.Item) string {
 		kinds = append(kinds, 'h')
 	}
 	if !layout.NoComment(old) && !layout.NoComment(now) {
-		if after.Version > before.Version {
+		// Whether a purchase is verified is shown and filtered by, and its edit keeps the version.
+		if after.Version > before.Version || after.Verified != before.Verified {
 			kinds = append(kinds, 'e')
 		}
 		if after.Votes != before.Votes {

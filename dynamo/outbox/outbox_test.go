@@ -86,6 +86,7 @@ func TestOf(t *testing.T) {
 		"deleted by hand":    {status(comment.Rejected), nil, []outbox.Kind{outbox.Deleted}, false, false},
 		"edited":             {base, with(func(c *comment.Comment) { c.Version = 2 }), []outbox.Kind{outbox.Edited}, true, true},
 		"edited, and moved":  {base, with(func(c *comment.Comment) { c.Version, c.Rating = 2, c.Rating%5+1 }), []outbox.Kind{outbox.Edited, outbox.StatisticsChanged}, true, true},
+		"purchase verified":  {base, with(func(c *comment.Comment) { c.Verified = !c.Verified }), []outbox.Kind{outbox.Edited, outbox.StatisticsChanged}, true, true},
 		"voted":              {base, with(func(c *comment.Comment) { c.Votes = comment.VoteCounts{NotHelpful: 1} }), []outbox.Kind{outbox.Voted}, true, true},
 		"reported":           {base, with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), []outbox.Kind{outbox.Reported}, true, true},
 		"decided":            {with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), base, nil, false, false},
