@@ -74,6 +74,11 @@ func TestLoadUpdates(t *testing.T) {
 			after.Text, after.Version = "Better than I thought.", 2
 			return store.Replace(t.Context(), c, after)
 		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
+		{"the shop verified the purchase, which keeps the version", func(c comment.Comment) error {
+			after := c
+			after.Verified = !c.Verified
+			return store.Replace(t.Context(), c, after)
+		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
 		{"the shop replied", func(c comment.Comment) error {
 			return store.SetReply(t.Context(), c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
 		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},

@@ -112,8 +112,11 @@ func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 // came first, and a NotFound error if the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	mark := rand.Text()
-	write := s.updateOf(before, after, mark)
 	sameVersion := before.NextVersion() == after.NextVersion() // the mark alone tells whether another change came first
+	if sameVersion {
+		mark = layout.SameVersionMark + mark
+	}
+	write := s.updateOf(before, after, mark)
 	if sameVersion {
 		*write.Update.ConditionExpression += " AND " + layout.SameMark(before, write.Update.ExpressionAttributeValues)
 	}

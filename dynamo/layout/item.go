@@ -273,10 +273,19 @@ func MarkOf(number int64, c comment.Comment) ImportMark {
 	return ImportMark{number, fmt.Sprintf("%d:%d:%s", c.NextVersion()-1, reply, stateText(c))}
 }
 
-// ImportMarkOf reads the mark of an item; false if it has none.
+// SameVersionMark begins, in AttrMark, the mark of an edit that keeps the version. Others have no
+// small letters.
+const SameVersionMark = "v"
+
+// ImportMarkOf reads the mark of an item; false if it has none. The item must have AttrMark too: an
+// edit that keeps the version shows only there.
 func ImportMarkOf(it Item) (m ImportMark, ok bool) {
-	digits, as, found := strings.Cut(NewReader(it).OptionalText(AttrImport), ":")
+	r := NewReader(it)
+	digits, as, found := strings.Cut(r.OptionalText(AttrImport), ":")
 	number, err := strconv.ParseInt(digits, 10, 64)
+	if strings.HasPrefix(r.OptionalText(AttrMark), SameVersionMark) {
+		as = ""
+	}
 	return ImportMark{number, as}, found && err == nil
 }
 

@@ -81,6 +81,11 @@ var changes = []struct {
 		after.Text, after.Version = "Better than I thought.", 2
 		return s.Replace(ctx, c, after)
 	}},
+	{"nor is one that keeps the version", true, func(ctx context.Context, s *dynamo.Store, c comment.Comment) error {
+		after := c
+		after.Verified = !c.Verified
+		return s.Replace(ctx, c, after)
+	}},
 	{"nor is a reply", true, func(ctx context.Context, s *dynamo.Store, c comment.Comment) error {
 		return s.SetReply(ctx, c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
 	}},
