@@ -88,7 +88,8 @@ func (m *memory) newest(product string, ratings []int, among int) (position comm
 }
 
 // likely returns the ids of wanted comments that were not among the newest of their product the
-// last time, and so probably have to be fetched again.
+// last time, and so probably have to be fetched again. It names none twice, though a
+// comment that got another rating may still bound its former one.
 func (m *memory) likely(products []string, want comment.Latest) (ids []comment.ID) {
 	for _, product := range products {
 		r, _ := m.products.Peek(product)
@@ -100,8 +101,9 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 			continue
 		}
 		for _, ratings := range want.Ratings {
-			if position := newest.Rated(ratings).Position; r.apart.has(ratingBits(ratings), position, want.Among) {
-				ids = append(ids, comment.IDOf(position))
+			position := newest.Rated(ratings).Position
+			if id := comment.IDOf(position); r.apart.has(ratingBits(ratings), position, want.Among) && !slices.Contains(ids, id) {
+				ids = append(ids, id)
 			}
 		}
 	}

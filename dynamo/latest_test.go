@@ -91,6 +91,26 @@ func TestWhichNewestAreLikely(t *testing.T) {
 	})
 }
 
+// The newest praise that becomes a complaint is named once: a call that fetches it twice is refused.
+func TestNewestOfAnotherRating(t *testing.T) {
+	r := &reader{lag: time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		r.newest, r.stats = rated()
+		settle(m)
+		m.newest("42", praise, 20)
+		r.newest, r.stats = rated()
+		r.newest.Leave(5, 1, at(9))
+		r.newest.Enter(comment.Cell{Language: "de", Rating: 1}, 2, at(9))
+		time.Sleep(trustFor)
+		settle(m)
+		m.newest("42", complaint, 20)
+		want := comment.Latest{Ratings: [][]int{praise, complaint}, Among: 20}
+		if ids, moved := m.likely([]string{"42"}, want), []comment.ID{comment.IDOf(at(9))}; !slices.Equal(ids, moved) {
+			t.Errorf("%v, want %v", ids, moved)
+		}
+	})
+}
+
 // A watermark is trusted if it is young, by clocks that agree.
 func TestTrusting(t *testing.T) {
 	inTime(t, &reader{}, func(t *testing.T, m *memory) {
