@@ -41,7 +41,16 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 // an error in failed if DynamoDB left it unprocessed, its item is damaged, the operation has no
 // memory left for it, or the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
-	meter := layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure)
+	return s.commentsByID(ctx, meterOf(ids), ids, withoutText)
+}
+
+// meterOf returns the cost bound of fetching comments by their ids.
+func meterOf(ids []comment.ID) *layout.Meter {
+	return layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure)
+}
+
+// commentsByID is CommentsByID within a cost bound, which several calls may share.
+func (s *Store) commentsByID(ctx context.Context, meter *layout.Meter, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	found, failed = make(map[comment.ID]comment.Comment, len(ids)), map[comment.ID]error{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		if err := meter.Check(); err != nil {

@@ -193,7 +193,7 @@ func (s *Store) stillWaiting(ctx context.Context, places []queuePlace) ([]commen
 	for i, place := range places {
 		ids[i] = place.ID
 	}
-	found, err := s.current(ctx, ids, false)
+	found, err := s.current(ctx, meterOf(ids), ids, false)
 	if err != nil {
 		return nil, err
 	}

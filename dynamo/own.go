@@ -14,7 +14,8 @@ import (
 )
 
 // OwnComments returns a page of the comments of a customer, in every state. It finds them by an
-// index that follows the table within moments, and reads each by its ID as it is now.
+// index that follows the table within moments, and reads each by its ID as it is now. A page of large
+// comments ends early, at the cost bound.
 func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error) {
 	wanted := maxOwn
 	if q.Status == nil {
@@ -24,9 +25,13 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 	if err != nil {
 		return comment.OwnPage{}, call.Wrap(err, "%s", q)
 	}
-	page := comment.OwnPage{HasNext: more}
+	page, meter := comment.OwnPage{HasNext: more}, meterOf(ids)
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		found, err := s.current(ctx, part, q.WithoutText)
+		if meter.Check() != nil {
+			page.HasNext = true
+			return page, nil
+		}
+		found, err := s.current(ctx, meter, part, q.WithoutText)
 		if err != nil {
 			return comment.OwnPage{}, call.Wrap(err, "%s", q)
 		}
@@ -59,7 +64,7 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	}
 	newest := map[comment.CustomerProduct]comment.Comment{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		found, err := s.current(ctx, part, withoutText)
+		found, err := s.current(ctx, meterOf(part), part, withoutText)
 		if err != nil {
 			return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))
 		}
@@ -86,7 +91,7 @@ func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.Custom
 	}
 	all := comment.CustomerComments{Total: len(ids)}
 	ids = ids[:min(comment.MaxLatest, len(ids))]
-	found, err := s.current(ctx, ids, false)
+	found, err := s.current(ctx, meterOf(ids), ids, false)
 	for _, id := range ids {
 		if c, there := found[id]; there {
 			all.Latest = append(all.Latest, c)
@@ -106,7 +111,7 @@ func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, e
 	if err != nil {
 		return false, err
 	}
-	found, err := s.current(ctx, ids, true)
+	found, err := s.current(ctx, meterOf(ids), ids, true)
 	for _, c := range found {
 		if c.Status == comment.Approved {
 			return true, err
@@ -141,8 +146,8 @@ func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Posi
 }
 
 // current returns the comments with the ids, without those that are deleted or malformed.
-func (s *Store) current(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
-	found, failed, err := s.CommentsByID(ctx, ids, withoutText)
+func (s *Store) current(ctx context.Context, meter *layout.Meter, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
+	found, failed, err := s.commentsByID(ctx, meter, ids, withoutText)
 	for _, one := range failed {
 		if !errors.Is(one, comment.ErrImproper) {
 			return nil, one

@@ -141,6 +141,38 @@ func TestOwnCommentsCost(t *testing.T) {
 	}
 }
 
+// A page of large comments ends when it has cost its bound, in one state too, and the next one goes on there.
+func TestOwnCommentsThatAreLarge(t *testing.T) {
+	r := commenttest.Rand(t)
+	comments := ofCustomers(r, 90)
+	for i := range comments {
+		text := make([]byte, 110<<10)
+		for j := range text {
+			text[j] = byte('0' + r.IntN(64))
+		}
+		comments[i].Author, comments[i].Status, comments[i].Moderation = comment.Author{ID: "1", Name: "Ada"}, comment.Approved, nil
+		comments[i].Text = string(text)
+	}
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	store := dynamo.NewStore(client, table, dynamo.Options{})
+	for _, status := range []*comment.Status{nil, new(comment.Approved)} {
+		q, read := comment.OwnQuery{Customer: "1", Size: 90, Status: status, WithoutText: true}, 0
+		for more := true; more; {
+			account := usage.NewPool(1 << 30).Open(1 << 30)
+			page := must.Get(store.OwnComments(usage.With(t.Context(), account), q))(t)
+			largest := 24.0 // units of a comment; a call reads 25
+			if most := layout.BoundFactor*dynamo.OwnUnits(q.Size, false) + layout.LargestCall + 25*largest; account.Units() > most || len(page.Comments) == 0 {
+				t.Fatalf("%d comments for %v units, want some for %v at most", len(page.Comments), account.Units(), most)
+			}
+			read += len(page.Comments)
+			q.After, more = page.End, page.HasNext
+		}
+		if read != len(comments) {
+			t.Errorf("%d comments on all pages, want %d", read, len(comments))
+		}
+	}
+}
+
 // The newest comment of a customer about each product equals that of the list in memory, also when
 // many products are asked for together.
 func TestOwnOfProducts(t *testing.T) {
