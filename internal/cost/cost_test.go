@@ -3,6 +3,7 @@ package cost
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,6 +203,14 @@ func TestLimits(t *testing.T) {
 		if want := 2e6 / seconds * 4 * .4 * w.hottest(); strings.HasPrefix(l.What, "newest pages") && !like(l.Now, want) {
 			t.Errorf("%s: %v, want %v", l.What, l.Now, want)
 		}
+	}
+	w.Views = 0 // writers and counting read, too
+	reads := Of(w, listPrices)
+	at := slices.IndexFunc(reads.Lines, func(l Line) bool { return l.What == "reads of writers and counting" })
+	if want := reads.Lines[at].Units / seconds * w.Peak; !slices.ContainsFunc(reads.Limits, func(l Limit) bool {
+		return strings.HasPrefix(l.What, "read units of the table") && like(l.Now, want)
+	}) {
+		t.Errorf("writers and counting read %v units in the busiest second: %+v", want, reads.Limits)
 	}
 }
 

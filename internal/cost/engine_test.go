@@ -184,6 +184,41 @@ func TestTheEngineBillsCounting(t *testing.T) {
 	near(t, "read units of counting a comment", reads/many, w.countingCost(false).reads, .05)
 }
 
+// A change of a comment that changes no counts is looked at, too. A bill without these reads is a third too low.
+func TestTheEngineBillsLooks(t *testing.T) {
+	w := Typical()
+	w.Products, w.Comments, w.NewComments, w.Edits, w.Votes, w.Replies, w.Reports = 8, 60, 1, 1, 1, 1, 1
+	w.Held = .5
+	s := newShop(t, w)
+	c := s.comments[0]
+	edited, replied, reported, voted := c, c, c, c
+	edited.Text, edited.Version, edited.UpdatedAt = "It pours well.", 2, &moment
+	replied.Reply = &comment.Reply{Text: "Thank you.", Name: shopName, CreatedAt: moment, Version: 1}
+	reported.Moderation = &comment.Moderation{Reports: 1}
+	voted.Votes = comment.VoteCounts{NotHelpful: 1} // with a helpful one it gets a trait, which is counted
+	for _, row := range []struct {
+		what   string
+		old    layout.Item
+		now    comment.Comment
+		beside float64 // other reads
+	}{
+		{"new comments that wait", nil, s.write(1, comment.Pending), 0},
+		{"edits of texts", layout.Encode(c), edited, 0},
+		{"replies", layout.Encode(c), replied, 0},
+		{"reports", layout.Encode(c), reported, 0},
+		{"votes", layout.Encode(c), voted, votingCost(c).reads},
+	} {
+		s.position++
+		record := stream.Record{Position: stream.PositionOf("2026-06-01T00:00:00.000", fmt.Sprint(s.position)), Keys: layout.CommentKey(row.now.ID), Old: row.old, New: layout.Encode(row.now)}
+		reads, writes := s.consumed(func() { must.Do(t, s.counter.Handle(t.Context(), []stream.Record{record})) })
+		at := slices.IndexFunc(w.deeds(), func(d deed) bool { return d.what == row.what })
+		near(t, "read units of looking at "+row.what, reads, w.deeds()[at].countingReads-row.beside, .05)
+		if writes != 0 {
+			t.Errorf("%s: %v write units to count nothing", row.what, writes)
+		}
+	}
+}
+
 // near fails the test unless the measured value is within a share of the expected one.
 func near(t *testing.T, what string, got, want, share float64) {
 	t.Helper()

@@ -73,6 +73,7 @@ func (w Workload) limits() []Limit {
 	_, read := w.reads()
 	reads.Add(read, w.Peak/seconds)
 	for _, d := range w.deeds() {
+		reads.Add(layout.Units{layout.InTable: d.reads + d.countingReads}, d.number*w.Peak/seconds)
 		writes.Add(d.writes, d.number*w.Peak/seconds)
 		writes.Add(d.counting, d.number*w.Peak/seconds)
 	}
