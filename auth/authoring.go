@@ -35,7 +35,7 @@ type CommentStore interface {
 	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version,
 	// unless c has version 0.
 	Delete(ctx context.Context, c comment.Comment) error
-	// HasApproved reports whether a customer has an approved comment.
+	// HasApproved reports whether a customer has an approved comment among the latest ones.
 	HasApproved(ctx context.Context, author comment.Author) (bool, error)
 }
 

@@ -55,7 +55,8 @@ const (
 	// MaxQueueScan bounds the places of the queue that a filtered page scans, and those that are
 	// counted.
 	MaxQueueScan = 1000
-	// MaxAudit bounds the decisions and the reports that are read for a comment, the latest ones.
+	// MaxAudit bounds the decisions that are read for a comment, the latest ones, and likewise its
+	// reports, any of them.
 	MaxAudit = 100
 )
 

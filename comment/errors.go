@@ -27,7 +27,7 @@ const (
 	Forbidden                   // a write that the caller may not make
 	TooMuchText                 // a read whose texts need more memory than one operation may have; the message says what to do
 	TooCostly                   // a read that was stopped at its cost bound; the message says what to do
-	Overloaded                  // a service that has no memory left for now; the same request may succeed later
+	Overloaded                  // a service without memory for now, or too many requests for one product; the same may succeed later
 )
 
 // Error is an error of a known kind, with a message that may be shown to the caller.

@@ -14,9 +14,9 @@ const (
 	MaxPageSize = 100
 )
 
-// SettleTime is the age from which only an import can add another comment before a comment. It is
-// the sum of 15 s of attempts to write after the ID was made, 2 s of difference between servers'
-// clocks and 10 s of index lag, rounded up.
+// SettleTime is the age from which only an import or a moderator's approval can add another comment
+// before a comment. It is the sum of 15 s of attempts to write after the ID was made, 2 s of
+// difference between servers' clocks and 10 s of index lag, rounded up.
 const SettleTime = 30 * time.Second
 
 // Query asks for one page of the comments of a product.
@@ -246,8 +246,8 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // PlanCandidate is a way to read a page. The one with the lowest price is chosen.
 type PlanCandidate struct {
-	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or
-	// "mixture".
+	// Name says which partitions are read: "whole product", "ratings", "languages", "cells",
+	// "mixture", "media" or "helpful". For "page numbers", comments are found by their ranks.
 	Name string
 	// Reads is how many partitions that are.
 	Reads int

@@ -3605,8 +3605,9 @@ reads.
 type PlanCandidate {
   """
   Which partitions are read: the "whole product", those of the chosen "ratings" or "languages", the
-  "cells" of each rating in each language, a "mixture", or those with "media". By "page numbers", the
-  index of these finds the comments, and they are fetched by their ids.
+  "cells" of each rating in each language, a "mixture", or that of comments with "media" or with
+  "helpful" votes. By "page numbers", the index of these finds the comments, and they are fetched by
+  their ids.
   """
   name: String!
   "The number of these partitions."

@@ -26,13 +26,13 @@ type rules struct {
 	firstComment bool
 }
 
-// NeedsFirst reports whether it matters for Hold, and so must be looked up, whether a comment is
-// the first of its author.
+// NeedsFirst reports whether it matters for Hold, and so must be looked up, whether the author of a
+// comment lacks an approved one.
 func (p Policy) NeedsFirst() bool { return p.rules.firstComment }
 
 // Hold returns why a comment waits for a moderator, in the order of comment.HoldReasons, or nil to
-// publish it. first says that the author has no other comment. For an edit, pass the comment as it
-// is after the edit.
+// publish it. first says that none of the author's latest comments is approved. For an edit, pass the
+// comment as it is after the edit.
 func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 	if p.always {
 		return []comment.HoldReason{comment.HeldAlways}
