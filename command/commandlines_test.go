@@ -213,8 +213,8 @@ func (c commandLines) checkFlag(command, flag string) string {
 	return "there is no flag --" + flag
 }
 
-// checkTest checks that the packages of a go command exist, and that its patterns match a test or a
-// benchmark.
+// checkTest checks that the packages of a go command exist, and that each alternative of its patterns
+// matches a test or a benchmark.
 func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	t.Helper()
 	var declared []string
@@ -244,11 +244,13 @@ func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 		if argument != "-run" && argument != "-bench" || pattern == "-" || pattern == "^$" || packages == 0 {
 			continue
 		}
-		matching := regexp.MustCompile(pattern)
-		if !slices.ContainsFunc(declared, func(name string) bool {
-			return strings.HasPrefix(name, "Benchmark") == (argument == "-bench") && matching.MatchString(name)
-		}) {
-			return argument + " " + arguments[i+1] + " matches nothing"
+		for alternative := range strings.SplitSeq(pattern, "|") { // else a test that is gone hides behind another
+			matching := regexp.MustCompile(alternative)
+			if !slices.ContainsFunc(declared, func(name string) bool {
+				return strings.HasPrefix(name, "Benchmark") == (argument == "-bench") && matching.MatchString(name)
+			}) {
+				return argument + " " + arguments[i+1] + ": " + alternative + " matches nothing"
+			}
 		}
 	}
 	return ""
