@@ -29,7 +29,8 @@ def take(form):
 for _ in range(products):
     product = take(f'{take("H")}s').decode()
     n, last, ncells = take('I16sH')
-    cells = [(take('B'), take(f'{take("B")}s').decode()) for _ in range(ncells)]
+    codes = [(take('B'), take(f'{take("B")}s').decode()) for _ in range(ncells)]
+    cells = [(code % 8, language, *(code & trait != 0 for trait in (8, 16, 32))) for code, language in codes]
     at += -(-n // 512) * (20 + 2 * ncells)
     for position, cell in struct.iter_unpack('>16sH', data[records:records + n * size]):
         print(product, position.hex(), *cells[cell])
@@ -47,9 +48,14 @@ func TestPythonReadsRecords(t *testing.T) {
 		for n := range 700 {
 			e := entry(n, 1000)
 			e.Product = product
-			e.Cell = &comment.Cell{Language: comment.Language([]string{"de", "zh-Hant"}[n%2]), Rating: 1 + n%comment.MaxRating}
+			traits := comment.Traits(n % comment.TraitSets)
+			e.Cell = &comment.Cell{Language: comment.Language([]string{"de", "zh-Hant"}[n%2]), Rating: 1 + n%comment.MaxRating, Traits: traits}
 			entries = append(entries, e)
-			want = append(want, fmt.Sprintf("%s %x %d %s", product, e.Position[:], e.Cell.Rating, e.Cell.Language))
+			line := fmt.Sprintf("%s %x %d %s", product, e.Position[:], e.Cell.Rating, e.Cell.Language)
+			for _, trait := range []comment.Traits{comment.IsVerified, comment.HasMedia, comment.IsHelpful} {
+				line += map[bool]string{true: " True", false: " False"}[traits&trait != 0]
+			}
+			want = append(want, line)
 		}
 	}
 	must.Do(t, s.Apply(t.Context(), entries))
