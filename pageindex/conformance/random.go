@@ -14,7 +14,7 @@ import (
 )
 
 // products have names that a store may confuse, and the longest one.
-var products = []string{"p", "p/1", "p 2:{x}\"\n☕", strings.Repeat("p/", comment.MaxIDBytes/2)}
+var products = []string{"p", "p/1", "m/p", "/m/p", "p 2:{x}\"\n☕", strings.Repeat("p/", comment.MaxIDBytes/2)}
 
 // longest is a language with the longest tag.
 const longest comment.Language = "en-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd"

@@ -22,7 +22,7 @@ import (
 //	K#GEN              4711          the products of a generation
 //	K#GEN#/4711        H             header: of each cell how many comments, how far it is stamped
 //	K#GEN#/4711        E#ULID        entry: the cell of a comment, and the position that it follows
-//	K#GEN#de/5/4711    C#ULID        a comment of the cell
+//	K#GEN#de/5/4711    C#ULID        a comment of the cell; K#GEN#de/5/mv/4711 for traits
 //	K#GEN#de/5/4711    N#00000000    the first stamps of the cell: the positions of its n-th comment
 //	                                 from the oldest, its 2n-th and so on
 const (
@@ -46,8 +46,16 @@ const (
 type generationProduct struct{ table, generation, product string }
 
 func (p generationProduct) pk() string { return pkPrefix + p.generation + "#/" + p.product }
+
+// cellPK returns the partition of a cell. The text of a cell may end with letters of traits. So a
+// product id that begins with such letters and a slash, or with a slash, gets one more slash before
+// it: otherwise "de/5" of "m/4711" would be the partition of "de/5/m" of "4711".
 func (p generationProduct) cellPK(cell string) string {
-	return pkPrefix + p.generation + "#" + cell + "/" + p.product
+	product := p.product
+	if first, _, found := strings.Cut(product, "/"); found && comment.ParseTraits(first).String() == first {
+		product = "/" + product
+	}
+	return pkPrefix + p.generation + "#" + cell + "/" + product
 }
 func (p generationProduct) headerKey() layout.Item { return layout.Key(p.pk(), headerSK) }
 func (p generationProduct) productKey() layout.Item {

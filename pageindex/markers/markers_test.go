@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -43,6 +44,31 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestEachCellHasItsPartition checks that no product's id begins so that two cells share a partition.
+func TestEachCellHasItsPartition(t *testing.T) {
+	of := map[string]string{}
+	for _, start := range []string{"", "/", "//", "m/", "/m/", "//m/", "mv/", "vm/", "m/m/", "5/m/", "de/5/m/"} {
+		for traits := range comment.Traits(comment.TraitSets) {
+			p := generationProduct{generation: "GEN", product: start + "4711"}
+			cell := layout.CellText(comment.Cell{Language: "de", Rating: 5, Traits: traits})
+			pk, who := p.cellPK(cell), cell+" of "+p.product
+			if other, taken := of[pk]; taken {
+				t.Errorf("%s and %s are both in %s", who, other, pk)
+			}
+			of[pk] = who
+		}
+	}
+}
+
+// isOf reports whether a partition has items of a product.
+func isOf(pk, product string) bool {
+	generation, _, _ := strings.Cut(strings.TrimPrefix(pk, pkPrefix), "#")
+	p := generationProduct{generation: generation, product: product}
+	cell, found := strings.CutSuffix(strings.TrimPrefix(pk, pkPrefix+generation+"#"), strings.TrimPrefix(p.cellPK(""), pkPrefix+generation+"#"))
+	_, err := layout.ParseCell(cell)
+	return pk == p.pk() || found && err == nil
+}
+
 // held returns the keys of all items about a product, except entries of deleted comments.
 func held(t *testing.T, client *dynamodb.Client, table, product string) (out []string) {
 	t.Helper()
@@ -52,7 +78,7 @@ func held(t *testing.T, client *dynamodb.Client, table, product string) (out []s
 		for _, in := range page.Items {
 			r := layout.NewReader(in)
 			pk, sk := r.Text(layout.AttrPK), r.Text(layout.AttrSK)
-			if (strings.HasSuffix(pk, "/"+product) || sk == product) && in[layout.AttrTTL] == nil {
+			if (sk == product || isOf(pk, product)) && in[layout.AttrTTL] == nil {
 				out = append(out, pk+" "+sk)
 			}
 		}
