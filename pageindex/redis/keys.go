@@ -14,7 +14,8 @@ import (
 //	talkback:comments:products                 set      "GENERATION 4711" of each state; not in a cluster
 //	talkback:comments:{4711}:GENERATION:state  hash     for each cell how many comments; version
 //	talkback:comments:{4711}:GENERATION:all    hash     for each position the cell and what it follows
-//	talkback:comments:{4711}:GENERATION:5de    sorted   positions of the cell, by their milliseconds
+//	talkback:comments:{4711}:GENERATION:5de    sorted   positions of the cell, by their milliseconds;
+//	                                                    5Cde for traits, see cellText
 //	talkback:comments:{4711}:GENERATION:gone:… text     what a deletion follows; expires
 //
 // A position is its 16 bytes: members of the same score sort by their bytes. All of a product is in

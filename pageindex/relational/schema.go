@@ -22,8 +22,9 @@ const tables = 3
 // schema creates the tables. All rows of one build have its generation: the store answers from the
 // current one while the next is being built.
 //
-// A deleted comment has the rating 0, no language, and the time when the deletion became known, in
-// milliseconds since 1970. The key of entries has all columns that a lookup reads.
+// The column rating holds comment.Cell.Code: the rating, and the traits above it. A deleted comment
+// has the rating 0, no language, and the time when the deletion became known, in milliseconds since
+// 1970. The key of entries has all columns that a lookup reads.
 var schema = []string{
 	`CREATE TABLE {store} (
 		id INTEGER PRIMARY KEY CHECK (id = 1),
