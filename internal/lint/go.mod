@@ -2,9 +2,11 @@ module github.com/talkback/talkback/internal/lint
 
 go 1.26.0
 
-tool (
-	golang.org/x/vuln/cmd/govulncheck
-	honnef.co/go/tools/cmd/staticcheck
+tool golang.org/x/vuln/cmd/govulncheck
+
+require (
+	golang.org/x/tools v0.51.0
+	honnef.co/go/tools v0.6.1
 )
 
 require (
@@ -14,7 +16,5 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
-	golang.org/x/tools v0.51.0 // indirect
 	golang.org/x/vuln v1.1.4 // indirect
-	honnef.co/go/tools v0.6.1 // indirect
 )

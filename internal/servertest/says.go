@@ -38,7 +38,7 @@ func Says(tb testing.TB, process *exec.Cmd, output func() (io.ReadCloser, error)
 		_ = process.Wait()              // so that those who look at the process see that it is gone
 	}()
 	if match == nil {
-		tb.Fatalf("%s ended, or is silent, before it said %s:\n%s", process.Path, pattern, &said)
+		tb.Fatalf("%s ended, or is silent (%v), before it said %s:\n%s", process.Path, lines.Err(), pattern, &said)
 	}
 	return match
 }

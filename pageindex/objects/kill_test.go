@@ -107,7 +107,7 @@ func writeAndKill(t *testing.T, folder string, first, changes int, later time.Du
 		}
 	}
 	if acknowledged < first+changes {
-		t.Fatalf("the child ended by itself after %d changes", acknowledged-first)
+		t.Fatalf("the child ended by itself after %d changes: %v", acknowledged-first, lines.Err())
 	}
 	_ = child.Wait() // it was killed
 	return acknowledged

@@ -134,8 +134,8 @@ func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged 
 			_ = process.Process.Kill() // the rest of its output is read all the same
 		}
 	}
-	if err := process.Wait(); err == nil || said.Len() > 0 {
-		t.Fatalf("the process was not killed: %v: %s", err, said.String())
+	if err := process.Wait(); err == nil || said.Len() > 0 || lines.Err() != nil {
+		t.Fatalf("the process was not killed: %v: %s%v", err, said.String(), lines.Err())
 	}
 	return acknowledged
 }
