@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/output"
 )
@@ -50,6 +51,10 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 }
 
 func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	// Processes that count do so when they start. Where functions alone do, only this command does.
+	if err := dynamo.NoteLayout(ctx, session.Client, session.Table); err != nil {
+		return stopped(err, "the rebuild", "run it again")
+	}
 	options := pages.rebuilding(session)
 	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)

@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
@@ -132,6 +135,22 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	goldentest.Compare(t, "testdata/startup.golden", steady(got.Bytes(), map[string]string{
 		taken.Addr().String(): "TAKEN", closed.Addr().String(): "CLOSED", other: "OTHER", endpoint: "ENDPOINT",
 	}))
+}
+
+// A table that a template made, and that functions alone count, gets the number of its layout by the rebuild at the
+// start. Without it, a release of another layout would write to the table.
+func TestRebuildNotesTheLayout(t *testing.T) {
+	t.Parallel()
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
+	dynamotest.CreateTable(t, client, layout.Definition(table))
+	if status, _, stderr := talkback(t.Context(), "rebuild", "--endpoint", endpoint, "--table", table); status != 0 {
+		t.Fatal(stderr)
+	}
+	got := must.Get(client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: layout.Key("SETTINGS", "LAYOUT")}))(t)
+	if version := layout.NewReader(got.Item).Number("v"); version != dynamo.LayoutVersion {
+		t.Errorf("the table has layout %d", version)
+	}
 }
 
 // steady replaces what differs from run to run.
