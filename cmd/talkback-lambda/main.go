@@ -21,6 +21,7 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -73,13 +74,16 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 }
 
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
-// numbers. A store that does not answer is opened later.
+// numbers. A store that does not answer is opened later. A table of another layout is an error.
 func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
 	if tell.traces != nil {
 		client = call.Traced(client, table)
 	}
 	if tell.metrics != nil {
 		client = call.Observed(client, tell.metrics.Table)
+	}
+	if err := dynamo.CheckLayout(ctx, client, table); err != nil {
+		return nil, err
 	}
 	numbers := call.For(client, call.ForPageNumbers)
 	feed, err := keeper.Open(ctx, pages, numbers, table, keeper.Options{Who: "talkback-lambda", Logger: logger})

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
@@ -58,6 +60,18 @@ func TestPagesTarget(t *testing.T) {
 		if got.Name != row.name || (err == nil) != (row.name != "") || err != nil && (strings.Contains(err.Error(), "secret") || !strings.HasPrefix(err.Error(), "TALKBACK_PAGES names ")) {
 			t.Errorf("%s: %q, %v", row.why, got.Name, err)
 		}
+	}
+}
+
+// The function does not count a table that has the layout of another release.
+func TestFunctionChecksTheLayout(t *testing.T) {
+	client, table := newTable(t)
+	it := layout.Key("SETTINGS", "LAYOUT")
+	it["v"] = layout.Number(dynamo.LayoutVersion + 1)
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
+	_, err := newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, teller{}, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "use the newer release") {
+		t.Error(err)
 	}
 }
 

@@ -77,7 +77,7 @@ var own = map[string]struct {
 		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/votes", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
 	}, "counting is readable alone: it knows nothing of pages and plans"},
 	"stream":                {[]string{"comment", "internal/task", "telemetry/spans"}, "a stream is read without knowing what its records are about"},
-	"cmd/talkback-lambda":   {[]string{"command", "comment", "httpapi/gateway", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "pageindex/keeper", "pageindex/table", "stream", "telemetry"}, "a function is wired like a command, and is none"},
+	"cmd/talkback-lambda":   {[]string{"command", "comment", "httpapi/gateway", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "pageindex/keeper", "pageindex/table", "stream", "telemetry"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "internal/task", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "pageindex", "pageindex/markers", "pageindex/objects", "pageindex/redis", "pageindex/relational", "stream"}, "it opens the stores"},
 	"pageindex/redis":       {[]string{"comment", "internal/redisdial", "pageindex"}, "a store knows the contract and its database"},
