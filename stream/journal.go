@@ -42,17 +42,6 @@ func (s State) begun(label string, now time.Time) (State, *Gap) {
 // ScheduleLate is the maximum age of Scheduled: three items of the schedule.
 const ScheduleLate = 15 * time.Minute
 
-// ProcessedUpTo returns the watermark of the leases, which are all leases of the stream; false if
-// unknown. It is unknown where a function of AWS Lambda has come further than readers of the stream:
-// those have left counting to it, as an import does that ended, and their leases stay as they were.
-func (s State) ProcessedUpTo(leases []Lease) (time.Time, bool) {
-	upTo, known := ProcessedUpTo(leases)
-	if s.Scheduled.Sub(upTo) > recordMargin {
-		return time.Time{}, false
-	}
-	return upTo, known
-}
-
 // Gap means that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {
 	// Found is when the gap was noticed.

@@ -78,6 +78,17 @@ func (p progress) caughtUpAt(t time.Time) progress {
 	return p
 }
 
+// ProcessedUpTo returns the watermark of the leases, which are all leases of the stream; false if
+// unknown. It is unknown where a function of AWS Lambda has come further than readers of the stream:
+// those have left counting to it, as an import does that ended, and their leases stay as they were.
+func (s State) ProcessedUpTo(leases []Lease) (time.Time, bool) {
+	upTo, known := ProcessedUpTo(leases)
+	if s.Scheduled.Sub(upTo) > recordMargin {
+		return time.Time{}, false
+	}
+	return upTo, known
+}
+
 // outOfReach reports whether records may have been dropped unread since the watermark. It reports
 // that once, until the watermark is within reach again. A watermark in the future, from a clock
 // that was ahead, becomes now; otherwise it would look current while nothing is processed.
