@@ -97,6 +97,8 @@ func (s *scribe) editOne(c comment.Comment) {
 		"title":    func() any { c.Title = fresh.Title; return c.Title },
 		"text":     func() any { c.Text = fresh.Text; return c.Text },
 		"media":    func() any { c.Media = fresh.Media; return s.addresses(c) },
+
+		"isVerifiedPurchase": func() any { c.Verified = !c.Verified; return c.Verified },
 	} {
 		if s.random.IntN(2) == 0 {
 			input[name] = change()
@@ -111,7 +113,9 @@ func (s *scribe) editOne(c comment.Comment) {
 	}
 	got := s.edit(input)
 	if c.SaysAs(before) {
-		s.compare("edit that changes nothing", before, got)
+		before.Verified = c.Verified // which keeps the version
+		s.model.Replace(before)
+		s.compare("edit that changes nothing, or whether it is verified", before, got)
 		return
 	}
 	if got.codes() != "" || got.Comment.UpdatedAt == nil {
