@@ -129,6 +129,7 @@ func LookupEstimate(q comment.Query, places int) float64 {
 	}
 	if q.Order == comment.MostHelpful {
 		through = VotedEstimate(q, q.Slice.Rank()+places/2*max(q.Slice.Size, comment.DefaultPageSize))
+		through = min(through, VotedEstimate(q, comment.MaxVotedRank)/layout.BoundFactor) // reading deeper has that bound
 	}
 	return float64(4*lookups+places) + through
 }

@@ -40,6 +40,10 @@ func served(t *testing.T) map[string]operation {
 			comments(filter: {verified: false, ratings: [1]}, order: MOST_HELPFUL) { nodes { id } totalCount pageCount pageCursors { last { page } } } } }`},
 		"a page in a hundred languages": {Query: `query($f: CommentFilter) { product(id: "x") { comments(filter: $f) { nodes { id } } } }`, Variables: json.RawMessage(`{"f": {"languages": [` + strings.TrimSuffix(repeat(`"de","en",`, 50), ",") + `]}}`)},
 	}
+	deep := readOperation(t, "../../web/product/product.graphql", "") // a page links to the last one of its list
+	deep.Variables = json.RawMessage(`{"id": "x", "first": 20, "page": 320, "order": "MOST_HELPFUL", "highlights": false, "voter": true,
+		"filter": {"ratings": [5, 4], "createdAfter": "2021-01-01T00:00:00Z"}, "facets": {"createdAfter": "2021-01-01T00:00:00Z"}, "faceted": true}`)
+	all["the last product page of the most helpful comments of two ratings since a day"] = deep
 	for _, pattern := range []string{"../../web/explorer/examples/*.graphql", "../../command/testdata/api/*/*.graphql"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
