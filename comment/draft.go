@@ -184,7 +184,7 @@ func (p *problems) language(tag string) Language {
 }
 
 func (p *problems) title(title *string) *string {
-	if title == nil || isBlank(*title) {
+	if title == nil || IsBlank(*title) {
 		return nil
 	}
 	p.plain([]string{"title"}, *title, maxDraftTitle)
@@ -192,7 +192,7 @@ func (p *problems) title(title *string) *string {
 }
 
 func (p *problems) text(text string) string {
-	if isBlank(text) {
+	if IsBlank(text) {
 		return "" // as of a customer who gives stars only
 	}
 	p.plain([]string{"text"}, text, maxDraftText)
@@ -226,7 +226,7 @@ func (p *problems) media(drafts []MediaDraft, base MediaBase) []Media {
 func (p *problems) author(a Author) Author {
 	p.customerID(a.ID)
 	name := []string{"author", "name"}
-	if isBlank(a.Name) {
+	if IsBlank(a.Name) {
 		p.add(ProblemEmpty, name, "an author needs a name to show")
 	}
 	p.plain(name, a.Name, maxDraftName)

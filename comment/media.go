@@ -157,7 +157,7 @@ type MediaDraft struct {
 	URL string
 	// Width and Height are in pixels, nil if they are not known.
 	Width, Height *int
-	// Alt is a text in place of the picture, nil or empty for none.
+	// Alt is a text in place of the picture, nil or blank for none.
 	Alt *string
 }
 
@@ -179,6 +179,6 @@ func (d MediaDraft) media(base MediaBase) (m Media, field string, err error) {
 	if err = m.Check(); err != nil {
 		return m, "width", err
 	}
-	m.Alt = *cmp.Or(d.Alt, new(string))
+	m.Alt = TextOrNone(d.Alt)
 	return m, "alt", m.Check()
 }

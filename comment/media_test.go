@@ -94,6 +94,7 @@ func TestMediaOfDrafts(t *testing.T) {
 		{"all of it", comment.MediaDraft{URL: address, Width: side(1), Height: side(20_000), Alt: alt("A kettle")}, comment.Media{Path: "a.jpg", Width: 1, Height: 20_000, Alt: "A kettle"}, ""},
 		{"the address alone", comment.MediaDraft{URL: address}, comment.Media{Path: "a.jpg"}, ""},
 		{"no text", comment.MediaDraft{URL: address, Alt: alt("")}, comment.Media{Path: "a.jpg"}, ""},
+		{"a text that shows nothing", comment.MediaDraft{URL: address, Alt: alt(" \u200b")}, comment.Media{Path: "a.jpg"}, ""},
 		{"the longest text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("☕", 200))}, comment.Media{Path: "a.jpg", Alt: strings.Repeat("☕", 200)}, ""},
 		{"a longer text", comment.MediaDraft{URL: address, Alt: alt(strings.Repeat("a", 201))}, comment.Media{}, "alt TOO_LONG"},
 		{"two lines", comment.MediaDraft{URL: address, Alt: alt("a\nb")}, comment.Media{}, "alt MALFORMED"},

@@ -14,11 +14,11 @@ type ReplyDraft struct {
 func (r Reply) Problems() []Problem {
 	var p problems
 	text, name := []string{"text"}, []string{"name"}
-	if isBlank(r.Text) {
+	if IsBlank(r.Text) {
 		p.add(ProblemEmpty, text, "a reply needs a text; deleteReply removes one")
 	}
 	p.plain(text, r.Text, MaxReply)
-	if isBlank(r.Name) {
+	if IsBlank(r.Name) {
 		p.add(ProblemEmpty, name, "a reply needs a name to show: give one, or start the server with --shop-name")
 	}
 	p.plain(name, r.Name, maxDraftName)

@@ -26,12 +26,20 @@ func checkText(what, text string, least, most int) error {
 // isControl reports whether no text of a comment may hold a character.
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// isBlank reports whether a text shows nothing: it has white space and invisible characters only.
-func isBlank(text string) bool {
+// IsBlank reports whether a text shows nothing: it has white space and invisible characters only.
+func IsBlank(text string) bool {
 	const emptyBraille = '\u2800' // a pattern without dots, which Unicode takes for a symbol
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsSpace(r) && r != emptyBraille && !unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	})
+}
+
+// TextOrNone returns an optional text, empty for one that is nil or shows nothing.
+func TextOrNone(text *string) string {
+	if text == nil || IsBlank(*text) {
+		return ""
+	}
+	return *text
 }
 
 // orNil returns a value, nil for the zero value.

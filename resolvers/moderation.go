@@ -150,13 +150,13 @@ func (r mutationResolver) WithdrawComment(ctx context.Context, input graph.Withd
 
 // ApproveComment shows a comment, or puts an edit that waits in its place.
 func (r mutationResolver) ApproveComment(ctx context.Context, input graph.ApproveCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: *cmp.Or(input.Note.Value(), new(string))})
+	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: comment.TextOrNone(input.Note.Value())})
 	return moderated(ctx, c, problems, err)
 }
 
 // RejectComment takes a comment from all lists, or drops an edit that waits.
 func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectCommentInput) (*graph.ModerateCommentPayload, error) {
-	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
+	c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: comment.TextOrNone(input.Note.Value())})
 	return moderated(ctx, c, problems, err)
 }
 
@@ -175,7 +175,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
 		group.Go(task.Guarded(func() error {
-			c, problems, err := r.Service.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: *cmp.Or(d.Note.Value(), new(string))})
+			c, problems, err := r.Service.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: comment.TextOrNone(d.Note.Value())})
 			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{

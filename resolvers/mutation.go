@@ -72,7 +72,7 @@ func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteRep
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	problems, err := r.Service.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: *cmp.Or(input.Note.Value(), new(string))})
+	problems, err := r.Service.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: comment.TextOrNone(input.Note.Value())})
 	return &graph.ReportCommentPayload{UserErrors: graph.Pointers(problems)}, err
 }
 

@@ -9,16 +9,21 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // cleanText returns the plain text of a value, which may be HTML. Lines end with LF. It removes
-// control characters and surrounding space.
+// control characters and surrounding space. A text that shows nothing, such as "&#8203;", is empty.
 func cleanText(text string) string {
 	text = plainText(text)
 	if strings.Contains(text, "\r") {
 		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	}
-	return strings.TrimSpace(strings.Map(dropControl, text))
+	if text = strings.Map(dropControl, text); comment.IsBlank(text) {
+		return ""
+	}
+	return strings.TrimSpace(text)
 }
 
 // halfOf returns the reason for rejecting a row in which a holder, such as the text, contains half

@@ -132,8 +132,11 @@ func TestTexts(t *testing.T) {
 	if c := mustRead(t, map[string]any{"title": " a<br>b &amp; c\t"}); c.Title == nil || *c.Title != "a b & c" {
 		t.Errorf("a title of two lines is read as %v, want it on one", c.Title)
 	}
-	if c := mustRead(t, map[string]any{"title": " &nbsp; "}); c.Title != nil {
-		t.Errorf("a title of spaces is read as %q, want none", *c.Title)
+	for _, nothing := range []string{" &nbsp; ", "&#8203;", "\u2800 \u200d"} {
+		c := mustRead(t, map[string]any{"title": nothing, "text": "<p>" + nothing + "</p>", "author_name": nothing, "reply": nothing})
+		if c.Title != nil || c.Text != "" || c.Author.Name != "Anonymous" || c.Reply != nil {
+			t.Errorf("%+q, which shows nothing, is read as %+v", nothing, c)
+		}
 	}
 }
 
