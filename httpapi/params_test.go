@@ -125,8 +125,9 @@ func TestParameters(t *testing.T) {
 		{"query=mutation{nothing}", "METHOD_NOT_ALLOWED", "", 405, "a mutation that is wrong in itself"},
 		{"query=subscription{echo}", "GRAPHQL_VALIDATION_FAILED", "", 200, "a subscription to what is none"},
 		{"query={", "GRAPHQL_PARSE_FAILED", "", 200, "not GraphQL"},
-		{"query={echo(text:%22a)}", "GRAPHQL_PARSE_FAILED", "Unterminated string", 200, "a string without an end"},
-		{"query={%C2%A0echo}", "GRAPHQL_PARSE_FAILED", "unexpected character", 200, "a space of a web page"},
+		{"query={echo(text:%22%C3%A9)}", "GRAPHQL_PARSE_FAILED", "Unterminated string", 200, "a string without an end"},
+		{"query={%C2%A0echo}", "GRAPHQL_PARSE_FAILED", `unexpected character \"\\u00a0\" (U+00A0)`, 200, "a space of a web page"},
+		{"query={echo(text:%E2%80%9Ca%E2%80%9D)}", "GRAPHQL_PARSE_FAILED", `unexpected character \"“\" (U+201C)`, 200, "quotes of a web page"},
 	} {
 		got := get(t, server, strings.NewReplacer(`"`, "%22", "{", "%7B", "}", "%7D", "$", "%24").Replace(test.parameters))
 		if code := got.code(t); got.status != test.status || code != test.code || !strings.Contains(got.body, test.want) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -222,6 +223,10 @@ func sayWhy(err error, text string) {
 		token, err := reader.ReadToken()
 		if err, ok := errors.AsType[*gqlerror.Error](err); ok {
 			refused.Message = err.Message
+			const unexpected = "Cannot parse the unexpected character " // of which the lexer tells the first byte
+			if runes, at := []rune(text), token.Pos.Start; strings.HasPrefix(err.Message, unexpected) && at < len(runes) && runes[at] >= utf8.RuneSelf {
+				refused.Message = fmt.Sprintf(unexpected+"%q (%U).", string(runes[at]), runes[at])
+			}
 		}
 		if err != nil || token.Kind == lexer.EOF {
 			return
