@@ -118,11 +118,17 @@ function unique<T>(list: T[]): T[] {
   return [...new Set(list)];
 }
 
-/** The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. */
+/**
+ * The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. Browsers
+ * replace more languages of three letters than the service does, such as cmn by zh, and take no private tags.
+ */
 function canonicalTag(text: string): string {
   if (text.length > 35) return '';
+  const tag = text.toLowerCase().replaceAll('_', '-');
+  const [own] = tag.match(/^([a-z]{3}|x)\b|/)!;
+  const other = own && (own[1] ? 'und' : 'und-x');
   try {
-    return Intl.getCanonicalLocales(text.replaceAll('_', '-'))[0] ?? '';
+    return Intl.getCanonicalLocales(tag.replace(own, other))[0]!.replace(other, own);
   } catch {
     return '';
   }
