@@ -138,9 +138,12 @@ function wanted() {
   return { reasons, languages: chosenTags, productId: byId('product').value.trim() || null };
 }
 
-// tags are the languages of the filter. It throws a RangeError if one is no language tag.
+// tags are the languages of the filter. It throws a RangeError if one is no language tag. The service makes their canonical
+// form: that of browsers is another one of some, such as zh for cmn, and they know no private tags.
 function tags() {
-  return Intl.getCanonicalLocales(byId('languages').value.split(/[\s,;]+/).filter(Boolean));
+  const typed = byId('languages').value.split(/[\s,;]+/).filter(Boolean);
+  Intl.getCanonicalLocales(typed.map((tag) => tag.replace(/^x-/i, 'und-x-')));
+  return typed;
 }
 
 byId('filter').addEventListener('change', () => {
