@@ -85,7 +85,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if c.Detect != "" {
 		told, err := importer.StartDetector(ctx, c.Detect)
 		if err != nil {
-			return usage(err)
+			return cmp.Or(ctx.Err(), usage(err))
 		}
 		defer told.Close()
 		options.Detect = told.Language
@@ -117,7 +117,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if c.DryRun {
 		work.Loader, work.Preview = importer.DryRunLoader(), in.Preview()
 		err := work.Run(ctx)
-		if reviewfile.EndsReading(err) {
+		if reviewfile.EndsReading(err) && ctx.Err() == nil {
 			return err
 		}
 		return printReport(term.Out, work, 0, errors.Join(err, printPreview(term.Out, work.Preview, c.languageFlag())))

@@ -9,9 +9,12 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const languagesProgram = "talkback-languages"
@@ -22,10 +25,11 @@ var ErrNoDetector = errors.New("--detect-language needs the program " + language
 // Detector asks the program talkback-languages for the languages of texts. It is a separate process
 // because its models are larger than all of Talkback. One goroutine uses it at a time.
 type Detector struct {
-	process *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-	said    strings.Builder
+	ctx  context.Context // of the import
+	in   io.WriteCloser
+	out  *bufio.Reader
+	said strings.Builder
+	wait func() error // until the program ends; Close may meet a read of the file that failed
 }
 
 // StartDetector starts the program, to choose among languages: tags separated by commas, or "all".
@@ -34,18 +38,19 @@ func StartDetector(ctx context.Context, among string) (*Detector, error) {
 	if err != nil {
 		return nil, ErrNoDetector
 	}
-	d := &Detector{process: exec.CommandContext(ctx, path, among)}
-	d.process.Env = []string{} // secrets stay with us
-	d.process.Stderr = &d.said
-	if d.in, err = d.process.StdinPipe(); err != nil {
+	process := exec.CommandContext(ctx, path, among)
+	d := &Detector{ctx: ctx, wait: sync.OnceValue(process.Wait)}
+	process.Env = []string{} // secrets stay with us
+	process.Stderr = &d.said
+	if d.in, err = process.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := d.process.StdoutPipe()
+	out, err := process.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	d.out = bufio.NewReader(out)
-	if err := d.process.Start(); err != nil {
+	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("--detect-language: %w", err)
 	}
 	if _, err := d.Language("hello"); err != nil {
@@ -74,11 +79,20 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 	return comment.ParseLanguage(strings.TrimSpace(answer))
 }
 
-// failed returns why the program ended.
+// lateSignal is how long a Ctrl-C that ended the program may take to end the import, too.
+const lateSignal = time.Second
+
+// failed returns why the program ended: that of the context, if the import was interrupted.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
-	_ = d.process.Wait() // its output says more than its status
-	if said := strings.TrimSpace(d.said.String()); said != "" {
+	patience := time.Duration(0)
+	if exit, ok := errors.AsType[*exec.ExitError](d.wait()); ok && !exit.Exited() {
+		patience = lateSignal
+	}
+	if interrupted := task.Wait(d.ctx, patience); interrupted != nil {
+		return interrupted
+	}
+	if said := strings.TrimSpace(d.said.String()); said != "" { // it says more than its status
 		return fmt.Errorf("--detect-language: %s", strings.TrimPrefix(said, languagesProgram+": "))
 	}
 	return fmt.Errorf("%s ended: %w", languagesProgram, err)
@@ -86,5 +100,5 @@ func (d *Detector) failed(err error) error {
 
 // Close ends the program.
 func (d *Detector) Close() error {
-	return errors.Join(d.in.Close(), d.process.Wait())
+	return errors.Join(d.in.Close(), d.wait())
 }
