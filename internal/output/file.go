@@ -19,7 +19,8 @@ const Standard = "-"
 
 // File is a file under construction. It is written next to its destination, under a name that ends
 // in .part, and Keep renames it. Standard output, and anything that is not a regular file, such as
-// a named pipe, is written directly.
+// a named pipe, is written directly. A new file can be read by its owner only; one that replaces
+// another has that one's permissions.
 type File struct {
 	name  string // for messages
 	path  string // the destination
@@ -135,8 +136,14 @@ func (f *File) finish() error {
 	if err := errors.Join(f.part.Sync(), f.part.Close()); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(f.path); err == nil && !f.force {
+	before, err := os.Lstat(f.path)
+	if err == nil && !f.force {
 		return errors.New("another program has created it meanwhile")
+	}
+	if err == nil && before.Mode().IsRegular() { // who may read it is its owner's choice
+		if err := os.Chmod(f.part.Name(), before.Mode().Perm()); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(f.part.Name(), f.path); err != nil {
 		return err

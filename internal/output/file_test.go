@@ -104,6 +104,11 @@ func TestExistingFile(t *testing.T) {
 	if got := contents(t, folder); len(got) != 1 || got["out"] != "forced" {
 		t.Errorf("there is %v", got)
 	}
+	// A feed that a web server may read stays readable.
+	must.Do(t, errors.Join(os.Chmod(name, 0o644), write(t, name, true, "again").Keep(t.Context())))
+	if mode := must.Get(os.Stat(name))(t).Mode(); mode != 0o644 {
+		t.Errorf("it had 0644, and has %v", mode)
+	}
 }
 
 // A symbolic link stays one: its target is replaced. One that leads nowhere is replaced itself, by force only.
