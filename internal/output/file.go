@@ -136,6 +136,9 @@ func (f *File) finish() error {
 	if err := errors.Join(f.part.Sync(), f.part.Close()); err != nil {
 		return err
 	}
+	if _, err := os.Lstat(f.part.Name()); errors.Is(err, fs.ErrNotExist) {
+		return errors.New("another program has removed its part meanwhile")
+	}
 	before, err := os.Lstat(f.path)
 	if err == nil && !f.force {
 		return errors.New("another program has created it meanwhile")
@@ -168,7 +171,10 @@ func (f *File) Drop() error {
 		return nil
 	}
 	_ = f.part.Close() // closed already, or about to be deleted
-	return os.Remove(f.part.Name())
+	if err := os.Remove(f.part.Name()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Remains describes what a failed writer leaves behind.

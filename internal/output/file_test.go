@@ -60,6 +60,19 @@ func TestFileIsThereInFullOrNotAtAll(t *testing.T) {
 	}
 }
 
+// A part that another program removes, such as one that cleans up, is named as the cause, once.
+func TestPartIsRemoved(t *testing.T) {
+	file := write(t, filepath.Join(t.TempDir(), "out"), false, "new")
+	must.Do(t, os.Remove(file.Part()))
+	err := file.Keep(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "another program has removed its part meanwhile") {
+		t.Error(err)
+	}
+	if err := file.Drop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Nothing is kept once the context has ended.
 func TestKeepAfterTheEnd(t *testing.T) {
 	folder := t.TempDir()
