@@ -110,7 +110,7 @@ func Parse(text string, kinds []Kind) (Target, error) {
 			t.Name = scheme + ":" + rest
 		}
 	} else if u, err := url.Parse(text); err != nil && strings.Contains(rest, "@") || err == nil && cutOff(u) {
-		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: cannot be read: give %s, and in a password %%2F for /, %%3F for ? and %%23 for #", scheme, t.Kind.Form)
+		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: cannot be read: give %s, and in a password %%2F for /, %%3F for ?, %%23 for # and %%25 for %%", scheme, t.Kind.Form)
 	} else if err == nil && u.Host != "" {
 		t.Name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	}
