@@ -285,8 +285,10 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		want := it
 		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
 			want = layout.WithVotesOf(it, there)
-			if l.Lines { // by the import that added a comment, --undo finds it; by the hash of its idempotency key, an erasure finds the key
-				for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
+			// By the import that added a comment, --undo finds it, and by its mark whether it was changed since. By the
+			// hash of its idempotency key, an erasure finds the key.
+			if l.Lines {
+				for _, attr := range []string{layout.AttrImport, layout.AttrMark, layout.AttrKeyHash} {
 					if there[attr] != nil {
 						want[attr] = there[attr]
 					}

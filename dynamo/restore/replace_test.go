@@ -118,7 +118,7 @@ func TestReplace(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "cup")
 	copied := with(layout.Encode(c), "x", layout.Text("copied"))
 	other := with(with(copied, "x", layout.Text("another")), "y", layout.Text("new here"))
-	marked := with(copied, layout.AttrImport, layout.Text("7:1:0:"))
+	marked := with(with(copied, layout.AttrImport, layout.Text("7:1:0:")), layout.AttrMark, layout.Text(layout.SameVersionMark))
 	tombstone := layout.Tombstone(c.ID, "a mark", c.CreatedAt())
 	c.Votes.Helpful += 2
 	voted := with(layout.Encode(c), "x", layout.Text("copied"))
