@@ -1,8 +1,15 @@
 package counting
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/talkback/talkback/stream"
 )
 
 // What is logged of a lag: that it is long, that it doubled, that it is over; and nothing twice.
@@ -29,5 +36,24 @@ func TestLagToTell(t *testing.T) {
 		if told, tell = lagToLog(told, row.lag); tell != row.tell {
 			t.Errorf("%d, %v: told is %v; %s", i, row.lag, tell, row.why)
 		}
+	}
+}
+
+// Counts that are late are logged, but not by leases that were left behind where a function counts.
+func TestLagOfLeases(t *testing.T) {
+	for _, function := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			table := &fakeTable{leases: []stream.Lease{{CaughtUp: time.Now().Add(-time.Hour)}}}
+			if function {
+				table.state.Scheduled = time.Now().Add(-time.Minute)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), lagEvery+time.Second)
+			defer stop()
+			var said bytes.Buffer
+			err := newRunner(table, &said).watchLag(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(said.String(), "the statistics are behind the comments") == function {
+				t.Errorf("with a function %v: %v, %s", function, err, &said)
+			}
+		})
 	}
 }
