@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -39,6 +40,26 @@ func TestPlans(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// A sweep reads as many deletions as it removes, however many there are.
+func TestPlanOfSweep(t *testing.T) {
+	each(t, func(t *testing.T, db testDatabase) {
+		s, all := db.opening(t), entries(20_000)
+		for i := range all {
+			all[i].Cell = nil
+		}
+		must.Do(t, s.Apply(t.Context(), all))
+		if db.shared {
+			db.exec(t, `VACUUM ANALYZE`)
+		}
+		own := testDatabase{raw: s.db.Write, shared: db.shared, first: "?"} // with the store's settings
+		plan := strings.Join(own.plan(t, s.sql.Replace(sweepEntries), []any{time.Now().UnixMilli(), batch}), "\n")
+		byKey := regexp.MustCompile(`Index Scan using entries_pkey on entries|SEARCH entries USING PRIMARY KEY \(generation=\? AND product=\? AND position=\?\)`)
+		if !byKey.MatchString(plan) {
+			t.Errorf("the sweep does not find rows by their key:\n%s", plan)
 		}
 	})
 }
