@@ -61,6 +61,8 @@ const (
 	faultSlow
 	// faultCrossed means that concurrent transactions were in the way. A retry may succeed at once.
 	faultCrossed
+	// faultLocked means that another program keeps a lock. Only the caller bounds how long to wait.
+	faultLocked
 	// faultMissing means that a table or a schema does not exist.
 	faultMissing
 )

@@ -153,8 +153,8 @@ func (s *Store) check(found int) error {
 }
 
 const (
-	// attempts bounds how often a transaction is tried. After a conflict with other transactions,
-	// it waits for a random part of pause, which doubles each time.
+	// attempts bounds how often a transaction is tried, except while another program keeps a lock. After
+	// a conflict with other transactions, it waits for a random part of pause, which doubles each time.
 	attempts = 8
 	pause    = 5 * time.Millisecond
 )
@@ -192,14 +192,14 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 			fault = faultMissing
 		}
 		switch {
-		case ctx.Err() != nil || try == attempts:
+		case ctx.Err() != nil || try >= attempts && fault != faultLocked:
 			return s.explain(ctx, err)
 		case fault == faultMissing:
 			s.making.Lock()
 			s.made = false
 			s.making.Unlock()
-		case fault == faultCrossed:
-			if task.Wait(ctx, rand.N(pause<<try)) != nil {
+		case fault == faultCrossed || fault == faultLocked:
+			if task.Wait(ctx, rand.N(pause<<min(try, attempts))) != nil {
 				return s.explain(ctx, err)
 			}
 		case fault == faultAway && !away:

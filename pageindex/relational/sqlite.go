@@ -22,8 +22,8 @@ import (
 const (
 	// readers bounds concurrent lookups. Further ones wait.
 	readers = 4
-	// busy is how long SQLite waits for another process, such as a backup, in milliseconds. It cannot be
-	// interrupted meanwhile, so this is short, and transactions are tried again.
+	// busy is how long SQLite waits for another process, such as a repair, in milliseconds. It cannot be
+	// interrupted meanwhile, so this is short, and transactions are tried again while their caller waits.
 	busy = 500
 	// private is the mode of the file, which reveals how many comments products have.
 	private = 0o600
@@ -143,7 +143,7 @@ func explainSQLite(err error) (fault, string) {
 	}
 	switch failed.Code() & 0xff {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
-		return faultCrossed, text
+		return faultLocked, text
 	case codes.SQLITE_FULL:
 		return faultOther, "its disk is full: make room there"
 	case codes.SQLITE_INTERRUPT:

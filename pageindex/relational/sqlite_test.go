@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -307,4 +308,30 @@ func TestBusyForLong(t *testing.T) {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 	must.Do(t, tx.Rollback())
+}
+
+// A change waits for another program for as long as its caller does, such as a build a minute.
+func TestBusyForAsLongAsTheCallerWaits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	s := openFile(t, file)
+	first, second := connect(file, 1), connect(file, 1)
+	defer first.Close()
+	defer second.Close()
+	tx := must.Get(first.BeginTx(t.Context(), nil))(t)
+	_, busy := second.BeginTx(t.Context(), nil)
+	must.Do(t, tx.Rollback())
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), changeWithin)
+		defer cancel()
+		until := time.Now().Add(changeWithin - 2*time.Second)
+		err := s.persist(ctx, func() error {
+			if time.Now().Before(until) {
+				return busy
+			}
+			return nil
+		})
+		if busy == nil || err != nil {
+			t.Errorf("it gives up: %v (the lock: %v)", err, busy)
+		}
+	})
 }
