@@ -120,11 +120,11 @@ func Parse(text string, kinds []Kind) (Target, error) {
 	return t, nil
 }
 
-// cutOff reports whether a password seems to end the host of a URL, as in redis://:12/34@host: names
-// would then show it.
+// cutOff reports whether a password seems to end the host of a URL, as in redis://:12/34@host and
+// redis://:a@b/c@host: names would then show it.
 func cutOff(u *url.URL) bool {
 	parameter, _, _ := strings.Cut(u.RawQuery, "=")
-	return u.User == nil && strings.Contains(u.Host, ":") && strings.Contains(u.EscapedPath()+parameter+u.EscapedFragment(), "@")
+	return (u.User != nil || strings.Contains(u.Host, ":")) && strings.Contains(u.EscapedPath()+parameter+u.EscapedFragment(), "@")
 }
 
 // Forms lists the possible values, as in "table, markers or none".
