@@ -172,8 +172,14 @@ var postgresFaults = map[string]fault{
 // ofStandby is the cure of errors of a server that takes no writes.
 const ofStandby = "it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL"
 
+// ofPooler is the cure of errors of statements that were prepared on another connection of a pooler.
+const ofPooler = "PgBouncer needs max_prepared_statements, or default_query_exec_mode=exec in the URL"
+
 // postgresCures are the cures of error codes that operators meet.
 var postgresCures = map[string]string{
+	"08P01": "if that is PgBouncer, see its log: it may lack ignore_startup_parameters",
+	"26000": ofPooler,
+	"42P05": ofPooler,
 	"25006": ofStandby,
 	"55000": ofStandby, // a function that a standby refuses
 	"28000": "it refuses this user, or connections without TLS: see its pg_hba.conf",

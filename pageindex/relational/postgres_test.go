@@ -250,9 +250,15 @@ func TestCures(t *testing.T) {
 			t.Errorf("%v, want %s", err, row.want)
 		}
 	}
-	full := (&Store{db: database{Name: "postgres://db/shop", Explain: explainPostgres}}).explain(t.Context(), &pgconn.PgError{Code: "53100"})
-	if want := "the page index in postgres://db/shop failed: SQLSTATE 53100, its disk is full: make room there"; full.Error() != want {
-		t.Errorf("%v, want %s", full, want)
+	s := &Store{db: database{Name: "postgres://db/shop", Explain: explainPostgres}}
+	for code, want := range map[string]string{
+		"53100": "failed: SQLSTATE 53100, its disk is full: make room there",
+		"08P01": "cannot be reached: SQLSTATE 08P01, if that is PgBouncer, see its log: it may lack ignore_startup_parameters",
+		"26000": "failed: SQLSTATE 26000, PgBouncer needs max_prepared_statements, or default_query_exec_mode=exec in the URL",
+	} {
+		if err := s.explain(t.Context(), &pgconn.PgError{Code: code}); err.Error() != "the page index in postgres://db/shop "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
