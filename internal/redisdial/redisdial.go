@@ -29,6 +29,10 @@ type Bounds struct {
 // NoRetries disables retries.
 const NoRetries = -1
 
+// maxLifetime is how long a connection is used. After a failover, the name of the server may belong to
+// another one, while connections to the one before still work.
+const maxLifetime = 30 * time.Second
+
 // clusterParameter is the URL parameter that says that the server belongs to a cluster.
 const clusterParameter = "cluster"
 
@@ -44,7 +48,10 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 	cluster := query.Get(clusterParameter) == "true"
 	query.Del(clusterParameter)
 	call := bounds.Call.String()
-	for name, usual := range map[string]string{"dial_timeout": bounds.Dial.String(), "read_timeout": call, "write_timeout": call, "pool_timeout": call} {
+	for name, usual := range map[string]string{
+		"dial_timeout": bounds.Dial.String(), "read_timeout": call, "write_timeout": call, "pool_timeout": call,
+		"conn_max_lifetime": maxLifetime.String(),
+	} {
 		if query.Get(name) == "" {
 			query.Set(name, usual)
 		}

@@ -15,18 +15,18 @@ func TestBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		var dial, read, write, pool time.Duration
+		var dial, read, write, pool, lifetime time.Duration
 		var retries int
 		switch c := client.(type) {
 		case *goredis.Client:
 			o := c.Options()
-			dial, read, write, pool, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.MaxRetries
+			dial, read, write, pool, lifetime, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.ConnMaxLifetime, o.MaxRetries
 		case *goredis.ClusterClient:
 			o := c.Options()
-			dial, read, write, pool, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.MaxRetries
+			dial, read, write, pool, lifetime, retries = o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.ConnMaxLifetime, o.MaxRetries
 		}
-		if dial != 2*time.Second || read != 5*time.Second || write != 3*time.Second || pool != 3*time.Second || retries != 7 {
-			t.Errorf("%s: %v %v %v %v %d", cluster, dial, read, write, pool, retries)
+		if dial != 2*time.Second || read != 5*time.Second || write != 3*time.Second || pool != 3*time.Second || lifetime != maxLifetime || retries != 7 {
+			t.Errorf("%s: %v %v %v %v %v %d", cluster, dial, read, write, pool, lifetime, retries)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -221,6 +223,36 @@ func TestServerBecomesReplica(t *testing.T) {
 	if covers, err := s.Covers(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "replica") {
 		t.Errorf("it covers %q, and the error is %v", covers, err)
 	}
+}
+
+// moved is the name of a server, which may move to another address.
+type moved struct {
+	meddler
+	to atomic.Value
+}
+
+func (m *moved) DialHook(next goredis.DialHook) goredis.DialHook {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return next(ctx, network, m.to.Load().(string))
+	}
+}
+
+// After a failover, the name of the server belongs to the new master, while the old one, now a
+// replica, still answers on the connections that there are.
+func TestNameOfMasterMoves(t *testing.T) {
+	server, other := redistest.Start(t), redistest.Start(t)
+	s, name := openStore(t, server.URL()+"?conn_max_lifetime=1s"), &moved{}
+	name.to.Store(server.Address())
+	s.client.AddHook(name)
+	conformance.Build(t, s, entries(100), "all")
+	name.to.Store(other.Address())
+	host, port, _ := strings.Cut(other.Address(), ":")
+	server.Must(t, "REPLICAOF", host, port)
+	for _, err := s.Covers(t.Context()); err != nil; _, err = s.Covers(t.Context()) {
+		time.Sleep(time.Millisecond) // the test's own timeout ends the wait
+	}
+	conformance.Build(t, s, entries(100), "all")
+	checkTotal(t, s, 100)
 }
 
 // A server without memory left returns an error, and keeps its content.
