@@ -76,25 +76,6 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	}
 }
 
-// A server refuses writes for a move if it has none of the flags that say who may write. With a part of them it may not
-// start, so docs/operate/migrate.md names all of them.
-func TestMoveNamesAllFlagsOfWriters(t *testing.T) {
-	t.Parallel()
-	_, help, _ := talkback(t.Context(), "serve", "--help")
-	_, writers, _ := strings.Cut(help, "\nWho may write:\n")
-	writers, _, _ = strings.Cut(writers, "\n\n")
-	flags := regexp.MustCompile(`(?m)^ +(--[a-z-]+)`).FindAllStringSubmatch(writers, -1)
-	if len(flags) < 9 {
-		t.Fatalf("help tells of %d flags that say who may write: this test does not read it any more", len(flags))
-	}
-	named := doctest.Read(t, "docs/operate/migrate.md").Code()
-	for _, flag := range flags {
-		if !slices.Contains(named, flag[1]) {
-			t.Errorf("migrate.md does not name %s, with which an old server would take writes or not start", flag[1])
-		}
-	}
-}
-
 // Every command line in the documents, in blocks and in prose, is valid for its program. The test
 // knows targets of the Makefile, tests and packages, commands and flags of talkback, and templates
 // and their parameters.
