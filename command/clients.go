@@ -38,8 +38,9 @@ const (
 const maxServers = 1000
 
 // policies returns the limits for each client; a rate of 0 means unlimited. Limits on writes apply
-// on loopback too if visitors vote: they may come through a proxy on this machine.
-func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writes quota.Policy) {
+// on loopback too if visitors vote: they may come through a proxy on this machine. With an error, a
+// server does not start.
+func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writes quota.Policy, err error) {
 	units, changes := uint32(defaultReadUnits), uint32(defaultWrites)
 	if isLoopback(address) {
 		units = 0
@@ -49,9 +50,17 @@ func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writ
 	}
 	units, changes = orDefault(f.ReadUnits, units), orDefault(f.Writes, changes)
 	burst := cmp.Or(float64(orDefault(f.Burst, 0)), burstSeconds*float64(units))
+	switch {
+	case f.Burst != nil && *f.Burst == 0:
+		err = usagef("--client-burst must be 1 or more")
+	case f.Servers > maxServers:
+		err = usagef("--client-limits-servers %d would leave each client next to nothing: give the number of servers behind this address, at most %d", f.Servers, maxServers)
+	case f.Burst != nil && units == 0:
+		err = usagef("--client-burst has no effect while clients may use any number of read units, as on loopback: give --client-read-units too, or leave it out")
+	}
 	const minute = 60
 	return quota.Policy{Name: "read-units", Rate: float64(units), Burst: burst},
-		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
+		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}, err
 }
 
 // orDefault returns the value of a flag, or unset if it is not given.
@@ -66,16 +75,10 @@ func orDefault(flag *uint32, unset uint32) uint32 {
 // stop what runs for them, end the context and then call stop.
 func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who auth.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
 	_, visitorsVote := who.(*auth.Visitors)
-	reads, writes := f.policies(address, visitorsVote)
+	reads, writes, err := f.policies(address, visitorsVote)
 	stop = func() {}
-	if f.Burst != nil && *f.Burst == 0 {
-		return nil, "", stop, usagef("--client-burst must be 1 or more")
-	}
-	if f.Servers > maxServers {
-		return nil, "", stop, usagef("--client-limits-servers %d would leave each client next to nothing: give the number of servers behind this address, at most %d", f.Servers, maxServers)
-	}
-	if f.Burst != nil && reads.Rate == 0 {
-		return nil, "", stop, usagef("--client-burst has no effect while clients may use any number of read units, as on loopback: give --client-read-units too, or leave it out")
+	if err != nil {
+		return nil, "", stop, err
 	}
 	if reads.Rate == 0 && writes.Rate == 0 {
 		asked := visitorsVote || f.Redis != "" || f.Servers > 1 || len(f.Trusted) > 0

@@ -36,6 +36,9 @@ type Doctor struct {
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
 }
 
+// Validate returns an error where a server does not start.
+func (c *Doctor) Validate() error { return c.Subscriptions.check() }
+
 // doctorTimeout bounds all checks together. A table that has not answered by then is a finding.
 const doctorTimeout = time.Minute
 
@@ -118,7 +121,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (
 		all = append(all, doctor.New(check, doctor.Warning, "%s", said).Cured("%s", cure))
 	}})
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
-	_, writes := c.Clients.policies(address, c.Writers.VisitorVotes)
+	_, writes, _ := c.Clients.policies(address, c.Writers.VisitorVotes)
 	switch {
 	case err != nil:
 		return append(all, doctor.New(check, doctor.Problem, "%v", err))
@@ -264,9 +267,11 @@ const examineTimeout = 5 * time.Second
 // if there is one.
 func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string, log *slog.Logger) doctor.Finding {
 	const check = "client limits"
-	reads, writes := f.policies(address, visitorsVote)
+	reads, writes, err := f.policies(address, visitorsVote)
 	limited := reads.Rate > 0 || writes.Rate > 0
 	switch {
+	case err != nil:
+		return doctor.New(check, doctor.Problem, "%v", err)
 	case f.Redis == "" && !limited:
 		return doctor.New(check, doctor.OK, "none")
 	case f.Redis == "":

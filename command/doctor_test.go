@@ -45,6 +45,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"a token that is too short", "writing", "moderator", []string{"--moderator-token", "short"}},
 		{"keys that cannot be fetched", "writing", "no signed token is accepted until they are (dial tcp 127.0.0.1:1", []string{"--jwt-algorithm", "ES256", "--jwks-url", "http://127.0.0.1:1/jwks.json"}},
 		{"a secret with a space", "writing", "begins or ends with a space", []string{"--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
+		{"a burst without a limit", "client limits", "--client-burst has no effect", []string{"--client-burst", "5"}},
 		{"visitors without a secret", "writing", "TALKBACK_VISITOR_SECRET", []string{"--visitor-votes"}},
 		{"visitors without a limit", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0"}},
 		{"likewise, and a secret with a space", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0", "--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},

@@ -208,6 +208,7 @@ func TestRefusals(t *testing.T) {
 		"serve --report-threshold 0",
 		"serve --page-age 5",
 		"serve --listen 127.0.0.1:0 --client-limits-servers 1001",
+		"doctor --client-subscriptions 3",
 		"cost --metrics http://127.0.0.1:1/metrics --during 1ms",
 		"cost --metrics localhost:9090",
 		"health --listen 127.0.0.1:1",

@@ -130,10 +130,7 @@ func (c *Serve) Validate() error {
 	if c.MinInFlight > c.MaxInFlight {
 		return fmt.Errorf("--min-in-flight %d is above --max-in-flight %d: lower the one, or raise the other", c.MinInFlight, c.MaxInFlight)
 	}
-	if each := c.Subscriptions.PerClient; each != nil && c.Subscriptions.Max == 0 {
-		return fmt.Errorf("--client-subscriptions %d has no effect with --max-subscriptions 0, which serves none: give both, or none", *each)
-	}
-	return checkShopName(c.ShopName)
+	return cmp.Or(c.Subscriptions.check(), checkShopName(c.ShopName))
 }
 
 // checkShopName returns an error if no reply can have a name. An empty name is no name, and a

@@ -139,6 +139,14 @@ type SubscriptionFlags struct {
 // one for each open page; an office has many browsers behind one address.
 const defaultClientSubscriptions = 100
 
+// check returns an error if a limit of subscriptions has no effect.
+func (f *SubscriptionFlags) check() error {
+	if f.PerClient != nil && f.Max == 0 {
+		return fmt.Errorf("--client-subscriptions %d has no effect with --max-subscriptions 0, which serves none: give both, or none", *f.PerClient)
+	}
+	return nil
+}
+
 // connections returns how many connections a server accepts: one for each subscription, and most
 // others. So subscribers cannot keep other clients out. It returns an error if there are too few
 // file descriptors for that.
