@@ -127,6 +127,8 @@ func TestParameters(t *testing.T) {
 		{"query={", "GRAPHQL_PARSE_FAILED", "", 200, "not GraphQL"},
 		{"query={echo(text:%22%C3%A9)}", "GRAPHQL_PARSE_FAILED", "Unterminated string", 200, "a string without an end"},
 		{"query={%C2%A0echo}", "GRAPHQL_PARSE_FAILED", `unexpected character \"\\u00a0\" (U+00A0)`, 200, "a space of a web page"},
+		{"query={echo(text:-%E2%80%93)}", "GRAPHQL_PARSE_FAILED", `got: \"–\" (U+2013)`, 200, "a number with a dash"},
+		{"query={echo(text:%22%5C%C3%A9%22)}", "GRAPHQL_PARSE_FAILED", `sequence: \\\"é\" (U+00E9)`, 200, "no escape"},
 		{"query={echo(text:%E2%80%9Ca%E2%80%9D)}", "GRAPHQL_PARSE_FAILED", `unexpected character \"“\" (U+201C)`, 200, "quotes of a web page"},
 	} {
 		got := get(t, server, strings.NewReplacer(`"`, "%22", "{", "%7B", "}", "%7D", "$", "%24").Replace(test.parameters))

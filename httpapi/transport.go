@@ -223,9 +223,10 @@ func sayWhy(err error, text string) {
 		token, err := reader.ReadToken()
 		if err, ok := errors.AsType[*gqlerror.Error](err); ok {
 			refused.Message = err.Message
-			const unexpected = "Cannot parse the unexpected character " // of which the lexer tells the first byte
-			if runes, at := []rune(text), token.Pos.Start; strings.HasPrefix(err.Message, unexpected) && at < len(runes) && runes[at] >= utf8.RuneSelf {
-				refused.Message = fmt.Sprintf(unexpected+"%q (%U).", string(runes[at]), runes[at])
+			// Of a character beyond ASCII, the lexer names the first byte, as if it were one.
+			if runes, at := []rune(text), token.Pos.End; at < len(runes) && runes[at] >= utf8.RuneSelf {
+				first := string(rune(string(runes[at])[0]))
+				refused.Message = strings.NewReplacer(`"`, "", first, fmt.Sprintf("%q (%U)", string(runes[at]), runes[at])).Replace(err.Message)
 			}
 		}
 		if err != nil || token.Kind == lexer.EOF {
