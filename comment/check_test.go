@@ -105,6 +105,7 @@ func TestNamesThatShowNothing(t *testing.T) {
 		"\u3164": false, "\u115f\u1160\uffa0": false, // fillers, which are letters to Unicode
 		"\u2800": false, "\ufe0f": false, "\U000e0061": false, // no dots, no glyph
 		"a": true, " \u200bя": true, "\u200f\u05d0": true, "김": true, "👩\u200d🌾": true, "\u2801": true,
+		"\u0601": true, "\u06dd": true, "\u0301": true, // Arabic signs, which are of format to Unicode, and a mark alone
 	} {
 		_, ofAuthor := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: name}}.Comment(comment.Position{})
 		for what, problems := range map[string][]comment.Problem{

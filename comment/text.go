@@ -30,7 +30,8 @@ func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '
 func IsBlank(text string) bool {
 	const emptyBraille = '\u2800' // a pattern without dots, which Unicode takes for a symbol
 	return !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.IsSpace(r) && r != emptyBraille && !unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+		invisible := unicode.IsSpace(r) || r == emptyBraille || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+		return !invisible || unicode.Is(unicode.Prepended_Concatenation_Mark, r) // such as the Arabic sign of a year
 	})
 }
 
