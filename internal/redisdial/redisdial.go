@@ -40,8 +40,8 @@ const clusterParameter = "cluster"
 // error is of the kind BadInput and does not contain the URL.
 func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, error) {
 	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {
-		return nil, "", notRedis()
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" || strings.Contains(u.Path, "@") {
+		return nil, "", notRedis() // a "/" or "#" in a password ends the host, and the name would show the rest
 	}
 	name := ServerName(u.Scheme + "://" + u.Host + u.Path)
 	query := u.Query()

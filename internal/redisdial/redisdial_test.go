@@ -1,6 +1,7 @@
 package redisdial
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,19 @@ func TestBounds(t *testing.T) {
 		}
 		if dial != 2*time.Second || read != 5*time.Second || write != 3*time.Second || pool != 3*time.Second || lifetime != maxLifetime || retries != 7 {
 			t.Errorf("%s: %v %v %v %v %v %d", cluster, dial, read, write, pool, lifetime, retries)
+		}
+	}
+}
+
+// A password with a slash or a number sign is refused, also for a cluster, which ignores the path: the name would show
+// what is behind the sign.
+func TestPasswordIsNotInTheName(t *testing.T) {
+	for _, url := range []string{"redis://:12/secret@localhost:1", "redis://user:12/secret@localhost:1/0", "redis://:12#secret@localhost:1", "redis://:12?secret@localhost:1"} {
+		for _, cluster := range []string{"", "?cluster=true", "&cluster=true"} {
+			_, name, err := Dial(url+cluster, Bounds{})
+			if err == nil || strings.Contains(string(name)+err.Error(), "secret") {
+				t.Errorf("%s: name %q, error %v", url+cluster, name, err)
+			}
 		}
 	}
 }
