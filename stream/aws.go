@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -35,10 +34,6 @@ func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 	return dynamodbstreams.New(options)
 }
 
-// answerWithin bounds a call with its retries, and the reading of its answer. A reader keeps the lease
-// of its shard meanwhile, so a call whose answer never ends would be the last one for the shard.
-const answerWithin = time.Minute
-
 // streams is the part of the SDK's client that a Source works with.
 type streams interface {
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
@@ -64,8 +59,6 @@ func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table str
 
 // Shards looks up the latest stream first, since streams may have been switched off and on.
 func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if errors.As(err, new(*tabletypes.ResourceNotFoundException)) {
 		return Listing{}, fmt.Errorf("table %q does not exist: %w", s.table, ErrNoStream)
@@ -115,8 +108,6 @@ func checkView(view string) error {
 
 // Open never begins at the latest record, since that would skip the records before it.
 func (s *tableStream) Open(ctx context.Context, label, shard, after string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	s.mu.Lock()
 	arn, known := s.arns[label]
 	s.mu.Unlock()
@@ -144,8 +135,6 @@ func (s *tableStream) Open(ctx context.Context, label, shard, after string) (str
 
 // Read returns as many records as AWS returns at once: up to 1,000, or 1 MB.
 func (s *tableStream) Read(ctx context.Context, label, iterator string) (Batch, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	output, err := s.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator)})
 	if err != nil {
 		return Batch{}, explain(err, "GetRecords")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -200,41 +199,4 @@ func TestWhereTheStreamIsAsked(t *testing.T) {
 			t.Errorf("%s: %+v", endpoint, options)
 		}
 	}
-}
-
-// unanswered is a table with a stream whose answers never end.
-type unanswered struct{}
-
-func (unanswered) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
-	return (&scripted{arn: aws.String("arn")}).DescribeTable(nil, nil)
-}
-
-func (unanswered) DescribeStream(ctx context.Context, _ *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (unanswered) GetShardIterator(ctx context.Context, _ *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (unanswered) GetRecords(ctx context.Context, _ *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-// A call whose answer never ends is given up, so that the next one can succeed.
-func TestStreamThatNeverAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := NewSource(unanswered{}, unanswered{}, "t")
-		_, listing := source.Shards(t.Context())
-		_, opening := source.Open(t.Context(), "label", "shard 1", "")
-		_, reading := source.Read(t.Context(), "label", "iterator")
-		for _, err := range []error{listing, opening, reading} {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
-			}
-		}
-	})
 }

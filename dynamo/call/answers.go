@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
@@ -27,6 +28,11 @@ const (
 	smallRoom = 2 << 20
 	largeRoom = 2 << 20
 )
+
+// answerWithin bounds one attempt at a call, with the wait for room and the reading of the answer.
+// Loops in the background, such as one that reads a shard of the stream while it renews its lease,
+// have no other bound, so a call whose answer never ends would be their last one.
+const answerWithin = time.Minute
 
 // mostAnswer is the maximum size of an answer in bytes. JSON can make a batch of 16 MB six times as
 // large. DynamoDB sends no larger answer.
@@ -62,16 +68,19 @@ func (a *answers) of(o *dynamodb.Options) {
 func (a *answers) verify(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
-	out, metadata, err := next.HandleDeserialize(ctx, in)
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	out, metadata, err := next.HandleDeserialize(within, in)
 	if arrived, ok := middleware.GetStackValue(ctx, arrivedKey{}).(*bool); ok {
 		*arrived = true
 	}
 	response, ok := out.RawResponse.(*smithyhttp.Response)
 	if err != nil || !ok {
+		cancel()
 		return out, metadata, err
 	}
 	room, size := a.roomFor(response.ContentLength)
 	if err := room.Acquire(ctx, size); err != nil {
+		cancel()
 		_ = response.Body.Close() // it is not read
 		response.Body = http.NoBody
 		return out, metadata, err
@@ -82,7 +91,7 @@ func (a *answers) verify(
 		claimed:    response.Header.Get("X-Amz-Crc32"),
 		needed:     success(response.Response),
 		checksum:   crc32.NewIEEE(),
-		release:    sync.OnceFunc(func() { room.Release(size) }),
+		release:    sync.OnceFunc(func() { cancel(); room.Release(size) }),
 	}
 	return out, metadata, nil
 }

@@ -127,3 +127,17 @@ func TestCallsAreHedged(t *testing.T) {
 		})
 	}
 }
+
+// A call whose answer begins and never ends is given up, also by a caller that sets no bound.
+func TestAnswerThatNeverEnds(t *testing.T) {
+	for _, operation := range operations {
+		withPeer(t, func(t *testing.T, p *peer) {
+			p.answer = func(r *received) bool { return r.write(p.head(200, 100)+"{") && r.hold() }
+			began := time.Now()
+			got := ask(t.Context(), p.client(), operation)
+			if took := time.Since(began); got.kind != comment.Timeout || took > maxAttempts*(answerWithin+maxBackoff) {
+				t.Errorf("%s: %s after %v (%v)", operation, kinds[got.kind], took, got.err)
+			}
+		})
+	}
+}
