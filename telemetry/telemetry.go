@@ -205,7 +205,8 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 		endpoint, headers := "OTEL_EXPORTER_OTLP_"+of+"ENDPOINT", "OTEL_EXPORTER_OTLP_"+of+"HEADERS"
 		// For an address that it cannot read, OpenTelemetry sends to its default address, and writes the one with its
 		// password to standard error.
-		if address, err := url.Parse(value(endpoint)); value(endpoint) != "" && (err != nil || address.Host == "") {
+		// A "/", "?" or "#" in a password ends the host, and errors would show the rest of the password.
+		if address, err := url.Parse(value(endpoint)); value(endpoint) != "" && (err != nil || address.Host == "" || address.User == nil && strings.Contains(value(endpoint), "@")) {
 			return false, fmt.Errorf("%s is not an address: give one such as http://localhost:4318", endpoint)
 		}
 		if text := value(headers); text != "" && !areHeaders(text) {

@@ -71,6 +71,9 @@ func TestUnreadableVariables(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "127.0.0.1:4318/secret", "http://localhost:4318"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:secret@127.0.0.1:1/%zz", "http://localhost:4318"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https:///secret", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:12/secret@127.0.0.1:1", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://:12?secret@127.0.0.1:1", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:12#secret@127.0.0.1:1", "http://localhost:4318"},
 	} {
 		variables := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", row.name: row.value}
 		wanted, err := telemetry.Wanted(environmentOf(variables), "TRACES")
