@@ -64,6 +64,7 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	}
 	newest := map[comment.CustomerProduct]comment.Comment{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
+		// All calls together have no bound: an author whose comment is not found could write another.
 		found, err := s.current(ctx, meterOf(part), part, withoutText)
 		if err != nil {
 			return nil, call.Wrap(err, "comments of a customer about %s", comment.Amount(len(keys), "product"))

@@ -123,7 +123,7 @@ func (w Workload) deeds() []deed {
 	vote := layout.VoteItem(c.ID, strings.Repeat("0", 32), comment.CastVote{By: customerID, Vote: comment.Helpful, At: moment})
 	report := layout.ReportItem(c.ID, strings.Repeat("0", 64), comment.Report{By: customerID, Reason: comment.ReportReason("SPAM"), At: moment})
 	one := dynamo.CommentUnits()
-	looks := arrives.reads // the counter also looks at how a comment is counted if its counts stay
+	looks := arrives.reads // the counter reads how a comment is counted also if no count changes
 	return []deed{
 		{what: "new comments", number: w.NewComments * (1 - w.Held), writes: add(item), counting: arrives.writes, countingReads: arrives.reads, records: 1},
 		{what: "new comments that wait", number: w.NewComments * w.Held, writes: add(heldItem), countingReads: looks, records: 1},

@@ -29,7 +29,7 @@ type Detector struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	said strings.Builder
-	wait func() error // until the program ends; Close may meet a read of the file that failed
+	wait func() error // waits for the end of the program, once: Close may be called while Language fails
 }
 
 // StartDetector starts the program, to choose among languages: tags separated by commas, or "all".
@@ -82,7 +82,7 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 // lateSignal is how long a Ctrl-C that ended the program may take to end the import, too.
 const lateSignal = time.Second
 
-// failed returns why the program ended: that of the context, if the import was interrupted.
+// failed returns why the program ended. If the import was interrupted, it is the context's error.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
 	patience := time.Duration(0)

@@ -19,8 +19,8 @@ const Standard = "-"
 
 // File is a file under construction. It is written next to its destination, under a name that ends
 // in .part, and Keep renames it. Standard output, and anything that is not a regular file, such as
-// a named pipe, is written directly. A new file can be read by its owner only; one that replaces
-// another keeps the permissions.
+// a named pipe, is written directly. A new file can be read by its owner only. One that replaces
+// another gets that file's permissions.
 type File struct {
 	name  string // for messages
 	path  string // the destination
