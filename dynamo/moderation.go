@@ -187,12 +187,14 @@ func allows(f comment.QueueFilter, w comment.Waiting) bool {
 }
 
 // stillWaiting returns the current comments of places. It leaves out those that were decided, or
-// have another place by now.
+// have another place by now. While a comment moves, the index may have it at two places.
 func (s *Store) stillWaiting(ctx context.Context, places []queuePlace) ([]comment.Queued, error) {
 	ids := make([]comment.ID, len(places))
 	for i, place := range places {
 		ids[i] = place.ID
 	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids) // DynamoDB refuses a call with a key twice
 	found, err := s.current(ctx, meterOf(ids), ids, false)
 	if err != nil {
 		return nil, err
@@ -202,6 +204,7 @@ func (s *Store) stillWaiting(ctx context.Context, places []queuePlace) ([]commen
 		if c := found[place.ID]; c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
 			place.Reasons = c.Moderation.Held
 			out = append(out, comment.Queued{Comment: c, Waiting: place.Waiting})
+			delete(found, place.ID)
 		}
 	}
 	return out, nil
