@@ -17,6 +17,22 @@ major=$(node -p 'process.versions.node.split(".")[0]') || major=0
 echo "fetching what npm has for $suite"
 mkdir -p "$folder"
 [ "$folder" -ef "$packages" ] || cp "$packages/package.json" "$packages/package-lock.json" "$folder"
-(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) ||
+# The lists name no addresses, and without one npm first asks the registry what it knows of every release of a package: half of all
+# requests. So it is told the path that a package has in each registry, at a host which stands for the one it is set up to use.
+# What is fetched has to have the checksum of the list as ever. Node.js also collects garbage less often.
+(
+	cd "$folder"
+	trap 'rm -f npm-shrinkwrap.json' EXIT
+	trap 'exit 1' INT TERM
+	node -e '
+		const list = require("./package-lock.json")
+		for (const [path, of] of Object.entries(list.packages)) {
+			const name = of.name ?? path.split("node_modules/").pop()
+			if (of.integrity) of.resolved = `https://registry/${name}/-/${name.split("/").pop()}-${of.version}.tgz`
+		}
+		fs.writeFileSync("npm-shrinkwrap.json", JSON.stringify(list))'
+	NODE_OPTIONS="--max-semi-space-size=64 ${NODE_OPTIONS:-}" \
+		npm ci --replace-registry-host=registry --ignore-scripts --no-audit --no-fund --loglevel=error
+) ||
 	leave_out "$suite" "npm could not fetch its packages; npm's words are above"
 cp "$packages/package-lock.json" "$folder/node_modules/stamp"
