@@ -21,7 +21,7 @@ mkdir -p "$folder"
 # requests. So it is told the path that a package has in each registry, at a host which stands for the one it is set up to use.
 # What is fetched has to have the checksum of the list as ever. Node.js also collects garbage less often.
 (
-	cd "$folder"
+	cd "$folder" || exit
 	trap 'rm -f npm-shrinkwrap.json' EXIT
 	trap 'exit 1' INT TERM
 	node -e '
