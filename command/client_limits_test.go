@@ -251,7 +251,7 @@ func TestServersShareLimits(t *testing.T) {
 	if now := scrape(t, admin); now[store] != 0 {
 		t.Error("the metrics do not tell that Redis is away")
 	}
-	if got := free.ask(t, "", "", hundred); got.status != http.StatusOK || got.limit != "" || strings.Contains(free.said.String(), "limits ") {
+	if got := free.ask(t, "", "", hundred); got.status != http.StatusOK || got.limit != "" || !strings.Contains(free.said.String(), "limits    any number of read units and any number of writes for each client") {
 		t.Errorf("a server without limits: %d with %q", got.status, got.limit)
 	}
 }
