@@ -99,6 +99,8 @@ func TestModeration(t *testing.T) {
 		{"is rejected, and the comment stays", moderatorToken, `mutation { rejectComment(input: {id: "$id", version: 5, reason: OFF_TOPIC, note: " "}) { comment { status text heldEdit { text } } userErrors { code } } }`, `{"rejectComment":{"comment":{"status":"APPROVED","text":"Fourth.","heldEdit":null},"userErrors":[]}}`},
 		{"a customer reports it", other, `mutation { reportComment(input: {id: "$id", reason: OFF_TOPIC, note: "a poem"}) { userErrors { code } } }`, `{"reportComment":{"userErrors":[]}}`},
 		{"a moderator sees why", moderatorToken, `{ moderation { reports(commentId: "$id") { reason note } } }`, `{"moderation":{"reports":[{"reason":"OFF_TOPIC","note":"a poem"}]}}`},
+		{"another customer reports it, with a note that shows nothing", tokenOf(t, "u3", time.Hour), `mutation { reportComment(input: {id: "$id", reason: SPAM, note: " "}) { userErrors { code } } }`, `{"reportComment":{"userErrors":[]}}`},
+		{"which is none", moderatorToken, `{ moderation { reports(commentId: "$id") { reason note } } }`, `{"moderation":{"reports":[{"reason":"SPAM","note":null},{"reason":"OFF_TOPIC","note":"a poem"}]}}`},
 		{"no note holds control characters", moderatorToken, `mutation { rejectComment(input: {id: "$id", version: 4, reason: SPAM, note: "a\u0007"}) { userErrors { code path } } }`, `{"rejectComment":{"userErrors":[{"code":"MALFORMED","path":["note"]}]}}`},
 		{"the comment is rejected", moderatorToken, `mutation { decideComments(input: {decisions: [{id: "$id", version: 4, reason: SPAM, note: "seen elsewhere"}]}) { results { comment { status } userErrors { code } } userErrors { code } } }`, `{"decideComments":{"results":[{"comment":{"status":"REJECTED"},"userErrors":[]}],"userErrors":[]}}`},
 		{"nobody sees it in a list", "", list, none},
@@ -116,7 +118,7 @@ func TestModeration(t *testing.T) {
 			`{"by":null,"from":"APPROVED","to":"APPROVED","version":5,"reason":"OFF_TOPIC","note":null},` +
 			`{"by":null,"from":"APPROVED","to":"APPROVED","version":4,"reason":null,"note":null},` +
 			`{"by":null,"from":"PENDING","to":"APPROVED","version":2,"reason":null,"note":null}]}}`},
-		{"the report stays", moderatorToken, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":{"reports":[{"reason":"OFF_TOPIC"}]}}`},
+		{"the reports stay", moderatorToken, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":{"reports":[{"reason":"SPAM"},{"reason":"OFF_TOPIC"}]}}`},
 		{"reports are for moderators", author, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":null} FORBIDDEN`},
 		{"what a customer wrote, in every state", moderatorToken, `{ moderation { commentsBy(customerId: "u1") { total latest { text status product { id } } } } }`, `{"moderation":{"commentsBy":{"total":1,"latest":[{"text":"Sixth.","status":"WITHDRAWN","product":{"id":"teapot"}}]}}}`},
 		{"is for moderators", other, `{ moderation { commentsBy(customerId: "u1") { total } } }`, `{"moderation":null} FORBIDDEN`},
