@@ -258,16 +258,19 @@ func TestNothingCanBeDeleted(t *testing.T) {
 func TestMergeIsNeverAnswered(t *testing.T) {
 	server := s3test.Start(t)
 	c := client(server, http.DefaultTransport, 1)
-	s := mustOpenBucket(t, s3.New(c.Options(), func(o *s3.Options) { o.HTTPClient = httpClient(200 * time.Millisecond) }), newPrefix(), quiet)
-	until(t, func() error { return s.Apply(t.Context(), []pageindex.Entry{nth(0)}) })
+	s := mustOpenBucket(t, c, newPrefix(), quiet)
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
 	server.Pause(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
+	bucket := s.core.storage.(*bucket)
+	bucket.client = s3.New(c.Options(), func(o *s3.Options) { o.HTTPClient = httpClient(200 * time.Millisecond) })
 	if err := s.merger.merge(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		t.Errorf("the merge ended with %v, its context with %v", err, ctx.Err())
 	}
 	server.Resume(t)
-	until(t, func() error { return s.merger.merge(t.Context()) })
+	bucket.client = c
+	must.Do(t, s.merger.merge(t.Context()))
 	if s.core.current().root.Merged == 0 {
 		t.Error("nothing was merged when the service answered again")
 	}

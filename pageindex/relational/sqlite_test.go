@@ -301,11 +301,15 @@ func TestBusyForLong(t *testing.T) {
 	other := connect(file, 1)
 	defer other.Close()
 	tx := must.Get(other.BeginTx(t.Context(), nil))(t)
+	var waits int // in milliseconds, which nothing interrupts
+	must.Do(t, tx.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&waits))
+	if waits > 500 {
+		t.Errorf("SQLite waits for %d ms", waits)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	if err := s.Apply(ctx, batchOf(0)); comment.KindOf(err) != comment.Timeout || time.Since(began) > 4*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if err := s.Apply(ctx, batchOf(0)); comment.KindOf(err) != comment.Timeout {
+		t.Error(err)
 	}
 	must.Do(t, tx.Rollback())
 }
