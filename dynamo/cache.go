@@ -110,7 +110,8 @@ const (
 	// indexLag is how long after a change no page is cached, because an index may not have the
 	// change yet.
 	indexLag = time.Second
-	// pagesKept bounds the number of pages, largestKept the bytes of text in each: 16 MB in all.
+	// pagesKept bounds the number of pages, and of comments that were fetched by id. largestKept bounds
+	// the bytes of text in each: 16 MB of pages in all, and as much of comments.
 	pagesKept   = 256
 	largestKept = 64 << 10
 )
@@ -145,7 +146,7 @@ func (p *pageCache) keeps(key queryKey) bool {
 
 // keep caches a page; began is when reading it began.
 func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
-	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
+	if !p.keeps(key) || page.Incomplete() || pageBytes(page) > largestKept {
 		return
 	}
 	plan := page.Plan() // made now, because the closure holds everything that was read, shown or not
@@ -176,16 +177,27 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	return page, true
 }
 
-// textBytes returns the size of the texts and titles of a page in bytes. Everything else in it is
-// small.
-func textBytes(page sharedPage) int {
+// pageBytes returns the size of the texts of a page in bytes.
+func pageBytes(page sharedPage) int {
 	bytes := 0
 	for i := range page.comments {
-		c := &page.comments[i]
-		bytes += len(c.Text) + len(c.CompressedText)
-		if c.Title != nil {
-			bytes += len(*c.Title)
-		}
+		bytes += textBytes(&page.comments[i].Comment) + len(page.comments[i].CompressedText)
+	}
+	return bytes
+}
+
+// textBytes returns the size of the texts of a comment in bytes, those of its reply and media
+// included. Everything else in it is small.
+func textBytes(c *comment.Comment) int {
+	bytes := len(c.Text)
+	if c.Title != nil {
+		bytes += len(*c.Title)
+	}
+	if c.Reply != nil {
+		bytes += len(c.Reply.Text)
+	}
+	for _, m := range c.Media {
+		bytes += len(m.Path) + len(m.Alt)
 	}
 	return bytes
 }
@@ -254,13 +266,13 @@ func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comme
 }
 
 // keep caches comments; began is when reading them began. A nil comment did not exist and is not
-// cached.
+// cached, and neither is a large one.
 func (n *namedComments) keep(fetched map[comment.ID]*comment.Comment, withoutText bool, began time.Time) {
 	if n == nil {
 		return
 	}
 	for id, c := range fetched {
-		if c != nil {
+		if c != nil && textBytes(c) <= largestKept {
 			n.kept.Add(namedKey{id, withoutText}, namedComment{*c, began})
 		}
 	}

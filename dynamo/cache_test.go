@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -97,6 +98,8 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	place := comment.Position{1}
 	broken := errors.New("broken")
 	large := commenttest.Large(commenttest.Rand(t), "42", 2*largestKept)
+	replied := commenttest.Large(commenttest.Rand(t), "42", largestKept/2)
+	replied.Reply = &comment.Reply{Text: strings.Repeat("reply", largestKept/5), Name: "shop", CreatedAt: replied.CreatedAt(), Version: 1}
 	counted := filtered
 	counted.Count = comment.CountTotal
 	for _, row := range []struct {
@@ -112,6 +115,7 @@ func TestPagesThatAreNotKept(t *testing.T) {
 		{"an error, which may be gone", filtered, outcome{err: broken}, filtered},
 		{"a count that failed", counted, outcome{count: broken}, counted},
 		{"more text than may be kept", paged, outcome{items: []layout.Item{layout.Encode(large)}}, paged},
+		{"more text with the replies", paged, outcome{items: []layout.Item{layout.Encode(replied)}}, paged},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
@@ -122,6 +126,17 @@ func TestPagesThatAreNotKept(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Comments that were fetched by id are cached as pages are: none is large, or 256 of them would take 64
+// MB.
+func TestLargeNamedComments(t *testing.T) {
+	n := &namedComments{proof: (&followed{since: time.Now().Add(-time.Hour), lag: heartbeats, all: true}).follows, changes: newChanges(), kept: newLRU[namedKey, namedComment](pagesKept, nil)}
+	small, large := commenttest.Large(commenttest.Rand(t), "42", largestKept/2), commenttest.Large(commenttest.Rand(t), "42", 2*largestKept)
+	n.keep(map[comment.ID]*comment.Comment{small.ID: &small, large.ID: &large}, false, time.Now())
+	if others, found := n.find([]comment.ID{small.ID, large.ID}, false); found[small.ID] == nil || len(found) != 1 || len(others) != 1 {
+		t.Errorf("%d comments are cached, want the small one", len(found))
 	}
 }
 

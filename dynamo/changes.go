@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ func (c *changes) note(product string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noted++
-	c.products.Add(product, change{at, c.noted})
+	c.products.Add(strings.Clone(product), change{at, c.noted}) // else it would keep what the stream brought beside it in memory
 }
 
 // last returns the latest time at which a product may have been changed.

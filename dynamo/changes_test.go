@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,25 @@ func TestNumbersOfChanges(t *testing.T) {
 	c.products.Remove("early")
 	if got := c.number("42"); got != 2 {
 		t.Errorf("number %d after two changes", got)
+	}
+}
+
+// A product that changed is remembered for long. Its name keeps nothing else in memory of the answer
+// in which it came.
+func TestChangedProductsAreKeptAlone(t *testing.T) {
+	const answers, size = 32, 1 << 20
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	c, before := newChanges(), heap()
+	for i := range answers {
+		c.note(strings.Repeat(strconv.Itoa(i)+" ", size)[:3], time.Unix(1, 0))
+	}
+	if grown := int64(heap()) - int64(before); grown > answers*size/4 {
+		t.Errorf("%d products keep %d bytes in memory", c.products.Len(), grown)
 	}
 }
 

@@ -2,6 +2,7 @@ package coercion
 
 import (
 	"context"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -73,8 +74,13 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		// Several operations may share a fragment. gqlparser keeps the definitions of variables of one,
 		// and would use its default for a variable that another operation lacks. Variables adds all
 		// defaults itself.
+		//
+		// What a document says stays in memory for longer than the document, such as the id of a product
+		// in a cache. As a part of the request's text it would keep all of that.
 		var events validator.Events
-		events.OnValue(func(_ *validator.Walker, value *ast.Value) { value.VariableDefinition = nil })
+		events.OnValue(func(_ *validator.Walker, value *ast.Value) {
+			value.VariableDefinition, value.Raw = nil, strings.Clone(value.Raw)
+		})
 		events.OnDirective(forbidNull)
 		validator.Walk(e.schema, parsed, &events)
 		e.Documents.Add(ctx, request.Query, parsed)
