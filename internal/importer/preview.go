@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -86,8 +87,12 @@ func (t *Tally) add(text string) {
 		t.counts = map[string]int{}
 	}
 	_, known := t.counts[text]
-	if known || len(t.counts) < maxTallied {
+	switch {
+	case known:
 		t.counts[text]++
+		return
+	case len(t.counts) < maxTallied:
+		t.counts[strings.Clone(text)]++ // else it would keep its whole row in memory
 		return
 	}
 	t.Lossy = true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -98,5 +99,24 @@ func TestTally(t *testing.T) {
 	least := frequent - len(texts)/(maxTallied+1)
 	if !tally.Lossy || tally.Len() > maxTallied || top[0].Text != "frequent" || top[0].Count > frequent || top[0].Count < least {
 		t.Errorf("%d texts, at the top %v", tally.Len(), top[0])
+	}
+}
+
+// What is tallied keeps nothing else of its row in memory: a file has 50,000 products, or more.
+func TestTallyKeepsNoRows(t *testing.T) {
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const rows, size = 32, 1 << 20
+	var tally Tally
+	before := heap()
+	for i := range rows {
+		tally.add(strings.Repeat(fmt.Sprint(i, " "), size)[:3])
+	}
+	if grown := int64(heap()) - int64(before); tally.Len() != rows || grown > rows*size/4 {
+		t.Errorf("%d texts keep %d bytes in memory", tally.Len(), grown)
 	}
 }
