@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// connectWithin bounds the time to connect, unless the URL sets connect_timeout.
-const connectWithin = 5 * time.Second
+const (
+	// connectWithin bounds the time to connect, unless the URL sets connect_timeout.
+	connectWithin = 5 * time.Second
+	// usedFor is how long a connection is used, unless the URL sets pool_max_conn_lifetime. After a
+	// failover, the name of the server belongs to another one, while connections to the one before, which
+	// has become a standby, still work.
+	usedFor = 30 * time.Second
+)
 
 // postgresSettings are the settings of each connection, unless the URL sets them. The first two end
 // slow statements, waits for locks, and transactions whose client fell silent. The others restrict
@@ -46,10 +53,35 @@ var postgresSettings = map[string]string{
 // It does not fail if the database is down; calls fail until it is back. It fails if a newer
 // version of this program made the index, or another program has tables in its place.
 func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
+	config, err := postgresConfig(target)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", postgresName(config.ConnConfig))
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	s := newStore(postgresDatabase(db, postgresName(config.ConnConfig), schemaOf(table)))
+	s.close = func() error {
+		defer pool.Close()
+		return db.Close()
+	}
+	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) || comment.KindOf(err) == comment.BadInput {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// postgresConfig returns what the URL says, and our own settings where it says nothing.
+func postgresConfig(target string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(target)
 	if err != nil { // its text may hold parts of the URL
 		return nil, comment.Errorf(comment.BadInput,
 			"the URL of the page index cannot be read; give it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	if u, err := url.Parse(target); err == nil && !u.Query().Has("pool_max_conn_lifetime") {
+		config.MaxConnLifetime = usedFor
 	}
 	connection := config.ConnConfig
 	if connection.ConnectTimeout == 0 {
@@ -60,20 +92,7 @@ func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 			connection.RuntimeParams[name] = value
 		}
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", postgresName(connection))
-	}
-	db := stdlib.OpenDBFromPool(pool)
-	s := newStore(postgresDatabase(db, postgresName(connection), schemaOf(table)))
-	s.close = func() error {
-		defer pool.Close()
-		return db.Close()
-	}
-	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) || comment.KindOf(err) == comment.BadInput {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return config, nil
 }
 
 // postgresName names a database, without user and password.

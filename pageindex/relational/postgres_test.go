@@ -209,6 +209,17 @@ func TestSlow(t *testing.T) {
 	checkTotal(t, hasty, "p", 0)
 }
 
+// A connection is not used for so long that a server which became a standby is asked on and on: after
+// a failover, the name of the database leads to another one. What the URL says counts.
+func TestConnectionsAreRenewed(t *testing.T) {
+	for settings, want := range map[string]time.Duration{"": 30 * time.Second, "?pool_max_conn_lifetime=1h": time.Hour, "?pool_max_conns=2": 30 * time.Second} {
+		config := must.Get(postgresConfig("postgres://talkback@db.internal/shop" + settings))(t)
+		if config.MaxConnLifetime != want {
+			t.Errorf("with %q, a connection is used for %v, want %v", settings, config.MaxConnLifetime, want)
+		}
+	}
+}
+
 // No error shows the password, whatever is wrong with the URL or with the user.
 func TestPasswordsAreNotShown(t *testing.T) {
 	target := postgrestest.Database(t)
