@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,17 +67,11 @@ func TestNumbersOfChanges(t *testing.T) {
 // in which it came.
 func TestChangedProductsAreKeptAlone(t *testing.T) {
 	const answers, size = 32, 1 << 20
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	c, before := newChanges(), heap()
+	c, before := newChanges(), commenttest.Heap()
 	for i := range answers {
 		c.note(strings.Repeat(strconv.Itoa(i)+" ", size)[:3], time.Unix(1, 0))
 	}
-	if grown := int64(heap()) - int64(before); grown > answers*size/4 {
+	if grown := commenttest.Heap() - before; grown > answers*size/4 {
 		t.Errorf("%d products keep %d bytes in memory", c.products.Len(), grown)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -23,13 +24,7 @@ func (executable) Schema() *ast.Schema { return schema }
 // the request in memory: 10,000 ids would keep as many texts.
 func TestValuesOutliveTheirDocuments(t *testing.T) {
 	const texts, size = 32, 1 << 20
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
+	before := commenttest.Heap()
 	var values []string
 	for i := range texts {
 		documents := graphql.MapCache[*ast.QueryDocument]{}
@@ -47,7 +42,7 @@ func TestValuesOutliveTheirDocuments(t *testing.T) {
 			}
 		}
 	}
-	grown := int64(heap()) - int64(before)
+	grown := commenttest.Heap() - before
 	if len(values) != 4*texts || grown > texts*size/4 {
 		t.Errorf("%d values keep %d bytes in memory", len(values), grown)
 	}

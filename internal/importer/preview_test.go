@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
@@ -104,19 +104,13 @@ func TestTally(t *testing.T) {
 
 // What is tallied keeps nothing else of its row in memory: a file has 50,000 products, or more.
 func TestTallyKeepsNoRows(t *testing.T) {
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	const rows, size = 32, 1 << 20
 	var tally Tally
-	before := heap()
+	before := commenttest.Heap()
 	for i := range rows {
 		tally.add(strings.Repeat(fmt.Sprint(i, " "), size)[:3])
 	}
-	if grown := int64(heap()) - int64(before); tally.Len() != rows || grown > rows*size/4 {
+	if grown := commenttest.Heap() - before; tally.Len() != rows || grown > rows*size/4 {
 		t.Errorf("%d texts keep %d bytes in memory", tally.Len(), grown)
 	}
 }

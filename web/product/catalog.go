@@ -105,6 +105,7 @@ func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 
 // refresh fetches a product and remembers it. If that fails, the old data stays.
 func (c *Catalog) refresh(id string) error {
+	id = strings.Clone(id) // else it would keep the whole address of the request in memory
 	ctx, cancel := context.WithTimeout(c.ctx, fetchTimeout)
 	defer cancel()
 	select {

@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -71,18 +74,12 @@ func TestAnswers(t *testing.T) {
 
 // A cached name keeps nothing else of the answer in memory.
 func TestNamesAreSmall(t *testing.T) {
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	before := heap()
+	before := commenttest.Heap()
 	var names []string
 	for range 50 {
 		names = append(names, cleaned("Kettle"+strings.Repeat(" ", 1<<20)))
 	}
-	if grown := heap() - before; grown > 5<<20 {
+	if grown := commenttest.Heap() - before; grown > 5<<20 {
 		t.Errorf("%d names hold %d bytes", len(names), grown)
 	}
 	runtime.KeepAlive(names)
@@ -212,5 +209,20 @@ func TestAddresses(t *testing.T) {
 	}
 	if _, err := parseAddress("http://catalog.internal/{id}", true); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is remembered of a product keeps nothing else of the request in memory: visitors choose the
+// products, and how long their addresses are.
+func TestCatalogKeepsNoAddresses(t *testing.T) {
+	c := catalogOf(t, func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) })
+	c.patience = time.Minute
+	const requests, size = 32, 1 << 20
+	before := commenttest.Heap()
+	for i := range requests {
+		c.Find(t.Context(), strings.Repeat(strconv.Itoa(i)+"-", size)[:3])
+	}
+	if grown := commenttest.Heap() - before; c.known.Len() != requests || grown > requests*size/4 {
+		t.Errorf("%d products keep %d bytes in memory", c.known.Len(), grown)
 	}
 }
