@@ -125,7 +125,11 @@ type claim chan struct{}
 func (s *productSet) fresh(products []string) (fresh []string, ours claim, others []claim) {
 	ours = make(claim)
 	for _, product := range products {
-		if theirs, taken := s.claims.LoadOrStore(product, ours); taken {
+		theirs, taken := s.claims.Load(product)
+		if !taken { // stored as a copy: each of millions of names would keep a part of its page in memory
+			theirs, taken = s.claims.LoadOrStore(strings.Clone(product), ours)
+		}
+		if taken {
 			others = append(others, theirs.(claim))
 		} else {
 			fresh = append(fresh, product)
