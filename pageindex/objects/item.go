@@ -54,13 +54,15 @@ func (i Item) Guarded() bool { return i.Follows != "" }
 const longestText = 1 << 10
 
 // itemsOf turns entries that came at a time into items. An entry that cannot be stored is a
-// BadInput error.
+// BadInput error. Items wait in memory for a merge, so their texts are copies: those of an entry
+// would keep a part of the stream's answer.
 func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
 	out := make([]Item, 0, len(entries))
 	for _, e := range entries {
-		item := Item{Key: Key{Product: e.Product, Position: e.Position}, Follows: e.Follows, Seen: uint32(now.Unix())}
+		item := Item{Key: Key{Product: strings.Clone(e.Product), Position: e.Position}, Follows: stream.Position(strings.Clone(string(e.Follows))), Seen: uint32(now.Unix())}
 		if e.Cell != nil {
 			item.Cell = *e.Cell
+			item.Cell.Language = comment.Language(strings.Clone(string(e.Cell.Language)))
 			if item.Cell.Code() < 1 || item.Cell.Code() > comment.MaxCellCode || len(item.Cell.Language) > 255 {
 				return nil, comment.Errorf(comment.BadInput, "a comment with rating %d has no place in a page index: ratings are 1 to %d", item.Cell.Rating, comment.MaxRating)
 			}

@@ -7,8 +7,10 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
 )
 
 // Comments that arrive in any order are returned by product, in the order of names and complete,
@@ -137,4 +140,20 @@ func inUse() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// Changes that wait for a merge keep nothing else in memory of the answers in which they came.
+func TestItemsKeepNoAnswers(t *testing.T) {
+	const answers, size = 32, 1 << 20
+	before := inUse()
+	var waiting []Item
+	for i := range answers {
+		product, language := strings.Repeat(strconv.Itoa(i)+"-", size)[:3], strings.Repeat("de", size)[:2]
+		entries := []pageindex.Entry{{Product: product, Position: comment.Position{1}, Follows: stream.Position(strings.Repeat("1", size)[:9]), Cell: &comment.Cell{Language: comment.Language(language), Rating: 5}}}
+		waiting = append(waiting, must.Get(itemsOf(entries, time.Now()))(t)...)
+	}
+	if grown := inUse() - before; len(waiting) != answers || grown > answers*size/4 {
+		t.Errorf("%d changes keep %d bytes in memory", len(waiting), grown)
+	}
+	runtime.KeepAlive(waiting)
 }
