@@ -157,6 +157,19 @@ func Put(ctx context.Context, client Putter, write types.TransactWriteItem) erro
 	return err
 }
 
+// Swap puts an item on a condition, with the retries of the SDK. If the condition does not hold, it
+// returns the stored item and a Conflict error: the caller knows whether an earlier try put it.
+func Swap(ctx context.Context, client Putter, table string, it layout.Item, condition string, values layout.Item) (there layout.Item, err error) {
+	_, err = client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if there, refused := FoundInstead(err); refused {
+		return there, &comment.Error{Kind: comment.Conflict, Message: "another process wrote this meanwhile", Cause: err}
+	}
+	return nil, err
+}
+
 // Updater is the part of the SDK's client that updates an item.
 type Updater interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)

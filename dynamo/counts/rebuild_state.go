@@ -82,8 +82,6 @@ const (
 	attrBegan    = "be" // N, milliseconds since 1970, of the beginning before any interruption
 	attrLabel    = "la" // S, of the stream at the beginning, empty if none was read
 	attrGapFound = "gf" // N, milliseconds since 1970, of the gap at the beginning, if any
-	attrGapShard = "gs" // S, of that gap
-	attrGapWhy   = "gw" // S, of that gap
 	attrSegments = "sg" // L of M, a segment each: the key after which it continues, or attrDone
 	attrDone     = "d"  // BOOL
 )
@@ -113,6 +111,10 @@ type segmentProgress struct {
 	done  bool
 }
 
+func gapFields(g *stream.Gap) layout.Fields {
+	return layout.Fields{attrGapFound: &g.Found, "gs": &g.Shard, "gw": &g.Reason}
+}
+
 func (p rebuildProgress) attributes() layout.Item {
 	out := layout.Item{}
 	out[attrShards] = layout.Number(int64(p.shards))
@@ -120,9 +122,7 @@ func (p rebuildProgress) attributes() layout.Item {
 	out[attrBegan] = layout.Time(p.began)
 	out[attrLabel] = layout.Text(p.stream.Label)
 	if gap := p.stream.Gap; gap != nil {
-		out[attrGapFound] = layout.Time(gap.Found)
-		out[attrGapShard] = layout.Text(gap.Shard)
-		out[attrGapWhy] = layout.Text(gap.Reason)
+		gapFields(gap).Write(out)
 	}
 	segments := make([]types.AttributeValue, len(p.segments))
 	for i, s := range p.segments {
@@ -147,9 +147,8 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 		began: r.Time(attrBegan), stream: stream.State{Label: r.Text(attrLabel)},
 	}
 	if in[attrGapFound] != nil {
-		p.stream.Gap = &stream.Gap{
-			Found: r.Time(attrGapFound), Shard: r.Text(attrGapShard), Reason: r.Text(attrGapWhy),
-		}
+		p.stream.Gap = &stream.Gap{}
+		gapFields(p.stream.Gap).Read(r)
 	}
 	segments, ok := in[attrSegments].(*types.AttributeValueMemberL)
 	if !ok || r.Err() != nil {

@@ -31,13 +31,6 @@ func Flag(b bool) *types.AttributeValueMemberBOOL { return &types.AttributeValue
 // Time returns a time as an attribute value: a number of milliseconds since 1970, rounded down.
 func Time(t time.Time) *types.AttributeValueMemberN { return Number(t.UnixMilli()) }
 
-// SetOptionalTime sets an attribute to a time. A zero time leaves the item as it is.
-func SetOptionalTime(to Item, attr string, t time.Time) {
-	if !t.IsZero() {
-		to[attr] = Time(t)
-	}
-}
-
 // Reader reads the attributes of an item. Text, Number, Time and Flag read required attributes.
 // OptionalText, OptionalNumber and OptionalTime read attributes that the item may lack.
 //
@@ -145,6 +138,51 @@ func (r *Reader) Flag(attr string) bool {
 func (r *Reader) fail(attr string) {
 	if r.wrong == "" {
 		r.wrong = attr
+	}
+}
+
+// Fields are pointers to variables by the attributes that hold them: texts, whole numbers, flags
+// and times. They write and read a record of an item in the same terms. A zero time has no
+// attribute.
+type Fields map[string]any
+
+// Write sets the attributes of an item to the values of the variables.
+func (f Fields) Write(to Item) {
+	for attr, field := range f {
+		switch field := field.(type) {
+		case *string:
+			to[attr] = Text(*field)
+		case *int:
+			to[attr] = Number(int64(*field))
+		case *int64:
+			to[attr] = Number(*field)
+		case *bool:
+			to[attr] = Flag(*field)
+		case *time.Time:
+			if !field.IsZero() {
+				to[attr] = Time(*field)
+			}
+		default:
+			panic(fmt.Sprintf("attribute %q cannot hold a %T", attr, field))
+		}
+	}
+}
+
+// Read sets the variables to the attributes of a reader's item, of which only times are optional.
+func (f Fields) Read(r *Reader) {
+	for attr, field := range f {
+		switch field := field.(type) {
+		case *string:
+			*field = r.Text(attr)
+		case *int:
+			*field = int(r.Number(attr))
+		case *int64:
+			*field = r.Number(attr)
+		case *bool:
+			*field = r.Flag(attr)
+		case *time.Time:
+			*field = r.OptionalTime(attr)
+		}
 	}
 }
 

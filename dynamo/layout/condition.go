@@ -121,6 +121,15 @@ func SameAttrs(was, values Item, attrs ...string) string {
 	return strings.Join(conditions, " AND ")
 }
 
+// SameNumber returns the condition that an item has a number; for 0, that it has none. The item may
+// be missing.
+func SameNumber(attr string, n int64) (condition string, values Item) {
+	if n > 0 {
+		return attr + " = :n", Item{":n": Number(n)}
+	}
+	return "attribute_not_exists(" + attr + ") OR NOT attribute_type(" + attr + ", :type)", Item{":type": Text("N")}
+}
+
 // AsRead returns the condition that an item exists, or is missing if it is empty, as it was read, and
 // that some of its attributes are the same, whatever they contain.
 func AsRead(it Item, attrs ...string) (condition string, values Item) {

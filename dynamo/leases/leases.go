@@ -11,9 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
@@ -53,10 +51,10 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 		values[":o"], values[":n"] = layout.Text(old.Owner), layout.Number(old.Counter)
 	}
 	written := leaseItem(label, new, time.Now())
-	there, err := l.put(ctx, written, condition, values)
+	there, err := call.Swap(ctx, l.client, l.table, written, condition, values)
 	if is := leaseOf(there); there != nil && is.Owner == old.Owner && is.Counter == old.Counter { // unchanged, but damaged by hand
 		values = layout.Item{}
-		there, err = l.put(ctx, written, layout.SameAttrs(there, values, attrLeaseOwner, attrCounter), values)
+		there, err = call.Swap(ctx, l.client, l.table, written, layout.SameAttrs(there, values, attrLeaseOwner, attrCounter), values)
 	}
 	if there != nil && leaseOf(there) == leaseOf(written) {
 		return nil
@@ -72,14 +70,10 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 
 // SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
-	// An unreadable version counts as 0.
-	condition, values := "attribute_not_exists("+attrCounter+") OR NOT attribute_type("+attrCounter+", :type)", layout.Item{":type": layout.Text("N")}
-	if old.Version > 0 {
-		condition, values = attrCounter+" = :n", layout.Item{":n": layout.Number(old.Version)}
-	}
+	condition, values := layout.SameNumber(attrCounter, old.Version)
 	new.Version = old.Version + 1
 	written := stateItem(new)
-	there, err := l.put(ctx, written, condition, values)
+	there, err := call.Swap(ctx, l.client, l.table, written, condition, values)
 	if there != nil && reflect.DeepEqual(stateOf(there), stateOf(written)) {
 		return nil
 	}
@@ -120,22 +114,6 @@ func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, err
 	return state, leases, err
 }
 
-// put writes an item. If the condition does not hold, it returns the stored item and a Conflict
-// error.
-func (l *Leases) put(ctx context.Context, written layout.Item, condition string, values layout.Item) (there layout.Item, err error) {
-	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           aws.String(l.table),
-		Item:                                written,
-		ConditionExpression:                 aws.String(condition),
-		ExpressionAttributeValues:           layout.OrNone(values),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if there, refused := call.FoundInstead(err); refused {
-		return there, &comment.Error{Kind: comment.Conflict, Message: "another process wrote this meanwhile", Cause: err}
-	}
-	return nil, err
-}
-
 // partition reads a partition consistently, and decodes its items.
 func partition[T any](ctx context.Context, l *Leases, key string, decode func(layout.Item) T) ([]T, error) {
 	input := call.PartitionInput(l.table, layout.Text(key), "")
@@ -153,16 +131,16 @@ func partition[T any](ctx context.Context, l *Leases, key string, decode func(la
 	}
 }
 
-// Keys and attributes of a heartbeat, whose primary key is STREAM#HEARTBEAT#<key> / HEARTBEAT. The
-// key determines the shard.
+// The primary key of a heartbeat is STREAM#HEARTBEAT#<key> / HEARTBEAT. The key determines the
+// shard.
 const (
 	heartbeatPKPrefix = streamPK + "#HEARTBEAT#"
 	heartbeatSK       = "HEARTBEAT"
-
-	attrHeartbeatLabel = "l"
-	attrHeartbeatShard = "s"
-	attrHeartbeatSent  = "t"
 )
+
+func heartbeatFields(h *stream.Heartbeat) layout.Fields {
+	return layout.Fields{"l": &h.Label, "s": &h.Shard, attrCounter: &h.Counter, "t": &h.Sent}
+}
 
 // heartbeatLifetime is how long a heartbeat outlives its last write. A key in use is written every
 // few seconds; one that was tried without success is useless.
@@ -181,13 +159,9 @@ func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, 
 		return stream.Heartbeat{}, false
 	}
 	r := layout.NewReader(record.New)
-	return stream.Heartbeat{
-		Key:     strings.TrimPrefix(r.Text(layout.AttrPK), heartbeatPKPrefix),
-		Label:   r.Text(attrHeartbeatLabel),
-		Shard:   r.Text(attrHeartbeatShard),
-		Counter: r.Number(attrCounter),
-		Sent:    r.OptionalTime(attrHeartbeatSent),
-	}, true
+	heartbeat.Key = strings.TrimPrefix(r.Text(layout.AttrPK), heartbeatPKPrefix)
+	heartbeatFields(&heartbeat).Read(r)
+	return heartbeat, true
 }
 
 // Own reports whether a record is of an item about the stream, or about the progress of a hook.
@@ -199,36 +173,21 @@ func (l *Leases) Own(record stream.Record) bool {
 
 func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
 	it := layout.Key(heartbeatPKPrefix+heartbeat.Key, heartbeatSK)
-	it[attrHeartbeatLabel] = layout.Text(heartbeat.Label)
-	it[attrHeartbeatShard] = layout.Text(heartbeat.Shard)
-	it[attrCounter] = layout.Number(heartbeat.Counter)
+	heartbeatFields(&heartbeat).Write(it)
 	it[layout.AttrTTL] = layout.Number(heartbeat.Sent.Add(heartbeatLifetime).Unix())
-	layout.SetOptionalTime(it, attrHeartbeatSent, heartbeat.Sent)
 	return it
 }
 
-// Attributes and keys of the items about the stream. A lease is STREAM#<label> / <shard>, a dead
-// letter STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
+// Keys of the items about the stream, and attributes that conditions name. A lease is
+// STREAM#<label> / <shard>, a dead letter STREAM#<label>#ASIDE / <position>, the state STREAM /
+// STATE.
 const (
 	streamPK      = "STREAM"
 	streamStateSK = "STATE"
 
-	attrLeaseParent      = "p"
-	attrLeaseOwner       = "o"
-	attrLeaseEngine      = "d"
-	attrLeaseCheckpoint  = "k"
-	attrLeaseEnded       = "e"
-	attrLeaseCaughtUp    = "t"
-	attrLeaseDeadLetters = "a"
-	attrLeaseHeartbeat   = "h"
-	attrLeaseProven      = "v"
+	attrLeaseOwner = "o"
 	// attrCounter holds the counter of a lease, and the version of the state.
 	attrCounter = "n"
-
-	attrDeadLetterShard  = "s"
-	attrDeadLetterKey    = "k"
-	attrDeadLetterReason = "r"
-	attrDeadLetterFound  = "t"
 )
 
 // leaseLifetime is how long a lease outlives its last write. By then the stream has dropped all
@@ -241,19 +200,17 @@ const deadLetterLifetime = 30 * 24 * time.Hour
 
 func leasePK(label string) string { return streamPK + "#" + label }
 
+func leaseFields(l *stream.Lease) layout.Fields {
+	return layout.Fields{
+		"p": &l.Parent, attrLeaseOwner: &l.Owner, "d": &l.Engine, attrCounter: &l.Counter, "k": &l.Checkpoint,
+		"e": &l.Ended, "t": &l.CaughtUp, "a": &l.DeadLetters, "h": &l.Heartbeat, "v": &l.Proven,
+	}
+}
+
 func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	it := layout.Key(leasePK(label), lease.Shard)
-	it[attrLeaseParent] = layout.Text(lease.Parent)
-	it[attrLeaseOwner] = layout.Text(lease.Owner)
-	it[attrLeaseEngine] = layout.Text(lease.Engine)
-	it[attrCounter] = layout.Number(lease.Counter)
-	it[attrLeaseCheckpoint] = layout.Text(lease.Checkpoint)
-	it[attrLeaseEnded] = layout.Flag(lease.Ended)
-	it[attrLeaseDeadLetters] = layout.Number(int64(lease.DeadLetters))
+	leaseFields(&lease).Write(it)
 	it[layout.AttrTTL] = layout.Number(now.Add(leaseLifetime).Unix())
-	it[attrLeaseHeartbeat] = layout.Text(lease.Heartbeat)
-	it[attrLeaseProven] = layout.Number(lease.Proven)
-	layout.SetOptionalTime(it, attrLeaseCaughtUp, lease.CaughtUp)
 	return it
 }
 
@@ -262,88 +219,60 @@ const mostUnproven = 1 << 20
 
 func leaseOf(it layout.Item) stream.Lease {
 	r := layout.NewReader(it)
-	lease := stream.Lease{
-		Shard:       r.Text(layout.AttrSK),
-		Parent:      r.Text(attrLeaseParent),
-		Owner:       r.Text(attrLeaseOwner),
-		Engine:      r.Text(attrLeaseEngine),
-		Counter:     r.Number(attrCounter),
-		Checkpoint:  r.Text(attrLeaseCheckpoint),
-		Ended:       r.Flag(attrLeaseEnded),
-		CaughtUp:    r.OptionalTime(attrLeaseCaughtUp),
-		Heartbeat:   r.Text(attrLeaseHeartbeat),
-		Proven:      r.Number(attrLeaseProven),
-		DeadLetters: int(r.Number(attrLeaseDeadLetters)),
-	}
+	lease := stream.Lease{Shard: r.Text(layout.AttrSK)}
+	leaseFields(&lease).Read(r)
 	if lease.Counter < max(1, lease.Proven) { // damaged by hand: heartbeats that are under way must not prove later writes
 		lease.Counter = lease.Proven + mostUnproven
 	}
 	return lease
 }
 
-// Attributes of the state.
-const (
-	attrStateLabel     = "l"
-	attrStateComplete  = "c"
-	attrStateSince     = "t"
-	attrStateGapFound  = "gt"
-	attrStateGapShard  = "gs"
-	attrStateGapReason = "gr"
-	attrStateScheduled = "s"
-)
+func stateFields(s *stream.State) layout.Fields {
+	return layout.Fields{attrCounter: &s.Version, "l": &s.Label, "c": &s.Complete, "t": &s.Since, "s": &s.Scheduled}
+}
+
+// attrGapReason is the attribute of the state that says whether there is a gap.
+const attrGapReason = "gr"
+
+func gapFields(g *stream.Gap) layout.Fields {
+	return layout.Fields{"gt": &g.Found, "gs": &g.Shard, attrGapReason: &g.Reason}
+}
 
 func stateItem(state stream.State) layout.Item {
 	it := layout.Key(streamPK, streamStateSK)
-	it[attrCounter] = layout.Number(state.Version)
-	it[attrStateLabel] = layout.Text(state.Label)
-	it[attrStateComplete] = layout.Flag(state.Complete)
-	layout.SetOptionalTime(it, attrStateSince, state.Since)
-	layout.SetOptionalTime(it, attrStateScheduled, state.Scheduled)
-	if gap := state.Gap; gap != nil {
-		layout.SetOptionalTime(it, attrStateGapFound, gap.Found)
-		it[attrStateGapShard] = layout.Text(gap.Shard)
-		it[attrStateGapReason] = layout.Text(gap.Reason)
+	stateFields(&state).Write(it)
+	if state.Gap != nil {
+		gapFields(state.Gap).Write(it)
 	}
 	return it
 }
 
-func stateOf(it layout.Item) stream.State {
+func stateOf(it layout.Item) (state stream.State) {
 	r := layout.NewReader(it)
-	state := stream.State{
-		Version:  r.Number(attrCounter),
-		Label:    r.Text(attrStateLabel),
-		Complete: r.Flag(attrStateComplete),
-		Since:    r.OptionalTime(attrStateSince),
-
-		Scheduled: r.OptionalTime(attrStateScheduled),
-	}
-	if it[attrStateGapReason] != nil {
-		state.Gap = &stream.Gap{
-			Found: r.OptionalTime(attrStateGapFound), Shard: r.Text(attrStateGapShard), Reason: r.Text(attrStateGapReason),
-		}
+	stateFields(&state).Read(r)
+	if it[attrGapReason] != nil {
+		state.Gap = &stream.Gap{}
+		gapFields(state.Gap).Read(r)
 	}
 	return state
 }
 
 func deadLetterPK(label string) string { return leasePK(label) + "#ASIDE" }
 
+func deadLetterFields(d *stream.DeadLetter) layout.Fields {
+	return layout.Fields{"s": &d.Shard, "k": &d.Key, "r": &d.Reason, "t": &d.Found}
+}
+
 func deadLetterItem(label string, letter stream.DeadLetter) layout.Item {
 	it := layout.Key(deadLetterPK(label), string(letter.Position))
-	it[attrDeadLetterShard] = layout.Text(letter.Shard)
-	it[attrDeadLetterKey] = layout.Text(letter.Key)
-	it[attrDeadLetterReason] = layout.Text(letter.Reason)
-	layout.SetOptionalTime(it, attrDeadLetterFound, letter.Found)
+	deadLetterFields(&letter).Write(it)
 	it[layout.AttrTTL] = layout.Number(letter.Found.Add(deadLetterLifetime).Unix())
 	return it
 }
 
 func deadLetterOf(it layout.Item) stream.DeadLetter {
 	r := layout.NewReader(it)
-	return stream.DeadLetter{
-		Shard:    r.Text(attrDeadLetterShard),
-		Position: stream.Position(r.Text(layout.AttrSK)),
-		Key:      r.Text(attrDeadLetterKey),
-		Reason:   r.Text(attrDeadLetterReason),
-		Found:    r.OptionalTime(attrDeadLetterFound),
-	}
+	letter := stream.DeadLetter{Position: stream.Position(r.Text(layout.AttrSK))}
+	deadLetterFields(&letter).Read(r)
+	return letter
 }

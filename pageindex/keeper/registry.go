@@ -7,11 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
@@ -129,23 +126,21 @@ const (
 	attrVersion = "n" // N, rises with each write
 	attrStores  = "s" // M, by name, of maps with the following attributes
 
-	attrIdentity  = "i"
-	attrGaps      = "g"
-	attrBegun     = "b"
-	attrSince     = "t" // absent for none
-	attrReason    = "r"
-	attrBuilt     = "c"
-	attrMoments   = "m"
-	attrOwner     = "o" // this and the following describe the build under way
-	attrWho       = "w"
-	attrEngine    = "d"
-	attrHeartbeat = "h"
-	attrEntries   = "e"
+	attrIdentity = "i"
+	attrGaps     = "g"
 )
+
+// fields returns the attributes of a registration.
+func (s *Registration) fields() layout.Fields {
+	return layout.Fields{
+		attrIdentity: &s.Identity, attrGaps: &s.Gaps, "b": &s.Begun, "t": &s.Since, "r": &s.Reason, "c": &s.Built, "m": &s.Moments,
+		"o": &s.Work.Owner, "w": &s.Work.Who, "d": &s.Work.Engine, "h": &s.Work.Heartbeat, "e": &s.Work.Entries,
+	}
+}
 
 // Client is the part of the SDK's client that a TableRegistry calls.
 type Client interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	call.Putter
 	call.ItemGetter
 }
 
@@ -178,46 +173,19 @@ func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
 func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) error {
 	next.Version = old.Version + 1
 	written := encodeRegistry(next)
-	// A version that cannot be read counts as 0.
-	condition, values := "attribute_not_exists(#n) OR NOT attribute_type(#n, :type)", layout.Item{":type": layout.Text("N")}
-	if old.Version > 0 {
-		condition, values = "#n = :n", layout.Item{":n": layout.Number(old.Version)}
-	}
-	_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           aws.String(r.table),
-		Item:                                written,
-		ConditionExpression:                 aws.String(condition),
-		ExpressionAttributeNames:            map[string]string{"#n": attrVersion},
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	found, refused := call.FoundInstead(err)
-	if !refused {
-		return call.Wrap(err, "stores of page numbers")
-	}
+	condition, values := layout.SameNumber(attrVersion, old.Version)
+	found, err := call.Swap(ctx, r.client, r.table, written, condition, values)
 	if there := decodeRegistry(found); there.Version == next.Version && maps.Equal(there.Stores, decodeRegistry(written).Stores) {
 		return nil
 	}
-	return &comment.Error{Kind: comment.Conflict, Message: "another process wrote this meanwhile", Cause: err}
+	return call.Wrap(err, "stores of page numbers")
 }
 
 func encodeRegistry(registry Registry) layout.Item {
 	stores := layout.Item{}
 	for name, s := range registry.Stores {
-		store := layout.Item{
-			attrIdentity:  layout.Text(s.Identity),
-			attrGaps:      layout.Number(s.Gaps),
-			attrBegun:     layout.Number(s.Begun),
-			attrReason:    layout.Text(s.Reason),
-			attrBuilt:     layout.Text(s.Built),
-			attrMoments:   layout.Text(s.Moments),
-			attrOwner:     layout.Text(s.Work.Owner),
-			attrWho:       layout.Text(s.Work.Who),
-			attrEngine:    layout.Text(s.Work.Engine),
-			attrHeartbeat: layout.Number(s.Work.Heartbeat),
-			attrEntries:   layout.Number(s.Work.Entries),
-		}
-		layout.SetOptionalTime(store, attrSince, s.Since)
+		store := layout.Item{}
+		s.fields().Write(store)
 		stores[name] = &types.AttributeValueMemberM{Value: store}
 	}
 	out := layout.Key(registryPK, registrySK)
@@ -239,22 +207,8 @@ func decodeRegistry(it layout.Item) Registry {
 			continue
 		}
 		r := layout.NewReader(store.Value)
-		s := Registration{
-			Identity: r.Text(attrIdentity),
-			Gaps:     r.Number(attrGaps),
-			Begun:    r.Number(attrBegun),
-			Since:    r.OptionalTime(attrSince),
-			Reason:   r.Text(attrReason),
-			Built:    r.Text(attrBuilt),
-			Moments:  r.OptionalText(attrMoments),
-			Work: Work{
-				Owner:     r.Text(attrOwner),
-				Who:       r.Text(attrWho),
-				Engine:    r.Text(attrEngine),
-				Heartbeat: r.Number(attrHeartbeat),
-				Entries:   r.Number(attrEntries),
-			},
-		}
+		var s Registration
+		s.fields().Read(r)
 		if r.Err() == nil {
 			out.Stores[name] = s
 		}
