@@ -99,18 +99,11 @@ func (r *remoteKeys) refresh() {
 // catchUp fetches the keys if refresh is late: AWS Lambda freezes a process between two requests, even in the middle of
 // a fetch. While the address does not answer, one request a minute waits for it, and the others go on.
 func (r *remoteKeys) catchUp() {
-	if r.elapsed(r.known.Load().fetched) < refreshEvery+refetchAfter || !r.mu.TryLock() {
+	if task.Elapsed(r.known.Load().fetched, r.settings.Now()) < refreshEvery+refetchAfter || !r.mu.TryLock() {
 		return
 	}
 	defer r.mu.Unlock()
 	r.refetchLocked(refetchAfter)
-}
-
-// elapsed returns the time since a moment, by the clock that shows more. The monotonic clock may stand still while the
-// machine is suspended, and the wall clock may jump back.
-func (r *remoteKeys) elapsed(since time.Time) time.Duration {
-	now := r.settings.Now()
-	return max(now.Sub(since), now.Round(0).Sub(since))
 }
 
 // refetch fetches the keys unless a fetch began less than age ago. Calls during a fetch wait for its outcome. If it
@@ -123,7 +116,7 @@ func (r *remoteKeys) refetch(age time.Duration) {
 
 // refetchLocked is refetch for a caller that holds the lock.
 func (r *remoteKeys) refetchLocked(age time.Duration) {
-	if r.elapsed(r.fetched) < age {
+	if task.Elapsed(r.fetched, r.settings.Now()) < age {
 		return
 	}
 	r.fetched = r.settings.Now()

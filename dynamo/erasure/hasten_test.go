@@ -17,13 +17,13 @@ func AwaitMarks(e *Eraser) *Eraser {
 
 // HastenMarks makes marks age quickly, so that they are soon read again.
 func HastenMarks(m *Marks) *Marks {
-	m.age = 50 * time.Millisecond
+	m.marks.Age = 50 * time.Millisecond
 	return m
 }
 
 // HastenPuts makes a put time out if an erasure has passed it.
 func HastenPuts(m *Marks) *Marks {
-	m.age, m.timeout = 300*time.Millisecond, 300*time.Millisecond
+	m.marks.Age, m.timeout = 300*time.Millisecond, 300*time.Millisecond
 	return m
 }
 

@@ -6,12 +6,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A mark is an item with the digest of an author's id and no personal data. During the erasure it
@@ -59,17 +59,13 @@ type marksClient interface {
 type Marks struct {
 	client  marksClient
 	table   string
-	age     time.Duration // marksAge
-	timeout time.Duration // putTimeout
-
-	mu    sync.Mutex // guards the fields below; one caller reads for all
-	read  time.Time  // when the marks were read; zero for never
-	until map[string]time.Time
+	marks   *task.Cached[map[string]time.Time] // when each erasure ended, for marksAge
+	timeout time.Duration                      // putTimeout
 }
 
 // NewMarks makes the marks of a table.
 func NewMarks(client marksClient, table string) *Marks {
-	return &Marks{client: client, table: table, age: marksAge, timeout: putTimeout}
+	return &Marks{client: client, table: table, marks: task.NewCached[map[string]time.Time](marksAge, nil), timeout: putTimeout}
 }
 
 // Erased reports whether a comment is of an erased author and was written before the erasure ended.
@@ -77,32 +73,33 @@ func NewMarks(client marksClient, table string) *Marks {
 // that their authors are customers. It reads the marks if they are older than marksAge: half a read
 // unit while there are none.
 func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.read.IsZero() || elapsed(m.read) >= m.age {
-		began, until := time.Now(), map[string]time.Time{}
-		items, _, err := call.Partition(ctx, m.client, m.table, layout.Text(markPK), "marks of erased authors")
-		if err != nil {
-			return false, err
-		}
-		for _, it := range items {
-			r := layout.NewReader(it)
-			until[r.Text(layout.AttrSK)] = r.OptionalTime(attrUntil)
-		}
-		m.read, m.until = began, until
-		if elapsed(m.read) >= m.age { // an erasure relies on the maximum age of marks
-			return false, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
-		}
+	until, err := m.marks.GetBy(ctx, m.read)
+	if err != nil {
+		return false, err
+	}
+	blocked := func(author comment.Author) bool {
+		ended, marked := until[digestOf(author)]
+		return marked && (ended.IsZero() || !c.CreatedAt().After(ended))
 	}
 	customer := c.Author
 	customer.Imported = false
-	return m.blocks(c.Author, c.CreatedAt()) || m.blocks(customer, c.CreatedAt()), nil
+	return blocked(c.Author) || blocked(customer), nil
 }
 
-// elapsed returns the time since a time, by whichever clock shows more. The monotonic clock may
-// stop while the machine is suspended, and the wall clock may jump back.
-func elapsed(since time.Time) time.Duration {
-	return max(time.Since(since), time.Now().Round(0).Sub(since))
+func (m *Marks) read(ctx context.Context) (map[string]time.Time, error) {
+	began, until := time.Now(), map[string]time.Time{}
+	items, _, err := call.Partition(ctx, m.client, m.table, layout.Text(markPK), "marks of erased authors")
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		r := layout.NewReader(it)
+		until[r.Text(layout.AttrSK)] = r.OptionalTime(attrUntil)
+	}
+	if task.Elapsed(began, time.Now()) >= m.marks.Age { // an erasure relies on the maximum age of marks
+		return nil, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
+	}
+	return until, nil
 }
 
 // Write calls write for an item by the author of a comment. If the author was erased, it returns
@@ -117,7 +114,7 @@ func (m *Marks) Write(ctx context.Context, by comment.Comment, write, takeBack f
 	timed, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	written := write(timed)
-	if elapsed(began) < m.timeout {
+	if task.Elapsed(began, time.Now()) < m.timeout {
 		return written
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -135,9 +132,4 @@ func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
 	put := call.PutIf(m.table, layout.Tombstone(c.ID, rand.Text(), time.Now()), layout.IfAbsent+" OR "+condition, author)
 	_, err := call.Done(call.Put(ctx, m.client, put))
 	return call.Wrap(err, "PutItem of the tombstone of %s", c.ID)
-}
-
-func (m *Marks) blocks(author comment.Author, written time.Time) bool {
-	until, marked := m.until[digestOf(author)]
-	return marked && (until.IsZero() || !written.After(until))
 }

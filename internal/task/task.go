@@ -1,5 +1,5 @@
-// Package task protects callers from functions: it turns panics into errors, and bounds waits by
-// contexts.
+// Package task protects callers from functions: it turns panics into errors, bounds waits by
+// contexts, and caches results.
 package task
 
 import (

@@ -39,8 +39,8 @@ func (k *Keeper) build(ctx context.Context, patient bool, tell func(entries int6
 	if err := b.acquire(ctx, patient); err != nil {
 		return 0, err
 	}
-	defer k.registry.forget()
-	defer k.seen.forget()
+	defer k.registry.Forget()
+	defer k.seen.Forget()
 	err = b.whileOurs(ctx)
 	// Let others build the store. If this fails, they will notice the missing heartbeats.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)

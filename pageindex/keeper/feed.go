@@ -25,7 +25,7 @@ const firstRetry = 50 * time.Millisecond
 // has them, or the table notes that it lacks some. An error comes from the table: feed the entries
 // again.
 func (k *Keeper) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	registry, err := k.registry.get(ctx)
+	registry, err := k.registry.Get(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	defer cancel()
 	for pause := firstRetry; ; pause *= 2 {
 		err := task.Try(func() error {
-			now, err := k.fed.getBy(ctx, k.advance)
+			now, err := k.fed.GetBy(ctx, k.advance)
 			if err != nil {
 				return err
 			}
 			if now != identity {
-				k.fed.forget()
+				k.fed.Forget()
 				return errNotOurs
 			}
 			defer k.unmoved.Store(true)
@@ -102,7 +102,7 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 	case declared:
 		k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
 	}
-	k.registry.forget()
+	k.registry.Forget()
 	k.awake()
 	return nil
 }

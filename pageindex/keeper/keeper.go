@@ -32,9 +32,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/markers"
 )
@@ -45,10 +45,10 @@ type Keeper struct {
 	Options
 	watch
 
-	registry *cached[Registry]
-	fed      *cached[string] // the identity of the store
-	unmoved  atomic.Bool     // entries were fed since the last advance
-	wake     chan struct{}   // holds one signal to check the store
+	registry *task.Cached[Registry]
+	fed      *task.Cached[string] // the identity of the store
+	unmoved  atomic.Bool          // entries were fed since the last advance
+	wake     chan struct{}        // holds one signal to check the store
 }
 
 // New makes a keeper.
@@ -57,9 +57,9 @@ func New(options Options) *Keeper {
 		options.Pace = DefaultPace()
 	}
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
-	k.registry = newCached(k.Pace.Look, k.Table.Registry)
-	k.watch = watch{seen: newCached(k.Pace.Look, k.readStatus), lag: k.Pace.Lag}
-	k.fed = newCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
+	k.registry = task.NewCached(k.Pace.Look, k.Table.Registry)
+	k.watch = watch{seen: task.NewCached(k.Pace.Look, k.readStatus), lag: k.Pace.Lag}
+	k.fed = task.NewCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
 	return k
 }
 
@@ -107,7 +107,7 @@ func (k *Keeper) awake() {
 // Find finds targets in a list. The error is of the kind Unavailable while the store does not
 // answer, may lack comments, or counting is late.
 func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	now, err := k.seen.get(ctx)
+	now, err := k.seen.Get(ctx)
 	if err != nil {
 		return pageindex.Found{}, err
 	}
@@ -131,7 +131,7 @@ func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pagein
 		err = unavailable(notBuilt, errors.New("the store lost what it covered"))
 	}
 	if err != nil {
-		k.seen.forget()
+		k.seen.Forget()
 		return pageindex.Found{}, err
 	}
 	return found, nil
@@ -139,7 +139,7 @@ func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pagein
 
 // watch is a recent status of a store.
 type watch struct {
-	seen *cached[storeStatus]
+	seen *task.Cached[storeStatus]
 	lag  time.Duration // how far counting may be behind for the store to answer
 }
 
@@ -147,55 +147,10 @@ type watch struct {
 // complete, and not too late. It uses information up to some seconds old. known is false if the
 // progress of counting is unknown.
 func (w watch) Lag(ctx context.Context) (lag time.Duration, known, answers bool) {
-	s, err := w.seen.get(ctx)
+	s, err := w.seen.Get(ctx)
 	if err != nil {
 		return 0, false, false
 	}
 	now := time.Now()
 	return max(0, now.Sub(s.upTo)), s.known, s.objection(now, w.lag) == nil
-}
-
-// cached caches a value for a while. One goroutine reads it, and others wait.
-type cached[T any] struct {
-	age  time.Duration
-	read func(context.Context) (T, error)
-
-	turn  *semaphore.Weighted // taken while it is read; guards the fields below
-	value T
-	since time.Time // when the read began; zero for none
-}
-
-func newCached[T any](age time.Duration, read func(context.Context) (T, error)) *cached[T] {
-	return &cached[T]{age: age, read: read, turn: semaphore.NewWeighted(1)}
-}
-
-// get returns a value whose read began less than age ago. Errors are not cached.
-func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.read) }
-
-// getBy is get with another read function.
-func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
-	var none T
-	if err := c.turn.Acquire(ctx, 1); err != nil {
-		return none, err
-	}
-	defer c.turn.Release(1)
-	began := time.Now()
-	// The monotonic clock may stop while the machine is suspended, and the wall clock may jump
-	// back.
-	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
-		return c.value, nil
-	}
-	value, err := read(ctx)
-	if err != nil {
-		return none, err
-	}
-	c.value, c.since = value, began
-	return value, nil
-}
-
-// forget drops the value, so that the next caller reads it again.
-func (c *cached[T]) forget() {
-	_ = c.turn.Acquire(context.Background(), 1) // which never ends
-	defer c.turn.Release(1)
-	c.since = time.Time{}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -160,29 +159,6 @@ func TestMomentsUnderWay(t *testing.T) {
 	if known := strings.Fields(s.Moments); len(known) > 41 || known[0] != "c" {
 		t.Errorf("it knows %d moments, the first %s, of a store that stays", len(known), known[0])
 	}
-}
-
-// Values that were read before the machine was suspended are read again, though the monotonic clock
-// stood still.
-func TestSuspended(t *testing.T) {
-	reads := 0
-	c := newCached(time.Hour, func(context.Context) (int, error) {
-		reads++
-		return reads, nil
-	})
-	for i, want := range []int{1, 1, 2} { // after 40 minutes, and after 80
-		if n, err := c.get(t.Context()); n != want || err != nil {
-			t.Errorf("look %d: it was read %d times (%v), want %d", i, n, err, want)
-		}
-		c.since = suspendedSince(c.since, 40*time.Minute)
-	}
-}
-
-// suspendedSince moves the wall clock of a time back, and leaves its monotonic clock: see package
-// time.
-func suspendedSince(at time.Time, d time.Duration) time.Time {
-	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
-	return at
 }
 
 // mortal is the table of a process that is killed while it reads. Whatever the process does

@@ -131,7 +131,7 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
 		if k.unmoved.Load() {
-			_, _ = k.fed.getBy(ctx, k.advance) // an error will show with the next feed
+			_, _ = k.fed.GetBy(ctx, k.advance) // an error will show with the next feed
 		}
 		registry, err := k.Table.Registry(ctx)
 		s := registry.Stores[k.Name]
@@ -156,8 +156,8 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	k.fed.forget()
-	_, _ = k.fed.getBy(ctx, k.advance) // if it fails, only a restore to the last seconds goes unnoticed
+	k.fed.Forget()
+	_, _ = k.fed.GetBy(ctx, k.advance) // if it fails, only a restore to the last seconds goes unnoticed
 }
 
 // rebuild builds the store after a pause.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -17,7 +18,7 @@ type Timely struct {
 // NewTimely wraps an index, with the default pace of a Keeper.
 func NewTimely(index pageindex.Index, counted CountProgress) *Timely {
 	pace := DefaultPace()
-	return &Timely{index: index, watch: watch{lag: pace.Lag, seen: newCached(pace.Look, func(ctx context.Context) (storeStatus, error) {
+	return &Timely{index: index, watch: watch{lag: pace.Lag, seen: task.NewCached(pace.Look, func(ctx context.Context) (storeStatus, error) {
 		now, err := countStatus(ctx, counted)
 		now.store.Moments = "now"
 		now.covers = at(now.store.Token(now.state), "now") // it cannot lack anything
@@ -28,7 +29,7 @@ func NewTimely(index pageindex.Index, counted CountProgress) *Timely {
 // Find implements pageindex.Index. The error is of the kind Unavailable while counting is
 // incomplete or late.
 func (t *Timely) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	now, err := t.seen.get(ctx)
+	now, err := t.seen.Get(ctx)
 	if err == nil {
 		err = now.objection(time.Now(), t.lag)
 	}
