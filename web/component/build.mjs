@@ -85,11 +85,14 @@ const mangled = {
   mangleCache: Object.fromEntries(internal.map((name, i) => [name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ$_'[i]])),
 };
 
-const scripts = { ...common, ...mangled, target: 'es2023', jsx: 'automatic', jsxImportSource: 'preact' };
+const scripts = { ...common, ...mangled, target: 'es2023' };
+
+// JSX becomes calls of Preact's h, which takes children as arguments. The calls of its newer runtime for JSX are longer.
+const withJSX = { ...scripts, tsconfigRaw: {}, jsxFactory: 'h', jsxFragment: 'Fragment', inject: ['src/jsx.ts'] };
 
 async function bundleScript(styles, names) {
   const { outputFiles } = await esbuild.build({
-    ...scripts,
+    ...withJSX,
     entryPoints: [{ in: 'src/main.ts', out: 'talkback' }],
     // A classic script: pages of other origins load it without CORS, and it knows where it came from.
     format: 'iife',
@@ -105,14 +108,14 @@ const preactOfTheElement = {
   name: 'preact-of-the-element',
   setup(build) {
     build.onResolve({ filter: /^preact(\/|$)/ }, () => ({ path: 'preact', namespace: 'given' }));
-    build.onLoad({ filter: /./, namespace: 'given' }, () => ({ contents: 'export const { Fragment, jsx, jsxs } = preact;' }));
+    build.onLoad({ filter: /./, namespace: 'given' }, () => ({ contents: 'export const { Fragment, h } = preact;' }));
   },
 };
 
 // The inside of the drawer, a module that makes it.
 async function bundlePlan(styles) {
   const { outputFiles } = await esbuild.build({
-    ...scripts,
+    ...withJSX,
     entryPoints: [{ in: 'src/plan.tsx', out: 'plan' }],
     format: 'iife',
     globalName: 'made',

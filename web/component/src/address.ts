@@ -142,8 +142,7 @@ function days(from: string | null, to: string | null): [string, string] {
 
 function day(text: string | null): string {
   if (!text || !/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970' || text >= '9999') return '';
-  const time = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) ? text : '';
+  return new Date(text).toJSON()?.startsWith(text) ? text : ''; // else there is no such day in its month, or month
 }
 
 function cursor(text: string | null): string {

@@ -221,7 +221,5 @@ function placeOf({ page, after, before }: Choice, size: number): Record<string, 
 }
 
 function dayAfter(day: string): string {
-  const time = new Date(`${day}T00:00:00Z`);
-  time.setUTCDate(time.getUTCDate() + 1);
-  return time.toISOString().slice(0, 10);
+  return new Date(Date.parse(day) + 86_400_000).toJSON().slice(0, 10);
 }

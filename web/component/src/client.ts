@@ -25,20 +25,10 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** Thrown by ask. */
-export class Failure extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.detail);
-    this.problem = problem;
-  }
-}
-
 /** How long an answer may take, in milliseconds, and the page's function that returns a token. */
 const patience = 30_000;
 
-/** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
+/** Sends an operation. Throws a [Problem], or an AbortError once the signal is aborted. */
 export async function ask<D = Data>(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer<D>> {
   let response: Response;
   let body: Partial<Answer<D>>;
@@ -49,7 +39,7 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
     throw failureOf(error, client.service, signal);
   }
   const errors = body.errors ?? [];
-  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]));
+  if (!body.data) throw problemOfStatus(response, errors[0]);
   return { data: body.data, errors };
 }
 
@@ -85,10 +75,9 @@ function unlessMalformed(error: unknown): null {
 function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new Failure({ kind: 'slow', retryAfter: 0, detail: `no answer within ${patience / 1000} seconds` });
+    return problem('slow', `no answer within ${patience / 1000} seconds`);
   }
-  if (!navigator.onLine) return new Failure({ kind: 'offline', retryAfter: 0, detail: 'offline' });
-  return new Failure({ kind: 'network', retryAfter: 0, detail: unreachable(new URL(endpoint, document.baseURI)) });
+  return navigator.onLine ? problem('network', unreachable(new URL(endpoint))) : problem('offline', 'offline');
 }
 
 function unreachable(endpoint: URL): string {
@@ -96,12 +85,8 @@ function unreachable(endpoint: URL): string {
 }
 
 function problemOfStatus({ status, headers }: Response, error: GraphQLError | undefined): Problem {
-  const retryAfter = Number(headers.get('Retry-After'));
-  return {
-    kind: kinds[codeOf(error)] ?? kindOfStatus(status),
-    retryAfter: Number.isInteger(retryAfter) && retryAfter > 0 ? retryAfter : 0,
-    detail: `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`,
-  };
+  const [seconds] = /^\d+$/.exec(headers.get('Retry-After') ?? '') ?? [0]; // which may be a date
+  return problem(kinds[codeOf(error)] ?? kindOfStatus(status), `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`, Number(seconds));
 }
 
 function kindOfStatus(status: number): ProblemKind {
@@ -120,14 +105,18 @@ function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
 }
 
+function problem(kind: ProblemKind, detail: string, retryAfter = 0): Problem {
+  return { kind, retryAfter, detail };
+}
+
 /** The problem of an attempt that threw. */
 export function problemIn(error: unknown): Problem {
-  return error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
+  return (error as Partial<Problem>).kind ? (error as Problem) : problem('unavailable', String(error));
 }
 
 /** The problem of a mutation that was not made, or of which nobody knows. */
 export function problemOfError(error: GraphQLError): Problem {
-  return { kind: kinds[codeOf(error)] ?? 'unavailable', retryAfter: 0, detail: error.message };
+  return problem(kinds[codeOf(error)] ?? 'unavailable', error.message);
 }
 
 /** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */
@@ -136,10 +125,7 @@ export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   // The error of the product or of its list, else one of the whole operation.
   const error = answer.errors.find(({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')));
   const code = codeOf(error);
-  return {
-    // A cursor of another list, a number where numbers are off, or where they are away.
-    kind: (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code)) ? 'numbers' : kinds[code] ?? 'unavailable',
-    retryAfter: 0,
-    detail: error?.message ?? 'no list',
-  };
+  // A cursor of another list, a number where numbers are off, or where they are away.
+  const isPlace = (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code));
+  return problem(isPlace ? 'numbers' : kinds[code] ?? 'unavailable', error?.message ?? 'no list');
 }

@@ -1,5 +1,5 @@
 // The inside of the drawer of plans, which few readers open: loaded when one does.
-import { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
+import { Fragment, h } from 'preact';
 import type * as Plan from './plan';
 import { learn } from './texts';
 
@@ -27,7 +27,7 @@ export async function loadInside(folder: URL, shadow: ShadowRoot): Promise<void>
 
 async function load(folder: URL): Promise<void> {
   const script: { default(preact: object): typeof Plan } = await import(new URL(PLAN_SCRIPT, folder).href);
-  inside = script.default({ Fragment, jsx, jsxs }); // two copies of Preact would mix up their nodes
+  inside = script.default({ Fragment, h }); // two copies of Preact would mix up their nodes
   learn(inside.english);
   sheet = new CSSStyleSheet();
   sheet.replaceSync(inside.look);

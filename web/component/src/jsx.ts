@@ -1,0 +1,2 @@
+// What esbuild makes of JSX, in every script.
+export { Fragment, h } from 'preact';
