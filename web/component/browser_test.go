@@ -60,6 +60,7 @@ func TestInABrowser(t *testing.T) {
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
+		{"a customer's comment that is changed while it waits", changesOwn},
 		{"pictures", pictures},
 		{"pictures that change", picturesThatChange},
 		{"languages", speaksLanguages},
@@ -297,6 +298,51 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('.root[aria-busy=false] .list') !== null"),
 		holds(root+`.querySelector("`+own+`") === null`),
 	)
+}
+
+// A comment that waits or was rejected is edited and deleted above the list. The service takes the version of an edit
+// that waits, which the list does not know.
+func changesOwn(t *testing.T, ctx context.Context, s shop) {
+	const own, signsIn = ".highlight:has(+ .list) ", "{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }"
+	dialog := root + ".querySelector('.highlight dialog[open]')"
+	for _, product := range []string{"waits", "rejected"} {
+		s.opens(t, ctx, product,
+			chromedp.Evaluate(signsIn, nil),
+			click(own+".actions button:last-child"),
+			holds(dialog+" !== null"),
+			click(".highlight .danger"),
+			says(".said", "The comment is deleted."),
+			holds(idle+" && "+root+".querySelector('"+own+"') === null"), // though the service still has it in its answers
+			focused(".list"),
+		)
+	}
+	saved := []chromedp.Action{
+		enter("form textarea", "Noch einmal anders."),
+		click("form .primary"),
+	}
+	waits := "Thank you. Your comment is shown once the shop has read it."
+	s.opens(t, ctx, "edited", append(append([]chromedp.Action{
+		chromedp.Evaluate(signsIn, nil),
+		says(own+".text", "Anders."),
+		holds(root + ".querySelector('.list .actions') === null"), // it is edited above
+		click(own + ".actions button"),
+		holds(root + ".querySelector('.highlight textarea').value === 'Anders.'"),
+	}, saved...),
+		says(".said", waits),
+		says(own+".text", "Noch einmal anders."),
+		focused(own),
+	)...)
+	s.opens(t, ctx, "edited", append(append([]chromedp.Action{
+		chromedp.Evaluate(signsIn, nil),
+		says(own+".text", "Anders."),
+		click(".bar[href='?rating=1']"), // where nothing of it stands above
+		click(".list .actions button"),
+		holds(root + ".querySelector('.list textarea').value.startsWith('Text 0')"),
+	}, saved...),
+		says(".theirs .text", "Anders."),
+		click("form .primary"), // keeps what was typed
+		says(".said", waits),
+	)...)
 }
 
 // The element loads the texts of its language, on a page of any origin. Without them it is English, and a page may

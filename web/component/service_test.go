@@ -152,7 +152,13 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		s.add(w, raw.Variables["input"].(object))
 		return
 	case strings.Contains(raw.Query, "editComment"):
-		reply(w, http.StatusOK, gone)
+		edit(w, raw.Variables["input"].(object))
+		return
+	case strings.Contains(raw.Query, "deleteComment"):
+		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{}}}})
+		return
+	case strings.Contains(raw.Query, "comment(id:"): // an edit of it waits
+		reply(w, http.StatusOK, object{"data": object{"value": ownOf("edited", catalogue("edited"))}})
 		return
 	case strings.Contains(raw.Query, "createVisitorToken"):
 		s.mu.Lock()
@@ -229,6 +235,21 @@ func (s *service) add(w http.ResponseWriter, input object) {
 	comment["author"] = object{"customerId": input["author"].(object)["id"], "name": "I"}
 	comment["id"], comment["text"], comment["language"], comment["status"] = "c_mine", input["text"], input["language"], "PENDING"
 	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
+}
+
+// edit answers an edit of a comment that was deleted, or of one beside which an edit of the version 2 waits.
+func edit(w http.ResponseWriter, input object) {
+	if input["text"] != "Noch einmal anders." {
+		reply(w, http.StatusOK, gone)
+		return
+	}
+	if input["version"] != 2.0 {
+		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "CONFLICT", "message": "no", "path": []string{"input", "version"}}}}}})
+		return
+	}
+	own := ownOf("edited", catalogue("edited"))
+	own["heldEdit"].(object)["text"], own["heldEdit"].(object)["version"] = input["text"], 3
+	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": own, "errors": []object{}}}})
 }
 
 // listed are the texts of the manifest of trusted documents that is built with the element.
@@ -401,6 +422,12 @@ func answer(v variables) object {
 	switch v.ID {
 	case "signed", "votes", "long pictures votes":
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil, "cannotVoteReason": nil}
+	case "waits", "rejected", "edited":
+		customer, reason := any("me"), any(nil)
+		if v.token == "" {
+			customer, reason = nil, "TOKEN_REQUIRED"
+		}
+		data["viewer"] = object{"customerId": customer, "isModerator": false, "mayWrite": reason == nil, "cannotWriteReason": reason, "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	case "visitors":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "TOKEN_REQUIRED", "cannotVoteReason": "VISITOR_TOKEN_REQUIRED"}
 	case "unvisited": // visitors can no longer vote
@@ -431,7 +458,7 @@ func ownOf(product string, all []made) object {
 	case "rejected":
 		own["status"] = "REJECTED"
 	case "edited":
-		own["heldEdit"] = object{"rating": 2, "language": "de", "title": nil, "text": "Anders."}
+		own["heldEdit"] = object{"rating": 2, "language": "de", "title": nil, "text": "Anders.", "version": 2, "media": []object{}}
 	}
 	return own
 }
@@ -526,6 +553,9 @@ func commentOf(product string, c made) object {
 			reply["text"], reply["name"] = hostile, hostile
 		}
 		comment["reply"] = reply
+	}
+	if c.number == 0 && slices.Contains([]string{"waits", "rejected", "edited"}, product) {
+		comment["author"] = object{"customerId": "me", "name": "I"}
 	}
 	if strings.Contains(product, "votes") {
 		comment["votes"] = object{"helpful": 12 * (1 - min(c.number, 1)), "viewerVote": nil}

@@ -101,7 +101,7 @@ export interface Media {
 /** The comment of who reads, as only they see it. */
 export interface OwnComment extends Comment {
   readonly status: string;
-  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media'> | null;
+  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media' | 'version'> | null;
 }
 
 export interface Reply {

@@ -45,14 +45,20 @@ export function waits({ kind, comment }: Change): boolean {
   return kind !== 'deleted' && (status === 'PENDING' || !!heldEdit);
 }
 
+/** A comment as its writer left it: with the edit that waits, and the version of that, which another edit has to name. */
+export function latest(comment: Comment & Partial<OwnComment>): Comment {
+  return { ...comment, ...comment.heldEdit };
+}
+
 /** An answer with a change that it may not show yet. Counts stay as the service has them. */
 export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { product } = data;
   if (!product) return data;
-  const { list, praise, complaint } = product;
+  const { list, praise, complaint, viewerComment } = product;
   if (waits(change)) {
     const own = change.comment as OwnComment;
-    const isNew = product.viewerComment?.id !== own.id && data.viewer && isOwn(own, data.viewer); // who asks by now may be another
+    const before = product.viewerComment;
+    const isNew = !(before?.id === own.id && latest(before).version >= latest(own).version) && data.viewer && isOwn(own, data.viewer); // who asks by now may be another
     return isNew && isFirst(choice) ? { ...data, product: { ...product, viewerComment: own } } : data;
   }
   return {
@@ -61,6 +67,7 @@ export function withChange(data: Data, choice: Choice, change: Change): Data {
       ...product,
       ...(praise && { praise: nodesWith([praise], change)[0] ?? null }),
       ...(complaint && { complaint: nodesWith([complaint], change)[0] ?? null }),
+      ...(viewerComment && { viewerComment: (nodesWith([viewerComment], change) as OwnComment[])[0] ?? null }),
       list: list && { ...list, nodes: withAdded(nodesWith(list.nodes, change), choice, change) },
     },
   };

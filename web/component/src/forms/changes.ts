@@ -1,5 +1,6 @@
 // The mutations, and what comes of them.
 import { type Comment, operation } from '../answer';
+import { latest } from '../desk';
 import { ask, type Client, type Problem, problemIn, problemOfError } from '../client';
 
 /** What is wrong with an input. */
@@ -35,7 +36,7 @@ export function mutationOf(kind: Change): string {
 }
 
 /** The query of one comment as it is now. */
-export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Shown}}${shown}`;
+export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Shown ${state}}}${shown}`;
 
 /** Makes a change. It never throws. */
 export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
@@ -43,10 +44,10 @@ export async function change(client: Client, kind: Change, input: unknown): Prom
   return value && !problem ? value : { problem: problem ?? problemIn('no payload') };
 }
 
-/** Reads a comment as it is now; null if it is not there any more. It never throws. */
+/** Reads a comment as its writer left it; null if it is not there any more. It never throws. */
 export async function current(client: Client, id: string): Promise<Outcome> {
   const { value, problem } = await request<Comment>(client, commentQuery, { id });
-  return problem ? { problem } : { comment: value ?? null };
+  return problem ? { problem } : { comment: value ? latest(value) : null };
 }
 
 interface Response<T> {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { changed, isFiltered } from '../address';
 import type { Comment, Reply } from '../answer';
+import { latest, waits } from '../desk';
 import { Entry } from '../forms/entry';
 import { mayVote, Votes } from '../forms/votes';
 import type { Texts } from '../texts';
@@ -21,12 +22,11 @@ export function Highlights({ view }: Props) {
   );
 }
 
-function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint' | 'own.waits' | 'own.rejected'; comment: Comment }) {
-  const isOther = kind === 'praise' || kind === 'complaint';
+function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint'; comment: Comment }) {
   return (
     <div class={`highlight ${kind}`}>
-      <h3>{view.texts.say(isOther && comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: isOther ? [] : comment.media }} most={4} /></article>
+      <h3>{view.texts.say(comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
+      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: [] }} most={4} /></article>
     </div>
   );
 }
@@ -34,9 +34,15 @@ function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complain
 /** What the reader wrote and others do not see, with its state. */
 export function Own({ view }: Props) {
   const own = productOf(view)?.viewerComment;
-  if (!own) return null;
-  const kind = own.status === 'REJECTED' ? 'own.rejected' : own.heldEdit || own.status === 'PENDING' ? 'own.waits' : null;
-  return kind && <Highlight view={view} kind={kind} comment={{ ...own, ...own.heldEdit }} />;
+  const kind = own && (own.status === 'REJECTED' ? 'own.rejected' : waits({ kind: 'edited', comment: own }) && 'own.waits');
+  if (!kind) return null;
+  const comment = { ...latest(own), reply: null };
+  return (
+    <div class={`highlight ${kind}`}>
+      <h3>{view.texts.say(kind)}</h3>
+      <Entry key={own.id} view={view} viewer={viewerOf(view)} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
+    </div>
+  );
 }
 
 /** How many comments came since, as the way to them. It lies above what is read, so that nothing moves. */
@@ -74,15 +80,16 @@ export function Result({ view }: Props) {
 export function List({ view }: Props) {
   const list = listOf(view);
   if (!list || list.nodes.length === 0) return <Empty view={view} />;
+  const { viewerComment } = productOf(view) ?? {};
+  const above = viewerComment?.heldEdit && viewerComment.id; // is edited there
   const start = list.pageNumber === null ? undefined : (list.pageNumber - 1) * view.pageSize + 1;
   return (
     <ol class="list" part="list" start={start}>
       {list.nodes.map((comment) => (
         <li key={comment.id}>
           <Entry
-            desk={view.desk}
-            texts={view.texts}
-            viewer={viewerOf(view)}
+            view={view}
+            viewer={comment.id === above ? null : viewerOf(view)}
             comment={comment}
             content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
           />
