@@ -21,7 +21,7 @@ import (
 var pieces = map[string][]string{
 	"page":     {"1", "3", "0", "-2", "007", "2.5", "999999999", "9999999999", ""},
 	"rating":   {"5", "4", "1", "0", "6", "5.0", "x", ""},
-	"language": {"de", "DE", "en-us", "zh-hant", "sr-Cyrl-RS", "iw", "d", "de_AT", "waytoolongtag", "*", "cmn", "CMN_hans", "x-Klingon", "x-", ""},
+	"language": {"de", "DE", "en-us", "zh-hant", "sr-Cyrl-RS", "iw", "d", "de_AT", "waytoolongtag", "*", "cmn", "CMN_hans", "deu", "GER-at", "zho-hant", "arb", "tlh", "x-Klingon", "x-", ""},
 	"only":     {"verified", "media", "Verified", ""},
 	"order":    {"oldest", "newest", "highest", "lowest", "helpful", ""},
 	"from":     {"2026-05-20", "2026-08-01", "2026-02-30", "1969-12-31", "1970-01-01", "9999-01-01", "2026-5-1", ""},

@@ -1108,12 +1108,13 @@ func largeType(t *testing.T, ctx context.Context, s shop) {
 	for _, lang := range []string{"de", "nl", "pl"} {
 		var beyond []string
 		s.opens(t, ctx, "signed?a-filter=rating%3D5%26from%3D2020-01-01&a-lang="+lang,
+			chromedp.Evaluate("document.body.style.whiteSpace = 'nowrap'", nil), // as around a carousel
 			click(".write .button"),
 			click(".write .primary"),
 			holds(root+".querySelector('#new-rating-notes .error') !== null"),
 			chromedp.Evaluate(`[...`+root+`.querySelectorAll('.root *')].filter((part) => {
 				const [inner, outer] = [part, part.closest('.write, .error, .highlight') ?? part.closest('.root')].map((one) => one.getBoundingClientRect());
-				return part.checkVisibility() && !part.closest('.hidden') && (inner.right > outer.right + 1 || inner.left < outer.left - 1);
+				return part.checkVisibility() && !part.closest('.hidden') && (inner.right > outer.right + 1 || inner.left < outer.left - 1 || part.matches('h2, p') && part.scrollWidth > part.clientWidth + 1);
 			}).map((part) => part.outerHTML.slice(0, 100))`, &beyond),
 			chromedp.Evaluate("sessionStorage.clear()", nil), // otherwise the form is open the next time
 		)

@@ -118,16 +118,20 @@ function unique<T>(list: T[]): T[] {
   return [...new Set(list)];
 }
 
+/** The languages of three letters that a browser replaces by one of two, and the service does not, or by another one. */
+const kept = /als|arb|ayr|azj|cls|cmn|cwd|ekk|esk|fat|fuc|gaz|gug|ike|jaw|khk|kmr|knc|kng|kpv|lvs|mol|npi|ojg|ory|pbu|pes|plt|quz|scc|scr|src|swh|twi|uzn|ydd|zsm|zyb/;
+
 /**
- * The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. Browsers
- * replace more languages of three letters than the service does, such as cmn by zh, and take no private tags.
+ * The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. Of the
+ * languages of three letters, both replace those that have two, such as deu by de. Browsers take no private tags.
  */
 function canonicalTag(text: string): string {
   if (text.length > 35) return '';
   const tag = text.toLowerCase().replaceAll('_', '-');
-  const [own] = tag.match(/^([a-z]{3}|x)\b|/)!;
-  const other = own && (own[1] ? 'und' : 'und-x');
+  let [own] = tag.match(/^([a-z]{3}|x)\b|/)!;
   try {
+    if (own[1] && !kept.test(own) && !Intl.getCanonicalLocales(own)[0]![2]) own = '';
+    const other = own && (own[1] ? 'und' : 'und-x');
     return Intl.getCanonicalLocales(tag.replace(own, other))[0]!.replace(other, own);
   } catch {
     return '';
