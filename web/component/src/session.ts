@@ -98,7 +98,9 @@ export class Session {
   amend(change: Change): void {
     this.fresh.delete(change.comment.id);
     const keeps = waits(change) && !this.settings.client.signedIn(); // the service does not know whose it is
-    this.#written = [...this.#written, { change, until: keeps ? Infinity : performance.now() + lag }];
+    // What was deleted is not shown again by what was written before.
+    const before = this.#written.filter((other) => change.kind !== 'deleted' || other.change.comment.id !== change.comment.id);
+    this.#written = [...before, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
     this.shown = this.#amended(this.shown);
     this.#listener.changed();
