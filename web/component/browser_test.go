@@ -130,6 +130,7 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		says(".list .verified", "Verified purchase"),
 		says(".list .media .video", "Video 3"),
 		holds(root+".querySelector('.highlights .media') === null"),
+		holds("[..."+root+".querySelectorAll('.list > :first-child .media img')].map(({ lang }) => lang).join() === 'en,'"),
 		focus(second),
 		chromedp.KeyEvent(kb.Enter),
 		holds(shown+"?.ariaLabel === 'Picture 2'"),
@@ -150,7 +151,7 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('img').alt === 'A kettle'"),
 		says(".lightbox [role=status]", "A kettle 1/3"),
-		says(".lightbox bdi", "A kettle"), // which may be written from the right
+		says(".lightbox bdi[lang=en]", "A kettle"), // which may be written from the right, and is in the comment's language
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('video') !== null"),
 		chromedp.KeyEvent(kb.ArrowRight),

@@ -140,7 +140,7 @@ function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
           <summary><span class="more">{texts.say('text.more')}</span><span class="less">{texts.say('text.less')}</span></summary>
         </details>
       )}
-      {media?.length ? <Pictures texts={texts} media={media} /> : null}
+      {media?.length ? <Pictures texts={texts} language={language} media={media} /> : null}
       <footer>
         {author.name && <span class="author" dir="auto">{author.name}</span>}
         {comment.isVerifiedPurchase && <span class="verified">{texts.say('verified')}</span>}

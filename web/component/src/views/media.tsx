@@ -4,12 +4,19 @@ import type { Texts } from '../texts';
 
 interface Props {
   readonly texts: Texts;
+  /** Of the comment, and so of what its writer says of them. */
+  readonly language: string;
   readonly media: readonly Media[];
 }
 
-/** What a picture shows, or else its number. */
-const nameOf = (texts: Texts, { kind, alt }: Media, at: number): string =>
-  alt || texts.say(kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) });
+/** What a picture shows, in the language of who says so, or else its number. */
+interface Named extends Media {
+  readonly lang: string | undefined;
+}
+
+const named = ({ texts, language }: Props, m: Media, at: number): Named => m.alt
+  ? { ...m, lang: language }
+  : { ...m, lang: undefined, alt: texts.say(m.kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) }) };
 
 /** Whether a click means something else, such as a new tab. */
 export function isModified({ metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean {
@@ -22,7 +29,8 @@ export class Pictures extends Component<Props, { at: number }> {
 
   #move = (at: number): void => this.setState({ at });
 
-  override render({ texts, media }: Props, { at }: { at: number }) {
+  override render(props: Props, { at }: { at: number }) {
+    const media = props.media.map((m, i) => named(props, m, i));
     return (
       <>
         <ul class="media" part="media">
@@ -30,15 +38,15 @@ export class Pictures extends Component<Props, { at: number }> {
             <li key={i}>
               <a href={m.url} class={m.kind === 'VIDEO' ? 'video' : undefined} onClick={(event) => this.#open(event, i)}>
                 {m.kind === 'VIDEO' ? (
-                  <span class="hidden">{nameOf(texts, m, i)}</span>
+                  <span class="hidden" lang={m.lang}>{m.alt}</span>
                 ) : (
-                  <img src={m.url} alt={nameOf(texts, m, i)} width={96} height={96} loading="lazy" />
+                  <img src={m.url} alt={m.alt} lang={m.lang} width={96} height={96} loading="lazy" />
                 )}
               </a>
             </li>
           ))}
         </ul>
-        {media[at] && <Lightbox texts={texts} media={media} at={at} move={this.#move} />}
+        {media[at] && <Lightbox texts={props.texts} media={media} at={at} move={this.#move} />}
       </>
     );
   }
@@ -51,7 +59,7 @@ export class Pictures extends Component<Props, { at: number }> {
 }
 
 /** One of them, large. A dialog keeps the focus, closes by Escape, and gives the focus back. */
-class Lightbox extends Component<Props & { readonly at: number; move(at: number): void }> {
+class Lightbox extends Component<{ texts: Texts; media: readonly Named[]; at: number; move(at: number): void }> {
   readonly #dialog = createRef<HTMLDialogElement>();
 
   override componentDidMount(): void {
@@ -73,20 +81,19 @@ class Lightbox extends Component<Props & { readonly at: number; move(at: number)
 
   override render() {
     const { texts, media, at, move } = this.props;
-    const m = media[at] as Media;
-    const name = nameOf(texts, m, at);
+    const { kind, url, alt, lang } = media[at] as Named;
     return (
       <dialog
         ref={this.#dialog}
         class="dialog lightbox"
         part="lightbox"
         tabIndex={-1}
-        aria-label={name}
+        aria-label={alt}
         onClose={() => move(-1)}
         onKeyDown={this.#key}
       >
-        {m.kind === 'VIDEO' ? <video key={m.url} src={m.url} controls aria-label={name} /> : <img key={m.url} src={m.url} alt={name} />}
-        <p role="status">{m.alt && [<bdi>{m.alt}</bdi>, ' ']}{at + 1}/{media.length}</p>
+        {kind === 'VIDEO' ? <video key={url} src={url} controls aria-label={alt} lang={lang} /> : <img key={url} src={url} alt={alt} lang={lang} />}
+        <p role="status">{lang && [<bdi lang={lang}>{alt}</bdi>, ' ']}{at + 1}/{media.length}</p>
         <div class="buttons">
           {media.length > 1 && [-1, 1].map((by) => (
             <button key={by} class="button quiet" type="button" onClick={() => this.#step(by)}>{texts.say(by < 0 ? 'pages.previous' : 'pages.next')}</button>
