@@ -2,15 +2,14 @@ import { Component, type ComponentChildren, createRef } from 'preact';
 import type { Comment, Viewer } from '../answer';
 import type { Problem } from '../client';
 import type { FormProps } from '../desk';
-import type { View } from '../view';
+import { type View, viewerOf } from '../view';
 import { change } from './changes';
 import { draftFor, draftOf, isOwn, placeOf, save } from './drafts';
 import { CommentForm, openForm, wordsOf } from './form';
 
 interface Props {
+  /** Without a desk, the comment is not changed here. It has none for the first render, which is what the server sent. */
   readonly view: View;
-  /** Who may change the comment here, if they may; null for nobody. */
-  readonly viewer: Viewer | null;
   readonly comment: Comment;
   /** Draws the comment with something at its end. */
   content(actions: ComponentChildren): ComponentChildren;
@@ -24,8 +23,8 @@ export class Entry extends Component<Props, { asked: number }> {
   #times = 0;
 
   #edit = (): void => {
-    const { view: { desk }, viewer, comment } = this.props;
-    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewer, placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
+    const { view, view: { desk }, comment } = this.props;
+    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewerOf(view), placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
     this.forceUpdate();
   };
 
@@ -36,7 +35,8 @@ export class Entry extends Component<Props, { asked: number }> {
   /** A dialog tells that it is closed a moment after it gave back the focus. By then, the next one may be open. */
   #closeDeletion = (which: number): void => this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
 
-  override render({ view: { desk, texts }, viewer, comment, content }: Props, { asked }: { asked: number }) {
+  override render({ view, view: { desk, texts }, comment, content }: Props, { asked }: { asked: number }) {
+    const viewer = viewerOf(view);
     const mine = desk !== null && mayChange(viewer, comment);
     // What was typed stays in sight when a token expires.
     const edits = desk !== null && (mine || !viewer?.mayWrite) && !!draftFor(viewer, placeOf(desk, comment.id));

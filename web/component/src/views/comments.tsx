@@ -40,7 +40,7 @@ export function Own({ view }: Props) {
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
-      <Entry key={own.id} view={view} viewer={viewerOf(view)} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
+      <Entry key={own.id} view={view} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
     </div>
   );
 }
@@ -88,8 +88,7 @@ export function List({ view }: Props) {
       {list.nodes.map((comment) => (
         <li key={comment.id}>
           <Entry
-            view={view}
-            viewer={comment.id === above ? null : viewerOf(view)}
+            view={comment.id === above ? { ...view, desk: null } : view}
             comment={comment}
             content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
           />
