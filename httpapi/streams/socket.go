@@ -408,26 +408,40 @@ func (s *Socket) write(ctx context.Context, m message) bool {
 		if len(out) <= maxFrame {
 			return s.conn.Write(ctx, websocket.MessageText, out)
 		}
-		w, err := s.conn.Writer(ctx, websocket.MessageText)
-		for frame := range slices.Chunk(out, maxFrame) {
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(frame)
-		}
-		return errors.Join(err, w.Close())
+		return s.inFrames(ctx, func(w io.Writer) error { _, err := w.Write(out); return err })
 	})
 }
 
 // next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
 func (s *Socket) next(ctx context.Context, id string, a Answer) bool {
 	return s.send(ctx, "", func(ctx context.Context) error {
-		w, err := s.conn.Writer(ctx, websocket.MessageText)
-		if err != nil {
-			return err
-		}
-		return errors.Join(a.WriteBetween(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}"), w.Close())
+		return s.inFrames(ctx, func(w io.Writer) error {
+			return a.WriteBetween(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}")
+		})
 	})
+}
+
+// inFrames sends what is written as one message, in frames of at most maxFrame.
+func (s *Socket) inFrames(ctx context.Context, write func(io.Writer) error) error {
+	w, err := s.conn.Writer(ctx, websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(frames{w}), w.Close())
+}
+
+// frames is a message, each write to which is a frame.
+type frames struct{ io.Writer }
+
+// Write implements [io.Writer].
+func (f frames) Write(p []byte) (n int, err error) {
+	for frame := range slices.Chunk(p, maxFrame) {
+		written, err := f.Writer.Write(frame)
+		if n += written; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // send sends a message in its turn, unless the context of its operation has ended: completed by the client, which may

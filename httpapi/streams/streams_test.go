@@ -224,6 +224,23 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 // A client may take as long for each of two answers over a socket as it may for any message. Meanwhile, pings pass in
 // both directions.
 func TestAnswersOverABadLine(t *testing.T) {
+	overABadLine(t, `"type":"complete"}`, func(reply func([]byte)) streams.Source {
+		reply([]byte(`{"data":"` + strings.Repeat("a", 100<<10) + `"}`))
+		return nil
+	})
+}
+
+// It may take as long for the events of two subscriptions.
+func TestEventsOverABadLine(t *testing.T) {
+	overABadLine(t, `{"position":"1.2.3.4"}`, func(func([]byte)) streams.Source {
+		events := source{make(chan any, 1)}
+		events.answers <- streams.Answer{Data: []byte(`"` + strings.Repeat("a", 100<<10) + `"`), Position: "1.2.3.4"}
+		return events
+	})
+}
+
+// overABadLine reads the messages of two operations at 10 KB/s, up to the end of the second one.
+func overABadLine(t *testing.T, end string, run func(reply func([]byte)) streams.Source) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		defer client.Close()
@@ -231,8 +248,7 @@ func TestAnswersOverABadLine(t *testing.T) {
 		dropped := make(chan struct{})
 		(&streams.Socket{
 			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
-				reply([]byte(`{"data":"` + strings.Repeat("a", 100<<10) + `"}`))
-				return nil
+				return run(reply)
 			},
 			Check:    func(string) error { return nil },
 			Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
@@ -242,7 +258,7 @@ func TestAnswersOverABadLine(t *testing.T) {
 		read := make(chan error)
 		go func() {
 			var err error
-			for kilobyte := make([]byte, 1<<10); err == nil && strings.Count(got.String(), `"type":"complete"}`) < 2; time.Sleep(time.Second / 10) {
+			for kilobyte := make([]byte, 1<<10); err == nil && strings.Count(got.String(), end) < 2; time.Sleep(time.Second / 10) {
 				var n int
 				n, err = client.Read(kilobyte)
 				got.Write(kilobyte[:n])
