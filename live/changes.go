@@ -1,6 +1,8 @@
 package live
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -14,21 +16,31 @@ type change struct {
 	number  uint64 // of the last event
 	// Whether it came into lists, was edited, and was shown before or after any event.
 	cameIn, edited, shown bool
+	since                 uint64 // number of an event: those from there on sum up to the same change
+	// at is the position of a subscriber who got this change and those before it. It is before the end of this one if a
+	// later change began earlier: who resumes there gets all of that.
+	at uint64
 }
 
 // changesIn returns the changes of comments in events, in the order of the last event of each. It
 // leaves out changes that followers do not see.
 func changesIn(events []outbox.Event) []change {
 	byID := map[comment.ID]change{}
-	for _, e := range events {
+	for _, e := range slices.Backward(events) {
 		if e.Kind == outbox.StatisticsChanged || e.Kind == outbox.Reported || e.Kind == outbox.Imported {
 			continue
 		}
-		c := byID[e.Comment]
-		c.product, c.id, c.number = e.Product, e.Comment, e.Number
+		later, known := byID[e.Comment]
+		if !known {
+			later = change{product: e.Product, id: e.Comment, number: e.Number}
+		}
+		c := later
 		c.cameIn = c.cameIn || e.Shown && !e.WasShown
 		c.edited = c.edited || e.Kind == outbox.Edited
 		c.shown = c.shown || e.Shown || e.WasShown
+		if c != later {
+			c.since = e.Number
+		}
 		byID[e.Comment] = c
 	}
 	var out []change
@@ -37,7 +49,12 @@ func changesIn(events []outbox.Event) []change {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b change) int { return int(int64(a.number - b.number)) })
+	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.number, b.number) })
+	var before uint64 = math.MaxUint64 // what the later changes begin with
+	for i, c := range slices.Backward(out) {
+		out[i].at = min(c.number, before-1)
+		before = min(before, c.since)
+	}
 	return out
 }
 

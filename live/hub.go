@@ -293,7 +293,7 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 		return ids, products, false
 	}
 	for _, c := range changes {
-		h.at[lane] = c.number
+		h.at[lane] = c.at
 		h.deliverChange(lane, c, found.comments[c.id])
 	}
 	h.at[lane] = last

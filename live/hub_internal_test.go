@@ -134,7 +134,7 @@ func TestResumedAheadOfTheHub(t *testing.T) {
 	}
 	id := comment.ID("c")
 	for number := uint64(7); number <= 8; number++ {
-		changes := []change{{product: "p", id: id, number: number, shown: true, edited: true}}
+		changes := []change{{product: "p", id: id, number: number, at: number, shown: true, edited: true}}
 		h.deliver(f, 0, number+2, changes, nil, findings{comments: map[comment.ID]*comment.Comment{id: {ID: id}}})
 	}
 	if len(s.queue) != 1 || s.queue[0].Position != (outbox.Position{8, 9}).String() {
@@ -306,7 +306,7 @@ func TestChangesOfABatch(t *testing.T) {
 		{Kind: outbox.Imported, Comment: "b", Number: 3, Shown: true}, {Kind: outbox.Held, Comment: "a", Number: 4},
 		{Kind: outbox.StatisticsChanged, Product: "q"}, {Kind: outbox.StatisticsChanged, Product: "p"}, {Kind: outbox.StatisticsChanged, Product: "q"},
 	}
-	want := change{id: "a", number: 4, cameIn: true, edited: true, shown: true}
+	want := change{id: "a", number: 4, cameIn: true, edited: true, shown: true, since: 1, at: 4}
 	if got := changesIn(events); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -37,13 +37,27 @@ func newTable(t *testing.T) *table {
 
 // happens appends an event, and changes the comment that the event is about.
 func (b *table) happens(kind outbox.Kind, c comment.Comment, wasShown, shown bool) {
+	b.happen(step{kind, c, wasShown, shown})
+}
+
+// step is an event, and the comment after it.
+type step struct {
+	kind            outbox.Kind
+	now             comment.Comment
+	wasShown, shown bool
+}
+
+// happen appends events that are read at once.
+func (b *table) happen(steps ...step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.comments[c.ID] = c
-	lane := outbox.LaneOf(c.ID)
-	b.lanes[lane] = append(b.lanes[lane], outbox.Event{
-		Kind: kind, Product: c.ProductID, Comment: c.ID, WasShown: wasShown, Shown: shown, Number: uint64(len(b.lanes[lane]) + 1),
-	})
+	for _, s := range steps {
+		c, lane := s.now, outbox.LaneOf(s.now.ID)
+		b.comments[c.ID] = c
+		b.lanes[lane] = append(b.lanes[lane], outbox.Event{
+			Kind: s.kind, Product: c.ProductID, Comment: c.ID, WasShown: s.wasShown, Shown: s.shown, Number: uint64(len(b.lanes[lane]) + 1),
+		})
+	}
 	close(b.more)
 	b.more = make(chan struct{})
 }
@@ -226,11 +240,6 @@ func TestEvents(t *testing.T) {
 		last = b.random("p")
 	}
 	last.Rating = 1
-	type step struct {
-		kind            outbox.Kind
-		now             comment.Comment
-		wasShown, shown bool
-	}
 	for name, row := range map[string]struct {
 		steps        []step
 		all, oneStar comment.EventKind
@@ -447,6 +456,56 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	again := must.Get(follow(t, hub, "p", comment.Filter{}, began))(t)
 	if event, _ := again.next(t); event.CommentID != c.ID {
 		t.Error(event)
+	}
+}
+
+// Of several events of a comment that are read at once, a subscriber gets the sum. One who resumes after another comment
+// whose event is between them gets all of it, whether it came as it happened or was missed before.
+func TestPositionsWithinAChange(t *testing.T) {
+	b := newTable(t)
+	between := b.random("p")
+	of := func(change func(*comment.Comment)) comment.Comment {
+		c := b.random("p")
+		for outbox.LaneOf(c.ID) != outbox.LaneOf(between.ID) {
+			c = b.random("p")
+		}
+		change(&c)
+		return c
+	}
+	there, edited := of(func(*comment.Comment) {}), of(func(c *comment.Comment) { c.Rating = 1 })
+	gone := of(func(c *comment.Comment) { c.Version = 0 })
+	b.happens(outbox.Added, of(func(c *comment.Comment) { c.ProductID = "another" }), false, true) // 0 is no position
+	for name, row := range map[string]struct {
+		first, last step
+		want        comment.EventKind
+	}{
+		"withdrawn, and erased":  {step{outbox.Deleted, gone, true, false}, step{outbox.Deleted, gone, false, false}, comment.Gone},
+		"edited, and voted on":   {step{outbox.Edited, edited, true, true}, step{outbox.Voted, edited, true, true}, comment.Gone},
+		"approved, and voted on": {step{outbox.Approved, there, false, true}, step{outbox.Voted, there, true, true}, comment.CameIn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, filter := newHub(t, b), comment.Filter{Ratings: []int{5}}
+			from, _ := b.Ends(t.Context())
+			for _, position := range []string{"", from.String()} {
+				s := must.Get(follow(t, hub, "p", filter, position))(t)
+				if position == "" {
+					b.happen(row.first, step{outbox.Added, between, false, true}, row.last)
+				}
+				event, at := s.next(t)
+				if event.CommentID != between.ID {
+					t.Fatalf("the first is %v", event)
+				}
+				s.Close()
+				again := must.Get(follow(t, hub, "p", filter, at))(t)
+				if event, _ = again.next(t); event.CommentID == between.ID { // it may come twice
+					event, _ = again.next(t)
+				}
+				again.Close()
+				if event.CommentID != row.first.now.ID || event.Kind != row.want {
+					t.Errorf("from %q, and again from %s: %v, want that it is %s", position, at, event, row.want)
+				}
+			}
+		})
 	}
 }
 

@@ -39,7 +39,7 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	}
 	at := s.from
 	for _, c := range missed {
-		at[outbox.LaneOf(c.id)] = c.number
+		at[outbox.LaneOf(c.id)] = c.at
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
 			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, cache: &cache{}})
 		}
