@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -17,15 +16,15 @@ type change struct {
 	// Whether it came into lists, was edited, and was shown before or after any event.
 	cameIn, edited, shown bool
 	since                 uint64 // number of an event: those from there on sum up to the same change
-	// at is the position of a subscriber who got this change and those before it. It is before the end of this one if a
-	// later change began earlier: who resumes there gets all of that.
+	// at is the position of a subscriber who got this change and those before it: before all that sums up to the next one.
 	at uint64
 }
 
-// changesIn returns the changes of comments in events, in the order of the last event of each. It
-// leaves out changes that followers do not see.
+// changesIn returns the changes of comments in events, in an order in which one can be told after the other: a subscriber
+// who resumes between them gets the rest. It leaves out changes that followers do not see.
 func changesIn(events []outbox.Event) []change {
 	byID := map[comment.ID]change{}
+	var end uint64
 	for _, e := range slices.Backward(events) {
 		if e.Kind == outbox.StatisticsChanged || e.Kind == outbox.Reported || e.Kind == outbox.Imported {
 			continue
@@ -41,7 +40,7 @@ func changesIn(events []outbox.Event) []change {
 		if c != later {
 			c.since = e.Number
 		}
-		byID[e.Comment] = c
+		byID[e.Comment], end = c, max(end, e.Number)
 	}
 	var out []change
 	for _, c := range byID {
@@ -49,11 +48,11 @@ func changesIn(events []outbox.Event) []change {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.number, b.number) })
-	var before uint64 = math.MaxUint64 // what the later changes begin with
-	for i, c := range slices.Backward(out) {
-		out[i].at = min(c.number, before-1)
-		before = min(before, c.since)
+	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.since, b.since) })
+	for i := range out {
+		if out[i].at = end; i+1 < len(out) {
+			out[i].at = out[i+1].since - 1
+		}
 	}
 	return out
 }
