@@ -21,39 +21,36 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// The instructions to newcomers in the documents work. The test runs `make run`, then, beside its server, each command
-// and query with the output shown, and Ctrl-C. The kinds of blocks are:
-//
-//	sh               commands, a line each; all of them run
-//	text             what the last command of the block before prints
-//	graphql          an operation
-//	json variables   its variables from then on
-//	json             its answer, in which extensions may be left out; before the first operation, any object
-//	shell            commands that a test cannot run; TestCommandLines checks them
-//	js, yaml         code; package doctest checks where it is from
-//	mermaid          a diagram
-//	html, css        what stands in a page of a shop; the tests of the element check its names
-//	(none)           nothing to check
+// All that needs the sample data is tried on one server, that of `make run`, since to load it takes seconds. While that
+// is written and counted, every probe is answered, with the reason; the first that says ready finds all of it counted.
+// Then a newcomer follows the documents and tries the explorer. Ctrl-C ends the server, and others find its data.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
+	address, data := freeAddress(t), filepath.Join(t.TempDir(), "data")
 	run := exec.Command("make", "run")
 	run.Dir = ".."
-	run.Env = append(os.Environ(), "TALKBACK_DATA="+data, "TALKBACK_LISTEN=127.0.0.1:0")
+	run.Env = append(os.Environ(), "TALKBACK_DATA="+data, "TALKBACK_LISTEN="+address, "TALKBACK_MAX_SUBSCRIPTIONS=2")
+	ready, reasons := readiness(address)
 	s := follow(t, run)
+	if wrong := <-ready; wrong != "" || !reasons["not ready: the sample data is being put into the table and counted"] {
+		t.Errorf("%s; the reasons were %v", wrong, reasons)
+	}
+	checkSampleIsCounted(t, s)
 	waitForTotal(t, s, doctest.Read(t, "README.md").Text)
-
 	reader := newcomer{server: s, folder: newcomersFolder(t), data: data, done: map[string]string{}, waiting: new(sync.WaitGroup)}
 	for _, document := range doctest.All(t) {
 		reader.read(t, document)
 	}
 	reader.waiting.Wait()
+	t.Run("explorer", func(t *testing.T) { tryExplorer(t, s) })
+	t.Run("Bruno", func(t *testing.T) { runBruno(t, s) })
 
-	// Ctrl-C in a terminal reaches make and the program alike.
-	must.Do(t, syscall.Kill(-run.Process.Pid, syscall.SIGINT))
+	newest := s.ask(newestID)
+	must.Do(t, syscall.Kill(-run.Process.Pid, syscall.SIGINT)) // Ctrl-C in a terminal reaches make and the program alike
 	if _, said := s.wait(); strings.Contains(said, "talkback: ") {
 		t.Errorf("Ctrl-C did not end it gracefully:\n%s", said)
 	}
+	t.Run("restarts", func(t *testing.T) { checkRestarts(t, data, newest) })
 }
 
 // waitForTotal waits until the product of the README's query has the total of its answer. Once the server has shown the
@@ -66,7 +63,19 @@ func waitForTotal(t *testing.T, s *server, answer string) {
 	})
 }
 
-// newcomer follows the documents, beside a server.
+// newcomer follows the instructions in the documents, beside a server: each command and query has the output shown. The
+// kinds of blocks are:
+//
+//	sh               commands, a line each; all of them run
+//	text             what the last command of the block before prints
+//	graphql          an operation
+//	json variables   its variables from then on
+//	json             its answer, in which extensions may be left out; before the first operation, any object
+//	shell            commands that a test cannot run; TestCommandLines checks them
+//	js, yaml         code; package doctest checks where it is from
+//	mermaid          a diagram
+//	html, css        what stands in a page of a shop; the tests of the element check its names
+//	(none)           nothing to check
 type newcomer struct {
 	server  *server
 	folder  string            // where commands run

@@ -37,19 +37,16 @@ var promises = []struct{ title, shows string }{
 	{"Delete a comment", `"title": "Better after a week"`},
 }
 
-// The explorer's examples, clicked in a real browser on the real server with its sample data: each
-// answers without an error and shows what it promises.
-func TestExamplesOfTheExplorer(t *testing.T) {
-	t.Parallel()
+// tryExplorer clicks the explorer's examples in a real browser, on a server with the sample data that has two
+// subscriptions at most. Each answers without an error and shows what it promises.
+func tryExplorer(t *testing.T, s *server) {
 	browser := browsertest.Open(t)
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data", "--max-subscriptions", "2")
 	answers := make([]string, len(promises))
 	var clicks chromedp.Tasks
 	for i, promise := range promises {
 		clicks = append(clicks, browsertest.Example(promise.title, &answers[i]))
 	}
 	browsertest.Visit(t, browser, s.address+"/playground", clicks...)
-	t.Run("Bruno", func(t *testing.T) { runBruno(t, s) })
 	t.Run("subscriptions", func(t *testing.T) { subscribeInExplorer(t, browser, s) })
 	for i, promise := range promises {
 		t.Run(promise.title, func(t *testing.T) {
@@ -78,10 +75,10 @@ func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
 		address := s.address + "/playground?" + url.Values{"query": {query}}.Encode()
 		browsertest.Visit(t, browser, address, append([]chromedp.Action{browsertest.SchemaKnown(), press}, actions...)...)
 	}
-	adds := chromedp.ActionFunc(func(context.Context) error { s.added(t); return nil })
-	visit(`subscription { stats(productId: "kettle") { total } }`,
+	adds := chromedp.ActionFunc(func(context.Context) error { s.added(t, "samovar"); return nil })
+	visit(`subscription { stats(productId: "samovar") { total } }`,
 		shows(`"total": 0`), button("Stop"), adds, shows(`"total": 1`), press, button("Execute"), shows(`"total": 1`))
-	visit(`subscription { commentEvents(productId: "kettle") { comment { product { stats { total } } } } }`,
+	visit(`subscription { commentEvents(productId: "samovar") { comment { product { stats { total } } } } }`,
 		shows("EVENT_READS"), button("Execute"))
 }
 

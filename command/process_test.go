@@ -182,13 +182,14 @@ func engineOf(t *testing.T, folder string) int {
 	return 0
 }
 
-// checkServerLife checks that a server with sample data keeps its data for the next start. However the server ends, its
-// engine ends too.
-func checkServerLife(t *testing.T, s *server, folder string) {
+// newestID asks for the newest comment of the sample data.
+const newestID = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
+
+// checkRestarts checks that servers on the folder of one that ended show the newest comment as it did. However each of
+// them ends, its engine ends too.
+func checkRestarts(t *testing.T, folder, newest string) {
 	t.Helper()
-	const latest = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
-	first := s.ask(latest)
-	for i, row := range []struct {
+	for _, row := range []struct {
 		signal syscall.Signal
 		status int
 		why    string
@@ -197,11 +198,9 @@ func checkServerLife(t *testing.T, s *server, folder string) {
 		{syscall.SIGTERM, 0, "asked to stop"},
 		{syscall.SIGKILL, -1, "killed"},
 	} {
-		if i > 0 {
-			s = startServer(t, "--data", folder, "--sample-data")
-		}
-		if answer := s.ask(latest); answer != first || !strings.Contains(answer, `"c_`) {
-			t.Errorf("%s: the newest comment is %s, was %s", row.why, answer, first)
+		s := startServer(t, "--data", folder, "--sample-data")
+		if answer := s.ask(newestID); answer != newest || !strings.Contains(answer, `"c_`) {
+			t.Errorf("%s: the newest comment is %s, was %s", row.why, answer, newest)
 		}
 		engine := engineOf(t, folder)
 		s.signal(row.signal)

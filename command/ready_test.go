@@ -6,14 +6,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // freeAddress returns an address on which no process listens, nor will before the caller does. Other processes take
@@ -45,17 +42,11 @@ func probe(url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// While the sample data is written and counted, every probe is answered, with the reason; the first that says ready
-// finds all of it counted. Then the server ends, and starts again.
-func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
-	t.Parallel()
-	program := binary(t)
-	address, folder := freeAddress(t), filepath.Join(t.TempDir(), "data")
-	process := exec.Command(program, "serve", "--listen", address, "--data", folder,
-		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")
-	process.Env = append(process.Environ(), "TALKBACK_DRAIN_DELAY=0s")
-	reasons, ready := map[string]bool{}, make(chan string, 1)
-	go func() { // follow returns when the program prints its address
+// readiness probes a server that is about to start until it says that it is ready. Meanwhile, every probe has to be
+// answered. It returns a channel for what was wrong, "" for nothing, and the reasons not to be ready, known by then.
+func readiness(address string) (wrong <-chan string, reasons map[string]bool) {
+	ready, reasons := make(chan string, 1), map[string]bool{}
+	go func() {
 		for answers := 0; ; time.Sleep(10 * time.Millisecond) { // between two probes
 			status, body := probe("http://" + address + "/readyz")
 			switch {
@@ -75,14 +66,12 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 			}
 		}
 	}()
-	s := follow(t, process)
-	if wrong := <-ready; wrong != "" {
-		t.Fatal(wrong)
-	}
-	if !reasons["not ready: the sample data is being put into the table and counted"] {
-		t.Errorf("the reasons were %v", reasons)
-	}
+	return ready, reasons
+}
 
+// checkSampleIsCounted checks that a server that has just become ready has counted all of the sample data.
+func checkSampleIsCounted(t *testing.T, s *server) {
+	t.Helper()
 	var answer struct {
 		Data struct {
 			Product struct {
@@ -106,5 +95,4 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 		asOf := answer.Data.Product.Stats.AsOf
 		return err == nil && asOf != nil && time.Since(*asOf) < time.Minute
 	})
-	checkServerLife(t, s, folder)
 }

@@ -132,7 +132,7 @@ func TestSubscriptions(t *testing.T) {
 	atOne, _ := one.socket()
 	// A socket is subscribed some time after its message, so it may miss the first events.
 	for len(socket) == 0 || len(atOne) == 0 {
-		id := one.added(t)
+		id := one.added(t, "kettle")
 		for _, events := range []<-chan news{events, multipart} {
 			if event := next(t, events); event.Data == nil || event.Data.CommentEvents.Kind != "ADDED" || event.Data.CommentEvents.CommentID != id || event.Data.CommentEvents.Comment.Text != "Hot." {
 				t.Fatalf("%+v", event)
@@ -148,7 +148,7 @@ func TestSubscriptions(t *testing.T) {
 	if _, read := measured["talkback_outbox_age_seconds"]; !read || measured["talkback_subscriptions_connections"] != 2 || measured["talkback_subscriptions_sent_total"] == 0 {
 		t.Errorf("measured: %v", since(nil, measured, "talkback_subscriptions", "talkback_outbox"))
 	}
-	last := one.added(t)
+	last := one.added(t, "kettle")
 	position := next(t, events).Extensions.Position
 	next(t, multipart)
 	if text := one.ask(fmt.Sprintf(`mutation { deleteComment(input: {id: %q}) { userErrors { code } } }`, last)); strings.Contains(text, "code") {
@@ -184,7 +184,7 @@ func TestPageTellsOfNewComments(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "none.json")
 	writeFile(t, manifest, `{"format":"apollo-persisted-query-manifest","version":1,"operations":[]}`)
 	one, other := startServer(t, append(flags, "--max-subscriptions", "1", "--trusted-documents", manifest, "--trusted-only")...), startServer(t, append(flags, "--no-count")...)
-	other.added(t)
+	other.added(t, "kettle")
 	if err := chromedp.Run(visitor, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := tab.AddScriptToEvaluateOnNewDocument(`{
 			const { fetch } = window;
@@ -201,7 +201,7 @@ func TestPageTellsOfNewComments(t *testing.T) {
 	const root = "document.querySelector('talkback-comments').shadowRoot"
 	browsertest.Visit(t, visitor, one.address+"/products/kettle",
 		browsertest.Until("window.follows === true", nil),
-		chromedp.ActionFunc(func(context.Context) error { other.added(t); return nil }),
+		chromedp.ActionFunc(func(context.Context) error { other.added(t, "kettle"); return nil }),
 		browsertest.Until(root+".querySelector('.fresh a')?.textContent === '1 new comment'", nil),
 		browsertest.ClickElement(root+".querySelector('.fresh a')"),
 		browsertest.Until(root+".querySelector('.fresh').childElementCount === 0 && "+root+".querySelectorAll('.list > li').length === 2", nil),
@@ -209,14 +209,14 @@ func TestPageTellsOfNewComments(t *testing.T) {
 }
 
 // added adds a comment and returns its id.
-func (s *server) added(t *testing.T) string {
+func (s *server) added(t *testing.T, product string) string {
 	t.Helper()
 	var out struct {
 		Data struct {
 			AddComment struct{ Comment struct{ ID string } }
 		}
 	}
-	text := s.ask(`mutation { addComment(input: {productId: "kettle", rating: 5, language: "en", text: "Hot.", author: {id: "u", name: "U"}}) { comment { id } userErrors { code } } }`)
+	text := s.ask(`mutation { addComment(input: {productId: "` + product + `", rating: 5, language: "en", text: "Hot.", author: {id: "u", name: "U"}}) { comment { id } userErrors { code } } }`)
 	if err := json.Unmarshal([]byte(text), &out); err != nil || out.Data.AddComment.Comment.ID == "" {
 		t.Fatal(text, err)
 	}
