@@ -119,20 +119,16 @@ func TestModeration(t *testing.T) {
 			`{"by":null,"from":"APPROVED","to":"APPROVED","version":4,"reason":null,"note":null},` +
 			`{"by":null,"from":"PENDING","to":"APPROVED","version":2,"reason":null,"note":null}]}}`},
 		{"the reports stay", moderatorToken, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":{"reports":[{"reason":"SPAM"},{"reason":"OFF_TOPIC"}]}}`},
-		{"reports are for moderators", author, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":null} FORBIDDEN`},
 		{"what a customer wrote, in every state", moderatorToken, `{ moderation { commentsBy(customerId: "u1") { total latest { text status product { id } } } } }`, `{"moderation":{"commentsBy":{"total":1,"latest":[{"text":"Sixth.","status":"WITHDRAWN","product":{"id":"teapot"}}]}}}`},
-		{"is for moderators", other, `{ moderation { commentsBy(customerId: "u1") { total } } }`, `{"moderation":null} FORBIDDEN`},
 		{"a customer who wrote nothing", moderatorToken, `{ moderation { commentsBy(customerId: "u2") { total latest { id } } } }`, `{"moderation":{"commentsBy":{"total":0,"latest":[]}}}`},
 		{"an id has 1 to 128 bytes", moderatorToken, `{ moderation { commentsBy(customerId: "") { total } } }`, `{"moderation":null} BAD_INPUT`},
 		{"nobody asked to erase the author", moderatorToken, `{ moderation { erasure(customerId: "u1") { state } } }`, `{"moderation":{"erasure":null}}`},
 		{"who is erased has an id", moderatorToken, `mutation { eraseAuthor(input: {customerId: ""}) { erasure { state } userErrors { code path } } }`, `{"eraseAuthor":{"erasure":null,"userErrors":[{"code":"EMPTY","path":["customerId"]}]}}`},
 		{"servers are asked to erase the author", moderatorToken, `mutation { eraseAuthor(input: {customerId: "u1"}) { erasure { state finishedAt comments } userErrors { code } } }`, `{"eraseAuthor":{"erasure":{"state":"WAITING","finishedAt":null,"comments":0},"userErrors":[]}}`},
 		{"which waits until one does", moderatorToken, `{ moderation { erasure(customerId: "u1") { state heldEdits replies decisions reportsAbout reports } } }`, `{"moderation":{"erasure":{"state":"WAITING","heldEdits":0,"replies":0,"decisions":0,"reportsAbout":0,"reports":0}}}`},
-		{"whom to erase is for moderators", author, `mutation { eraseAuthor(input: {customerId: "u1"}) { erasure { state } } }`, `{"eraseAuthor":null} FORBIDDEN`},
 		{"there are 1 to 50 decisions", moderatorToken, `mutation { decideComments(input: {decisions: []}) { results { userErrors { code } } userErrors { code path } } }`, `{"decideComments":{"results":null,"userErrors":[{"code":"OUT_OF_RANGE","path":["decisions"]}]}}`},
 		{"about one comment once", moderatorToken, `mutation { decideComments(input: {decisions: [{id: "$id", version: 1}, {id: "$id", version: 2}]}) { userErrors { code path } } }`, `{"decideComments":{"userErrors":[{"code":"MALFORMED","path":["decisions","1","id"]}]}}`},
 		{"a page of the queue has 1 to 50 comments", moderatorToken, `{ moderation { queue(first: 51) { nodes { since } } } }`, `{"moderation":null} BAD_INPUT`},
-		{"an empty cursor is none", moderatorToken, `{ moderation { queue(after: "") { pageInfo { hasPreviousPage } } } }`, `{"moderation":{"queue":{"pageInfo":{"hasPreviousPage":false}}}}`},
 		{"a cursor is one of the queue's", moderatorToken, `{ moderation { queue(after: "x") { nodes { since } } } }`, `{"moderation":null} BAD_CURSOR`},
 	} {
 		t.Log(step.why)
