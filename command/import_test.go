@@ -235,13 +235,13 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	defer front.Close()
 	i := newImporter(t, front.URL)
 	file := write(t, "reviews.jsonl", manyReviews(chunk+400))
-	status, _, said := i.run(t.Context(), file, "--language", "en", "--calls", "1", "--pages", "none")
+	status, _, said := i.run(t.Context(), file, "--language", "en", "--calls", "1", "--no-count")
 	if status != 1 || !strings.Contains(said, "stopped after line 1600") || !strings.Contains(said, "the engine refused PutItem: ValidationException") ||
 		!strings.Contains(said, "1,700 rows = 1,700 written") || !strings.Contains(said, "Run it again") {
 		t.Errorf("status %d: %s", status, said)
 	}
 	i.endpoint = target.String()
-	i.want("2,000 rows = 300 written + 1,700 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
+	i.want("2,000 rows = 300 written + 1,700 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en", "--no-count")
 }
 
 // A truncated file is refused; standard input is imported up to the cut.
