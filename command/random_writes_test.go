@@ -152,7 +152,7 @@ func (s *scribe) question() list {
 	sets := languageSets(s.random)
 	l.filter.Languages = sets[s.random.IntN(len(sets))]
 	l.filter.Verified, l.filter.WithMedia = anyTruth(s.random), anyTruth(s.random)
-	if s.random.IntN(3) > 0 {
+	if s.model == nil || s.random.IntN(3) > 0 {
 		return l
 	}
 	if there := s.model.All(); len(there) > 0 { // a range that begins or ends at a comment
