@@ -89,6 +89,12 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	}
 	term = l.Log.apply(term)
 	chosen.BindTo(ctx, (*context.Context)(nil))
+	switch chosen.Selected().Name {
+	case "serve":
+		defer endsWithin(ctx, l.Serve.DrainTimeout+longestEnd)()
+	case "stream":
+		defer endsWithin(ctx, longestEnd)()
+	}
 	return finish(namingVariables(chosen, chosen.Run(term)), term)
 }
 

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -271,4 +272,56 @@ func TestReaderOfTheLogEnds(t *testing.T) {
 	if err := errors.Join(counting.Process.Signal(syscall.SIGTERM), <-ended); err != nil {
 		t.Error(err)
 	}
+}
+
+// A server ends after a signal although nobody reads its full log, which holds up a request that logs a line.
+func TestUnreadLog(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	reader, log, err := os.Pipe()
+	must.Do(t, err)
+	t.Cleanup(func() { _ = errors.Join(reader.Close(), log.Close()) })
+	process := exec.Command(binary(t), "serve", "--listen", "127.0.0.1:0", "--no-count", "--log-level", "debug",
+		"--drain-delay", "0s", "--drain-timeout", "1s", "--endpoint", a.session.Address, "--table", a.session.Table)
+	process.Stderr = log
+	must.Do(t, process.Start())
+	t.Cleanup(func() { _ = process.Process.Kill() }) // it has ended if the test came this far
+	ended := make(chan error, 1)
+	go func() { ended <- process.Wait() }()
+	var address string
+	for said := bufio.NewScanner(reader); address == "" && said.Scan(); {
+		if match := apiAddress.FindStringSubmatch(said.Text()); match != nil {
+			address = match[1]
+		}
+	}
+	own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", log.Fd()), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Skip("left out: a log that nobody reads: this system has no /proc to fill it by:", err)
+	}
+	must.Do(t, own.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
+	_, err = own.Write(make([]byte, 1<<20)) // more than a pipe takes
+	if closed := own.Close(); !errors.Is(err, os.ErrDeadlineExceeded) || closed != nil {
+		t.Fatal(err, closed)
+	}
+	asked := make(chan error, 1)
+	go func() {
+		response, err := http.Get(address + "/graphql?query=%7B__typename%7D")
+		if err == nil {
+			err = response.Body.Close()
+		}
+		asked <- err
+	}()
+	select { // the line is written after the answer, or before its end
+	case err := <-asked:
+		must.Do(t, err)
+		asked <- nil
+	case <-time.After(time.Second):
+	}
+	must.Do(t, process.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("it does not end")
+	}
+	<-asked
 }

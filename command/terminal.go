@@ -126,6 +126,29 @@ func outliveReaders() (stop func()) {
 	return func() { signal.Stop(ignored) }
 }
 
+// longestEnd is how long a server may still run when its requests have ended: 5 seconds for the last
+// spans and metrics, 5 for the local engine, and a margin.
+const longestEnd = 12 * time.Second
+
+// endsWithin ends the process, with status 1, if it still runs this long after the context ended,
+// unless ended is called: whatever writes to a log that nobody reads waits for ever.
+func endsWithin(ctx context.Context, bound time.Duration) (ended func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		}
+		select {
+		case <-done:
+		case <-time.After(bound):
+			os.Exit(exitFailed)
+		}
+	}()
+	return func() { close(done) }
+}
+
 // endedEarly returns the error of a server, or logs, if a signal merely interrupted its start.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
 	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
