@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -186,6 +187,9 @@ func report(err error, term Terminal) {
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
 	}
+	if at := strings.Index(text, outOfFiles.Error()); at >= 0 && errors.Is(err, outOfFiles) { // whatever needed one more
+		text = text[:at] + outOfFiles.Error() + "; raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"
+	}
 	var unwritten *fs.PathError
 	if out, is := term.Out.(*os.File); is && errors.As(err, &unwritten) && unwritten.Path == out.Name() {
 		text = strings.ReplaceAll(text, unwritten.Error(), output.Unwritten("standard output", unwritten).Error())
@@ -197,6 +201,10 @@ func report(err error, term Terminal) {
 	screen := output.ScreenOf(term.Err)
 	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+text))
 }
+
+// outOfFiles is the error of a process without file descriptors. Its cure is the same wherever it
+// happens.
+const outOfFiles = syscall.EMFILE
 
 // longWord is a word that would fill a screen, such as a file's name that is too long.
 var longWord = regexp.MustCompile(`\S{300,}`)

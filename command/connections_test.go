@@ -65,3 +65,16 @@ func occupy(t *testing.T, address string, connections int, sent string) {
 		}
 	}
 }
+
+// A server that has no file descriptors to start with says what to do, wherever it lacks one.
+func TestStartWithoutDescriptors(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"9", "11", "13"} {
+		process := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n `+limit+` && exec "$0" "$@"`, binary(t),
+			"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--engine", dynamotest.DynoxideBinary(t))
+		said, err := process.CombinedOutput()
+		if err == nil || !strings.HasSuffix(string(said), "too many open files; raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)\n") {
+			t.Errorf("%s descriptors: %v: %s", limit, err, said)
+		}
+	}
+}

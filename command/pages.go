@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -281,6 +282,9 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 func nextEntries(reader *reviewfile.Reader) (entries []pageindex.Entry, err error) {
 	for len(entries) < indexed {
 		row, err := reader.Next()
+		if bad, is := errors.AsType[*reviewfile.RowError](err); is {
+			bad.Reason = strings.TrimSuffix(bad.Reason, reviewfile.WithoutRestore)
+		}
 		if err != nil {
 			return entries, err
 		}

@@ -52,6 +52,8 @@ func TestPagesBuild(t *testing.T) {
 	checkIndexed(t, folder, model)
 	write(string(lines) + "{\n")
 	build(1, "line 501")
+	write(`{"product": "kettle", "rating": 5, "text": "Hot."}` + "\n")
+	build(1, "line 1: not written by talkback export: give a file that it wrote\n")
 	checkIndexed(t, folder, model)
 
 	store := must.Get(objects.OpenFolder(t.Context(), folder))(t)

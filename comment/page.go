@@ -252,7 +252,7 @@ type PlanCandidate struct {
 	// Reads is how many partitions that are.
 	Reads int
 	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units, by
-	// the statistics of the product or by what is likely; nil if there was no choice.
+	// the statistics of the product or by what is likely; nil if no way was estimated.
 	EstimatedUnits *float64
 	// Price decides between candidates. It is the sum of EstimatedUnits, a tenth for each read beyond
 	// the first, and the price of a further wave times its probability for each read; nil like

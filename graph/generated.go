@@ -3614,8 +3614,9 @@ type PlanCandidate {
   reads: Int!
   """
   The read capacity units that the first wave of reads was expected to consume: by the statistics of
-  the product, or by what is likely for a product if they were not known. Null if there is only one
-  way, since one partition holds exactly the list.
+  the product, or by what is likely for a product if they were not known. Null if no way was
+  estimated, since one partition holds exactly the list, reads of wider partitions were given up, or
+  the page is empty by its arguments.
   """
   estimatedUnits: Float
   """

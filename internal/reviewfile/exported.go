@@ -81,6 +81,10 @@ func appendExported(line []byte, c comment.Comment, partial bool) ([]byte, error
 // one, in the name of any customer.
 var errExported = errors.New("written by talkback export: --restore takes it as it is, with its authors, dates and versions")
 
+// WithoutRestore is the end of the reason for rejecting a row that no export wrote: the cure of an
+// import.
+const WithoutRestore = ", or import this one without --restore"
+
 // errPartial is the reason for rejecting a line of a partial export when a whole one is needed.
 var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
 
@@ -95,7 +99,7 @@ type restorer struct {
 
 func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if rec.exported == nil {
-		return comment.Comment{}, errors.New("not written by talkback export: give a file that it wrote, or import this one without --restore")
+		return comment.Comment{}, errors.New("not written by talkback export: give a file that it wrote" + WithoutRestore)
 	}
 	if r.whole && isPartial(rec) {
 		return comment.Comment{}, errPartial

@@ -200,7 +200,7 @@ var postgresCures = map[string]string{
 	"26000": ofPooler,
 	"42P05": ofPooler,
 	"25006": ofStandby,
-	"55000": ofStandby, // a function that a standby refuses
+	"55000": ofStandby + "; on the primary, see that the database allows connections", // a function that a standby refuses
 	"28000": "it refuses this user, or connections without TLS: see its pg_hba.conf",
 	"28P01": "user or password are wrong",
 	"3D000": "there is no such database",

@@ -263,6 +263,7 @@ func TestCures(t *testing.T) {
 	}
 	s := &Store{db: database{Name: "postgres://db/shop", Explain: explainPostgres}}
 	for code, want := range map[string]string{
+		"55000": "failed: SQLSTATE 55000, it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL; on the primary, see that the database allows connections",
 		"53100": "failed: SQLSTATE 53100, its disk is full: make room there",
 		"08P01": "cannot be reached: SQLSTATE 08P01, if that is PgBouncer, see its log: it may lack ignore_startup_parameters",
 		"26000": "failed: SQLSTATE 26000, PgBouncer needs max_prepared_statements, or default_query_exec_mode=exec in the URL",
