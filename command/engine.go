@@ -116,8 +116,15 @@ func (f *EngineFlags) with(ctx context.Context, how Opening, term Terminal, use 
 	return use(session)
 }
 
-func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (*Session, error) {
-	session := &Session{Table: f.Table, command: how.Owner}
+func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (session *Session, err error) {
+	session = &Session{Table: f.Table, command: how.Owner}
+	defer func() {
+		if err == nil {
+			if err = call.CheckSettings(ctx, session.Client); err != nil {
+				err = errors.Join(err, session.Close())
+			}
+		}
+	}()
 	switch {
 	case f.AWS:
 		client, err := call.NewAWSClient(ctx)

@@ -15,7 +15,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -63,7 +65,7 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	// The SDK would write to standard error, between the lines of the log. Its errors say the same.
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer), config.WithLogger(logging.Nop{}))
 	if err != nil {
-		return nil, fmt.Errorf("the AWS configuration cannot be used: %w", err)
+		return nil, fmt.Errorf("the AWS configuration cannot be used (%w): see AWS_PROFILE and AWS_REGION", err)
 	}
 	if cfg.Region == "" {
 		return nil, fmt.Errorf("no AWS region is set: set AWS_REGION, or a region in the profile that AWS_PROFILE names")
@@ -76,6 +78,19 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.HTTPClient = directly(o.HTTPClient) // not before: LoadDefaultConfig changes the transport
 	}, newAnswers().of), nil
+}
+
+// CheckSettings returns an error if a client's region or credentials are damaged, such as by quotes
+// or line breaks in variables, so that no call could be made.
+func CheckSettings(ctx context.Context, client *dynamodb.Client) error {
+	if region := client.Options().Region; strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return fmt.Errorf("%q is not an AWS region: set AWS_REGION to one such as eu-central-1, without quotes or spaces", region)
+	}
+	found, err := client.Options().Credentials.Retrieve(ctx)
+	if err == nil && strings.ContainsFunc(found.AccessKeyID+found.SessionToken, unicode.IsControl) {
+		return errors.New("the AWS credentials have a line break or another control character: set AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN without it")
+	}
+	return nil // whether there are credentials is for others to say
 }
 
 // Over returns a copy of a client that uses another HTTP client.

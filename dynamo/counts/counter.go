@@ -61,6 +61,9 @@ type Counter struct {
 	now    func() time.Time
 	feed   feed
 	pages  *pages
+	log    *slog.Logger // nil for none
+	// dropping is done when the first index in the table was dropped.
+	dropping sync.Once
 	// follower is told of the changes; nil if there is none.
 	follower Follower
 	patience time.Duration
@@ -81,10 +84,11 @@ type CounterOptions struct {
 	// again if the record is handled again. If it returns an error, so does Handle.
 	Feed feed
 	// Pages merges the logs of the page index in the table, in the background. A Counter without it
-	// drops the index of each product that it counts. The next Counter with Pages that counts the
-	// product starts the index anew.
+	// drops the index of each product that it counts, and logs the first. The next Counter with Pages
+	// that counts the product starts the index anew.
 	Pages merger
-	// Logger logs merges that fail. The next merge does their work. It may be nil without Pages.
+	// Logger logs merges that fail, and indexes that are dropped. The next merge does the work of a
+	// failed one. It may be nil without Pages.
 	Logger *slog.Logger
 	// Follower receives the changes.
 	Follower Follower
@@ -102,7 +106,7 @@ const longestPatience = 20 * time.Second
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string, options CounterOptions) *Counter {
 	c := &Counter{
-		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower,
+		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower, log: options.Logger,
 		patience: cmp.Or(options.Patience, longestPatience), turns: turns{queues: map[string]*queue{}},
 		votes: votes.NewRecounter(client, table, options.VotesAtOnce),
 	}
@@ -299,6 +303,11 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 			progress = true
 			for _, t := range pack.tallies {
 				pending.done(t.product, t.standings)
+				if c.pages == nil && c.log != nil && len(t.before.head) > 0 {
+					c.dropping.Do(func() {
+						c.log.Warn("page numbers in the table are dropped for each product that is counted here: give all processes that count the same --pages", "product", t.product)
+					})
+				}
 			}
 			return nil
 		}))

@@ -1,9 +1,11 @@
 package counts_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,13 +237,14 @@ func TestIndexStartsAnew(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := newVandal(t, client)
 	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
-	with, without := keeping(client, v.table), counts.NewCounter(client, v.table, counts.CounterOptions{})
+	var said bytes.Buffer
+	with, without := keeping(client, v.table), counts.NewCounter(client, v.table, counts.CounterOptions{Logger: slog.New(slog.NewTextHandler(&said, nil))})
 	countWithout := func() {
 		rd.add(200, false)
 		rd.mustCount(t, without)
 	}
 	var before runs.Head
-	for _, row := range []struct {
+	for i, row := range []struct {
 		why string
 		do  func()
 	}{
@@ -257,6 +260,9 @@ func TestIndexStartsAnew(t *testing.T) {
 		head := checkIndex(t, client, v.table, rd.life)
 		if head.First <= before.First {
 			t.Errorf("%s: the index has not started anew", row.why)
+		}
+		if dropped := strings.Count(said.String(), "page numbers in the table are dropped"); dropped != min(i, 1) {
+			t.Errorf("%s: the log says %d times that an index is dropped: %s", row.why, dropped, &said)
 		}
 		before = head
 	}
