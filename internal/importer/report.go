@@ -22,6 +22,7 @@ func (e *UnreplacedError) Error() string { return e.Reason }
 // failed, the error contains the summary and the cure.
 func (m *Import) Report(err error, waited time.Duration) (summary string, failure error) {
 	took := cmp.Or(m.done.loaded, m.Progress.End())
+	counted := err == nil // as far as the caller wanted
 	err = errors.Join(err, m.Rejects.close())
 	summary = m.summary(took, waited)
 	described, flags := "describe it with --map, --language and --language-of", "describe it with flags such as --map"
@@ -44,6 +45,9 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 		return "", fmt.Errorf("%w\n%s", err, summary)
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
+	}
+	if m.done.loaded > 0 && !m.DryRun && counted {
+		return "", fmt.Errorf("the rows are in the table, but %w\n%s\nRun it again%s: it writes only the rejected rows", err, summary, m.Rejects.again())
 	}
 	if m.done.loaded > 0 && !m.DryRun {
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
