@@ -129,7 +129,7 @@ check-component:
 # counter and of a rebuild spoiled in every way, minutes of a table in trouble, and both engines where `make test` asks one. It runs
 # these packages whole, so that no test can be missing here. The race detector is off.
 torture: provision
-	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./pageindex/... ./resolvers/direct ./command ./internal/planbench ./internal/safety
+	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./pageindex/... ./resolvers ./command ./internal/planbench ./internal/safety
 
 # Two servers behind nginx in use for DURATION, while parts of their table are in trouble and servers are killed and restarted.
 # In the end every page, count and cursor is recounted. Prints what a server held meanwhile.

@@ -35,7 +35,6 @@ import (
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/resolvers"
-	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/telemetry"
 	"github.com/talkback/talkback/web"
 )
@@ -391,9 +390,9 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Follower:  c.hub,
 		MediaBase: c.MediaBase,
 	}
-	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), direct.Fields(c.MediaBase)
+	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), resolver.Direct()
 	if c.Federation {
-		fields = resolver.Subgraph(resolvers.SubgraphSDL(), fields)
+		fields = resolver.Subgraph(resolvers.SubgraphSDL())
 	}
 	pages := c.site
 	pages.MediaOrigin, pages.SharedFor, pages.Live = c.MediaBase.Origin(), c.SharedCache, pages.Live && c.hub != nil

@@ -22,7 +22,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
-	"github.com/talkback/talkback/resolvers/direct"
 )
 
 // readTime is how long each read of a shop takes. The time of a request then shows how many reads
@@ -140,7 +139,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 	resolver := &resolvers.Resolver{Comments: s, Service: s}
 	handler := httpapi.New(httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
-		Fields:           resolver.Subgraph("", direct.Fields("")),
+		Fields:           resolver.Subgraph(""),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s.CommentsByID, Stats: s.StatsOf, Rows: s.RowsOf, Freshness: s.freshness},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },

@@ -21,7 +21,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
-	"github.com/talkback/talkback/resolvers/direct"
 )
 
 // shop answers every query at once, without a table: each page is full, and each comment exists.
@@ -87,7 +86,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	resolver := &resolvers.Resolver{Comments: s, Service: &auth.Service{Authorizer: auth.Closed{}}}
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
-		Fields:           resolver.Subgraph("", direct.Fields("")),
+		Fields:           resolver.Subgraph(""),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s.CommentsByID, Stats: s.StatsOf, Rows: s.RowsOf},
 		Limits:           limits.Default(),

@@ -55,12 +55,11 @@ var own = map[string]struct {
 	may []string
 	why string
 }{
-	"comment":          {nil, "the nouns depend on nothing, so that everything can depend on them"},
-	"graph":            {[]string{"comment"}, "generated code knows the nouns and how scalars are written"},
-	"loaders":          {[]string{"comment", "internal/task"}, "batching knows keys and values, not where they are kept"},
-	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "internal/task", "loaders"}, "a resolver that knew the table would plan and read on its own"},
-	"graph/lookahead":  {[]string{"comment", "graph"}, "what is asked is read before anything that answers it"},
-	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
+	"comment":         {nil, "the nouns depend on nothing, so that everything can depend on them"},
+	"graph":           {[]string{"comment"}, "generated code knows the nouns and how scalars are written"},
+	"loaders":         {[]string{"comment", "internal/task"}, "batching knows keys and values, not where they are kept"},
+	"resolvers":       {[]string{"comment", "graph", "graph/lookahead", "internal/task", "loaders"}, "a resolver that knew the table would plan and read on its own"},
+	"graph/lookahead": {[]string{"comment", "graph"}, "what is asked is read before anything that answers it"},
 	"dynamo": {[]string{
 		"comment", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/task", "internal/usage", "pageindex", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
@@ -162,7 +161,7 @@ var own = map[string]struct {
 		"httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/persisted", "internal/cost", "internal/counting", "internal/doctor", "internal/engine", "internal/fetch",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task", "internal/webhooks", "live", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper",
-		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web", "web/product",
+		"pageindex/table", "quota", "resolvers", "stream", "telemetry", "telemetry/spans", "web", "web/product",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"internal/commenttest/goldentest": {nil, "a file is compared as it is"},
 	"internal/commenttest/check":      {nil, "values are compared, whatever they are"},
@@ -206,8 +205,8 @@ var restricted = []struct {
 	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/doctor", "internal/importer", "internal/infra", "internal/planbench", "internal/webhooks"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects", "dynamo/restore"}, "objects are known where they are written, and where copies are read"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
-	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
-	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "resolvers", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "httpapi", "httpapi/persisted", "pageindex/objects", "telemetry/spans", "web/product"}, "what outlives a request is remembered in few places, and bounded"},
 	{"github.com/coder/websocket", []string{"httpapi/streams"}, "a socket is a matter of its protocol"},

@@ -1,4 +1,4 @@
-package direct
+package resolvers
 
 import (
 	"context"
@@ -57,27 +57,27 @@ func (t types) parts(name string, selected []lookahead.Field, variables map[stri
 	return parts, true
 }
 
-// Value is a list that writes itself. It takes the place of what a resolver returned: gqlgen accepts
-// any [graphql.Marshaler] there.
-type Value struct {
+// DirectList is a list that writes itself. It takes the place of what a resolver returned: gqlgen
+// accepts any [graphql.Marshaler] there.
+type DirectList struct {
 	list  []any
 	parts []part
 	size  int
 }
 
-// valueOf returns the Value of a list of objects, none of which is nil.
-func valueOf[T any](objects []*T, parts []part) Value {
-	v := Value{list: list(objects), parts: parts}
+// directList returns the DirectList of a list of objects, none of which is nil.
+func directList[T any](objects []*T, parts []part) DirectList {
+	v := DirectList{list: anyOf(objects), parts: parts}
 	v.size = sizeOf(v.list, parts)
 	return v
 }
 
 // Size returns the length of the texts in bytes, a lower bound of what MarshalGQL writes. Texts are
 // most of it.
-func (v Value) Size() int { return v.size }
+func (v DirectList) Size() int { return v.size }
 
 // MarshalGQL implements [graphql.Marshaler].
-func (v Value) MarshalGQL(w io.Writer) { write(w, v.list, v.parts) }
+func (v DirectList) MarshalGQL(w io.Writer) { writeJSON(w, v.list, v.parts) }
 
 // sizeOf returns the length of the texts in a value.
 func sizeOf(value any, below []part) (size int) {
@@ -99,10 +99,10 @@ func sizeOf(value any, below []part) (size int) {
 	return size
 }
 
-// write writes a value in JSON: nil, a text, a number, a condition, a time, or an object with the fields
+// writeJSON writes a value in JSON: nil, a text, a number, a condition, a time, or an object with the fields
 // below, or a list of such objects. Texts and times are pointers, and null if these are nil; so are
 // whole numbers that may be null.
-func write(w io.Writer, value any, below []part) {
+func writeJSON(w io.Writer, value any, below []part) {
 	var leaf graphql.Marshaler = graphql.Null
 	switch v := value.(type) {
 	case *string:
@@ -127,7 +127,7 @@ func write(w io.Writer, value any, below []part) {
 		separator := "["
 		for _, element := range v {
 			_, _ = io.WriteString(w, separator) // a buffer of gqlgen, which returns no error
-			write(w, element, below)
+			writeJSON(w, element, below)
 			separator = ","
 		}
 		if len(v) == 0 {
@@ -140,7 +140,7 @@ func write(w io.Writer, value any, below []part) {
 		_, _ = io.WriteString(w, "{")
 		for i := range below {
 			_, _ = io.WriteString(w, below[i].before)
-			write(w, below[i].get(v, below[i].argument), below[i].below)
+			writeJSON(w, below[i].get(v, below[i].argument), below[i].below)
 		}
 		_, _ = io.WriteString(w, "}")
 		return

@@ -1,4 +1,4 @@
-package direct_test
+package resolvers_test
 
 import (
 	"bytes"
@@ -25,7 +25,6 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
-	"github.com/talkback/talkback/resolvers/direct"
 )
 
 // table answers from a few comments with awkward texts. The statistics of the products "broken" and
@@ -143,9 +142,12 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 // mediaBase is the prefix of the addresses of media.
 const mediaBase = "https://media.example/"
 
+// direct is the middleware that writes lists.
+var direct = (&resolvers.Resolver{MediaBase: mediaBase}).Direct()
+
 func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
-// Every operation gets the same answer, byte for byte, as gqlgen gives without this package.
+// Every operation gets the same answer, byte for byte, as gqlgen gives without the middleware.
 func TestSameBytes(t *testing.T) {
 	r := commenttest.Rand(t)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
@@ -170,7 +172,7 @@ func TestSameBytes(t *testing.T) {
 			` leaderboard ` + a.selection("LeaderboardEntry", 3) +
 			` viewer ` + a.selection("Viewer", 3) + "}"
 		want, wantErrs := comments.answer(t, resolved, query)
-		got, gotErrs := comments.answer(t, direct.Fields(mediaBase), query)
+		got, gotErrs := comments.answer(t, direct, query)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\nis answered differently:\n%s", query, diff)
 		}
@@ -285,8 +287,8 @@ func TestWhatIsWritten(t *testing.T) {
 	var mu sync.Mutex
 	var written []string
 	comments.answer(t, func(ctx context.Context, next graphql.Resolver) (any, error) {
-		result, err := direct.Fields(mediaBase)(ctx, next)
-		if value, ok := result.(direct.Value); ok {
+		result, err := direct(ctx, next)
+		if value, ok := result.(resolvers.DirectList); ok {
 			var out bytes.Buffer
 			value.MarshalGQL(&out)
 			if value.Size() > out.Len() {

@@ -1,4 +1,4 @@
-package direct
+package resolvers
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 
 // field is a field of a type that needs no resolver. A test holds it against the schema.
 type field struct {
-	// get returns the value of the field, nil for null: see [write].
+	// get returns the value of the field, nil for null: see [writeJSON].
 	get func(object, argument any) any
 	// argument is the name of the only argument that get reads, empty for none. A field with other
 	// arguments is left to gqlgen.
@@ -63,7 +63,7 @@ func typesOf(base comment.MediaBase) types {
 				if base == "" {
 					return []any{}
 				}
-				return list(graph.Pointers(c.Media))
+				return anyOf(graph.Pointers(c.Media))
 			}),
 		},
 		"Media": {
@@ -109,7 +109,7 @@ func typesOf(base comment.MediaBase) types {
 				argument: "filter",
 				takes:    func(filter any) bool { return filter == nil },
 				get: func(p, _ any) any {
-					return list(graph.Pointers(p.(*productStats).stats.Languages(comment.Filter{})))
+					return anyOf(graph.Pointers(p.(*productStats).stats.Languages(comment.Filter{})))
 				},
 			},
 		},
@@ -121,7 +121,7 @@ func typesOf(base comment.MediaBase) types {
 				}
 				return nil
 			}),
-			"ratings":   of(func(s *comment.Statistics) any { return list(graph.Pointers(s.Ratings())) }),
+			"ratings":   of(func(s *comment.Statistics) any { return anyOf(graph.Pointers(s.Ratings())) }),
 			"verified":  of(func(s *comment.Statistics) any { return s.Verified() }),
 			"withMedia": of(func(s *comment.Statistics) any { return s.WithMedia() }),
 			"asOf":      of(func(s *comment.Statistics) any { return s.AsOf }),
@@ -146,8 +146,8 @@ func languages(given any) ([]comment.Language, error) {
 	return []comment.Language{language}, err
 }
 
-// list returns the elements of a list of objects.
-func list[T any](objects []*T) []any {
+// anyOf returns the elements of a list of objects.
+func anyOf[T any](objects []*T) []any {
 	out := make([]any, len(objects))
 	for i, object := range objects {
 		out[i] = object

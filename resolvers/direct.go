@@ -1,10 +1,4 @@
-// Package direct writes lists that need no resolver. gqlgen resolves each field of each list element
-// separately and starts a goroutine for each element. Fields that read from the table need that. For
-// a page whose values have all been read, it is most of the work.
-//
-// What this package writes equals what gqlgen would write, byte for byte. It leaves all other
-// fields to gqlgen.
-package direct
+package resolvers
 
 import (
 	"context"
@@ -18,11 +12,14 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// Fields returns a [graphql.FieldMiddleware]. It replaces a list of comments or products by a [Value]
-// if all selected fields below it have been read, and leaves it unchanged otherwise. base is the
-// prefix of the addresses of pictures and videos, empty to answer with none.
-func Fields(base comment.MediaBase) graphql.FieldMiddleware {
-	types := typesOf(base)
+// Direct returns a [graphql.FieldMiddleware] that writes lists which need no resolver. gqlgen resolves
+// each field of each list element separately and starts a goroutine for each element. Fields that read
+// from the table need that. For a page whose values have all been read, it is most of the work.
+//
+// The middleware replaces a list of comments or products by a [DirectList] if all selected fields below
+// it have been read, and leaves all others to gqlgen. The answer is the same, byte for byte.
+func (r *Resolver) Direct() graphql.FieldMiddleware {
+	types := typesOf(r.MediaBase)
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		result, err := next(ctx)
 		if err != nil {
@@ -31,16 +28,16 @@ func Fields(base comment.MediaBase) graphql.FieldMiddleware {
 		switch list := result.(type) {
 		case []*graph.CommentEdge:
 			if parts, plain := types.here(ctx); plain {
-				return valueOf(list, parts), nil
+				return directList(list, parts), nil
 			}
 		case []*comment.Comment:
 			if parts, plain := types.here(ctx); plain {
-				return valueOf(list, parts), nil
+				return directList(list, parts), nil
 			}
 		case []*comment.Product:
 			if parts, plain := types.here(ctx); plain {
 				if products, whole := withStats(ctx, list); whole {
-					return valueOf(graph.Pointers(products), parts), nil
+					return directList(graph.Pointers(products), parts), nil
 				}
 			}
 		}
