@@ -8,7 +8,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"github.com/talkback/talkback/httpapi/coercion"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/loaders"
@@ -30,7 +29,7 @@ func newExecutor(o Options) *executor.Executor {
 	e.SetDisableSuggestion(o.NoIntrospection) // otherwise gqlgen would add suggestions again
 	e.Use(&named{o.Trusted, o.Automatic})
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Charge: chargeClient, Left: leftOfClient, Await: loaders.Await})
-	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
+	e.Use(&coercion{documents: cache, rules: o.validationRules})
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)
 	}
@@ -40,7 +39,7 @@ func newExecutor(o Options) *executor.Executor {
 // validationRules returns the rules that validate documents.
 func (o Options) validationRules() *rules.Rules {
 	if o.NoIntrospection {
-		return coercion.ValidationRules(limits.RulesWithoutSuggestions())
+		return withStrictValues(limits.RulesWithoutSuggestions())
 	}
-	return coercion.ValidationRules(rules.NewDefaultRules())
+	return withStrictValues(rules.NewDefaultRules())
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"github.com/talkback/talkback/httpapi/coercion"
 	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
@@ -196,7 +195,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 		errs[0].Message = notNamed(operation)
 	}
 	if response == nil {
-		response = t.executor.DispatchError(ctx, append(errs, coercion.Others(operation)...))
+		response = t.executor.DispatchError(ctx, append(errs, otherErrors(operation)...))
 	}
 	e.note(ctx, response)
 	e.Ran = time.Since(began)

@@ -1,14 +1,4 @@
-// Package coercion checks and converts the values of a request as the GraphQL specification says
-// (section 6.1.2, and input coercion of each kind of type), before anything runs. Variables coerces
-// variables, and the rule of ValidationRules checks the values in the text. gqlparser and gqlgen
-// accept values that they should not ("5" for an Int, an enum in any case, an object for a scalar),
-// and refuse some that they should accept (1.0 for an Int). Extension adds both to gqlgen's
-// executor.
-//
-// Errors name the variable, the type and the path to the value. Their location is the definition of
-// the variable. They repeat numbers, booleans and short names of fields from the request, and
-// nothing else: a value may be what a customer wrote.
-package coercion
+package httpapi
 
 import (
 	"encoding/json"
@@ -29,13 +19,13 @@ const (
 	maxShown = 40
 )
 
-// Variables coerces the variables of a valid operation. It returns all that the operation declares,
+// coerceVariables coerces the variables of a valid operation. It returns all that the operation declares,
 // with their defaults, each as its type requires. Values are nil, bool, int64 for Int, float64 for
 // Float, string, []any and map[string]any. A custom scalar gets a string, a bool, a json.Number, or a
 // default of any of these types.
 // If there are errors, it returns no variables.
-func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
-	r := reader{schema: schema}
+func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
+	r := variableReader{schema: schema}
 	values := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
 		if len(r.errors) >= maxErrors {
@@ -65,15 +55,15 @@ func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[
 	return values, nil
 }
 
-// reader coerces the variables of one operation.
-type reader struct {
+// variableReader coerces the variables of one operation.
+type variableReader struct {
 	schema   *ast.Schema
 	variable *ast.VariableDefinition
 	errors   gqlerror.List
 }
 
 // read coerces a value of a type, at a path that begins with the variable. After an error the result has no meaning.
-func (r *reader) read(t *ast.Type, value any, at ast.Path) any {
+func (r *variableReader) read(t *ast.Type, value any, at ast.Path) any {
 	switch {
 	case len(r.errors) >= maxErrors:
 		return nil
@@ -105,10 +95,10 @@ func (r *reader) read(t *ast.Type, value any, at ast.Path) any {
 }
 
 // readObject coerces an input object. gqlgen adds the defaults of its fields later.
-func (r *reader) readObject(definition *ast.Definition, value any, at ast.Path) any {
+func (r *variableReader) readObject(definition *ast.Definition, value any, at ast.Path) any {
 	object, ok := value.(map[string]any)
 	if !ok {
-		r.failAt(at, value, "expected type %q to be an object, not %s", definition.Name, kindOf(value))
+		r.failAt(at, value, "expected type %q to be an object, not %s", definition.Name, wrongKind(value))
 		return nil
 	}
 	out := make(map[string]any, len(object))
@@ -136,7 +126,7 @@ func (r *reader) readObject(definition *ast.Definition, value any, at ast.Path) 
 var isName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
 
 // failAt adds an error about a value inside the variable.
-func (r *reader) failAt(at ast.Path, value any, format string, arguments ...any) {
+func (r *variableReader) failAt(at ast.Path, value any, format string, arguments ...any) {
 	place := ""
 	if len(at) > 1 {
 		place = fmt.Sprintf(" at %q", at.String())
@@ -145,7 +135,7 @@ func (r *reader) failAt(at ast.Path, value any, format string, arguments ...any)
 }
 
 // fail adds an error at the definition of the variable.
-func (r *reader) fail(format string, arguments ...any) {
+func (r *variableReader) fail(format string, arguments ...any) {
 	r.errors = append(r.errors, gqlerror.ErrorPosf(r.variable.Position, format, arguments...))
 }
 

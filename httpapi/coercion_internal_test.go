@@ -1,10 +1,12 @@
-package coercion_test
+package httpapi
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,11 +18,11 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 	"pgregory.net/rapid"
 
-	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
+var valuesSchema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	scalar Moment
 	enum Order { NEWEST OLDEST }
 	input Author { id: ID!, name: String! = "nobody" }
@@ -28,23 +30,23 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	type Query { f(int: Int, float: Float, id: ID, text: String, flag: Boolean, order: Order, at: Moment, draft: Draft, list: [Int!], lists: [[Int]], drafts: [Draft!], thing: _Any): Int }
 	scalar _Any`})
 
-// operation returns an operation that declares the variable $v, of a type with or without a
+// declaring returns an operation that declares the variable $v, of a type with or without a
 // default.
-func operation(t testing.TB, declared string) *ast.OperationDefinition {
+func declaring(t testing.TB, declared string) *ast.OperationDefinition {
 	t.Helper()
 	argument := map[string]string{
 		"Int": "int", "Float": "float", "ID": "id", "String": "text", "Boolean": "flag", "Order": "order", "Moment": "at", "_Any": "thing",
 		"Draft": "draft", "[Int!]": "list", "[[Int]]": "lists", "[Draft!]": "drafts",
 	}[strings.TrimSuffix(strings.TrimSpace(strings.SplitN(declared, "=", 2)[0]), "!")]
-	document, err := gqlparser.LoadQueryWithRules(schema, "\nquery ($v: "+declared+") { f("+argument+": $v) }", coercion.ValidationRules(rules.NewDefaultRules()))
+	document, err := gqlparser.LoadQueryWithRules(valuesSchema, "\nquery ($v: "+declared+") { f("+argument+": $v) }", withStrictValues(rules.NewDefaultRules()))
 	if err != nil {
 		t.Fatalf("%s: %v", declared, err)
 	}
 	return document.Operations[0]
 }
 
-// decode reads JSON as the transport does.
-func decode(t testing.TB, text string) map[string]any {
+// decodeVariables reads JSON as the transport does.
+func decodeVariables(t testing.TB, text string) map[string]any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.UseNumber()
@@ -105,12 +107,12 @@ func TestVariables(t *testing.T) {
 		{"Draft = {language: \"en\", rating: 3}", `{}`, map[string]any{"language": "en", "rating": int64(3)}, "a default that is an object"},
 		{"Int", `{"v": 1, "other": {"a": [1]}}`, int64(1), "undeclared variables are ignored"},
 	} {
-		got, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
+		got, errs := coerceVariables(valuesSchema, declaring(t, test.declared), decodeVariables(t, test.sent))
 		if diff := cmp.Diff(map[string]any{"v": test.want}, got); diff != "" || len(errs) > 0 {
 			t.Errorf("%s of %s (%s): %v %s", test.sent, test.declared, test.reason, errs, diff)
 		}
 	}
-	if got, errs := coercion.Variables(schema, operation(t, "Int"), nil); len(got) > 0 || len(errs) > 0 {
+	if got, errs := coerceVariables(valuesSchema, declaring(t, "Int"), nil); len(got) > 0 || len(errs) > 0 {
 		t.Errorf("an optional variable that is left out is %v, %v; want it absent", got, errs)
 	}
 }
@@ -155,7 +157,7 @@ func TestWrongVariables(t *testing.T) {
 		{"String", `{"v": ` + strings.Repeat("1", 41) + `}`, `Variable "$v" got invalid value: String cannot represent a number.`},
 		{"[Draft!]", `{"v": [{"language": "en"}, {"language": "en", "tags": ["a", 2]}]}`, `Variable "$v" got invalid value 2 at "v[1].tags[1]": String cannot represent a number.`},
 	} {
-		values, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
+		values, errs := coerceVariables(valuesSchema, declaring(t, test.declared), decodeVariables(t, test.sent))
 		var said []string
 		for _, err := range errs {
 			said = append(said, err.Message)
@@ -175,7 +177,7 @@ func TestAnyVariables(t *testing.T) {
 	types := []string{"Int", "Float!", "ID", "String!", "Boolean", "Order", "Moment", "Draft", "[Int!]", "[[Int]]!", "[Draft!]"}
 	operations := map[string]*ast.OperationDefinition{}
 	for _, declared := range types {
-		operations[declared] = operation(t, declared)
+		operations[declared] = declaring(t, declared)
 	}
 	fields := []string{"language", "rating", "tags", "author", "order", "at", "inner", "id", "name", "secret"}
 	var value func(depth int) *rapid.Generator[any]
@@ -193,7 +195,7 @@ func TestAnyVariables(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		declared := rapid.SampledFrom(types).Draw(t, "type")
-		values, errs := coercion.Variables(schema, operations[declared], map[string]any{"v": value(4).Draw(t, "value")})
+		values, errs := coerceVariables(valuesSchema, operations[declared], map[string]any{"v": value(4).Draw(t, "value")})
 		if len(errs) > 50 {
 			t.Errorf("%d errors", len(errs))
 		}
@@ -206,7 +208,7 @@ func TestAnyVariables(t *testing.T) {
 			return
 		}
 		before := fmt.Sprint(values)
-		if _, err := validator.VariableValues(schema, operations[declared], values); err != nil || fmt.Sprint(values) != before {
+		if _, err := validator.VariableValues(valuesSchema, operations[declared], values); err != nil || fmt.Sprint(values) != before {
 			t.Errorf("gqlparser makes of %s: %v, %v", before, values, err)
 		}
 	})
@@ -214,10 +216,10 @@ func TestAnyVariables(t *testing.T) {
 
 // Of many wrong variables, the errors name the first.
 func TestManyWrongVariables(t *testing.T) {
-	declared := *operation(t, "Int!")
+	declared := *declaring(t, "Int!")
 	declared.VariableDefinitions = slices.Repeat(declared.VariableDefinitions, 1000)
 	for why, sent := range map[string]map[string]any{"missing": nil, "null": {"v": nil}, "wrong": {"v": "x"}} {
-		if values, errs := coercion.Variables(schema, &declared, sent); values != nil || len(errs) != 50 {
+		if values, errs := coerceVariables(valuesSchema, &declared, sent); values != nil || len(errs) != 50 {
 			t.Errorf("%s: %d errors, want the first 50", why, len(errs))
 		}
 	}
@@ -225,10 +227,10 @@ func TestManyWrongVariables(t *testing.T) {
 	for i := range 1000 {
 		fields[fmt.Sprint("unknown", i)] = 1
 	}
-	if values, errs := coercion.Variables(schema, operation(t, "Draft"), map[string]any{"v": fields}); values != nil || len(errs) != 50 {
+	if values, errs := coerceVariables(valuesSchema, declaring(t, "Draft"), map[string]any{"v": fields}); values != nil || len(errs) != 50 {
 		t.Errorf("unknown fields: %d errors, want the first 50", len(errs))
 	}
-	if values, errs := coercion.Variables(schema, operation(t, "[Int!]"), map[string]any{"v": make([]any, 1000)}); values != nil || len(errs) != 50 {
+	if values, errs := coerceVariables(valuesSchema, declaring(t, "[Int!]"), map[string]any{"v": make([]any, 1000)}); values != nil || len(errs) != 50 {
 		t.Errorf("elements: %d errors, want the first 50", len(errs))
 	}
 }
@@ -264,8 +266,8 @@ func TestLiterals(t *testing.T) {
 		{`{ f(nope: 5) }`, `Unknown argument "nope" on field "Query.f".`},
 		{`{ f(draft: "x") }`, `Expected value of type "Draft", found "x".`},
 	} {
-		for name, all := range map[string]*rules.Rules{"": rules.NewDefaultRules(), " without suggestions": quiet()} {
-			_, errs := gqlparser.LoadQueryWithRules(schema, test.query, coercion.ValidationRules(all))
+		for name, all := range map[string]*rules.Rules{"": rules.NewDefaultRules(), " without suggestions": quietRules()} {
+			_, errs := gqlparser.LoadQueryWithRules(valuesSchema, test.query, withStrictValues(all))
 			var said []string
 			for _, err := range errs {
 				said = append(said, err.Message)
@@ -277,8 +279,8 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// quiet returns rules, with the one about values making no suggestions.
-func quiet() *rules.Rules {
+// quietRules returns rules, with the one about values making no suggestions.
+func quietRules() *rules.Rules {
 	all := rules.NewDefaultRules()
 	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
 	all.AddRule(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
@@ -288,11 +290,11 @@ func quiet() *rules.Rules {
 // A document that clients repeat is parsed and validated once.
 func TestDocumentIsValidatedOnce(t *testing.T) {
 	validated := 0
-	e := coercion.Extension{Documents: graphql.MapCache[*ast.QueryDocument]{}, Rules: func() *rules.Rules {
+	e := coercion{documents: graphql.MapCache[*ast.QueryDocument]{}, rules: func() *rules.Rules {
 		validated++
 		return rules.NewDefaultRules()
 	}}
-	must.Do(t, e.Validate(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }}))
+	must.Do(t, e.Validate(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return valuesSchema }}))
 	for range 2 {
 		if err := e.MutateOperationParameters(t.Context(), &graphql.RawParams{Query: "{ f }"}); err != nil {
 			t.Error(err)
@@ -301,4 +303,38 @@ func TestDocumentIsValidatedOnce(t *testing.T) {
 	if validated != 1 {
 		t.Errorf("it was validated %d times", validated)
 	}
+}
+
+// valuesExecutable is the schema of a server that executes nothing.
+type valuesExecutable struct{ graphql.ExecutableSchema }
+
+func (valuesExecutable) Schema() *ast.Schema { return valuesSchema }
+
+// A value of a document outlives it, such as the id of a product in a cache. It keeps nothing else of
+// the request in memory: 10,000 ids would keep as many texts.
+func TestValuesOutliveTheirDocuments(t *testing.T) {
+	const texts, size = 32, 1 << 20
+	before := commenttest.Heap()
+	var values []string
+	for i := range texts {
+		documents := graphql.MapCache[*ast.QueryDocument]{}
+		e := &coercion{documents: documents, rules: func() *rules.Rules { return withStrictValues(rules.NewDefaultRules()) }}
+		must.Do(t, e.Validate(valuesExecutable{}))
+		request := &graphql.RawParams{Query: `query ($v: ID = "default ` + strconv.Itoa(i) + `") { f(id: $v, text: "literal", draft: {language: "nested"}) } #` + strings.Repeat("x", size)}
+		if err := e.MutateOperationParameters(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, request.Variables["v"].(string))
+		for _, argument := range documents[request.Query].Operations[0].SelectionSet[0].(*ast.Field).Arguments[1:] {
+			values = append(values, argument.Value.Raw)
+			for _, child := range argument.Value.Children {
+				values = append(values, child.Value.Raw)
+			}
+		}
+	}
+	grown := commenttest.Heap() - before
+	if len(values) != 4*texts || grown > texts*size/4 {
+		t.Errorf("%d values keep %d bytes in memory", len(values), grown)
+	}
+	runtime.KeepAlive(values)
 }

@@ -1,4 +1,4 @@
-package coercion
+package httpapi
 
 import (
 	"encoding/json"
@@ -33,8 +33,8 @@ const (
 	outOfThese wrong = "a value of this kind"
 )
 
-// kindOf returns the kind of a value of decoded JSON.
-func kindOf(value any) wrong {
+// wrongKind returns the kind of a value of decoded JSON.
+func wrongKind(value any) wrong {
 	switch value.(type) {
 	case string:
 		return aString
@@ -58,7 +58,7 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 		name, ok := value.(string)
 		switch {
 		case !ok:
-			return nil, kindOf(value)
+			return nil, wrongKind(value)
 		case definition.EnumValues.ForName(name) == nil: // in its exact case
 			return nil, notInEnum
 		}
@@ -66,24 +66,24 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 	}
 	switch definition.Name {
 	case "Int":
-		return integer(value)
+		return asInteger(value)
 	case "Float":
 		return asFloat(value)
 	case "ID":
-		return id(value)
+		return asID(value)
 	case "String":
 		text, ok := value.(string)
 		return unless(ok, text, value)
 	case "Boolean":
 		condition, ok := value.(bool)
 		return unless(ok, condition, value)
-	case anything:
+	case anyScalar:
 		keys, ok := value.(map[string]any)
 		return unless(ok, withID(keys), value)
 	}
 	// The value of a custom scalar, which checks it. Only anything takes an object, and none takes a
 	// list.
-	switch kind := kindOf(value); kind {
+	switch kind := wrongKind(value); kind {
 	case aString, aBoolean, aNumber:
 		return value, ""
 	default:
@@ -94,17 +94,17 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 // unless returns a value that was read, or the kind of the value if it was not.
 func unless(ok bool, read, value any) (any, wrong) {
 	if !ok {
-		return nil, kindOf(value)
+		return nil, wrongKind(value)
 	}
 	return read, ""
 }
 
-// anything is the scalar of Apollo Federation for representations, which are objects.
-const anything = "_Any"
+// anyScalar is the scalar of Apollo Federation for representations, which are objects.
+const anyScalar = "_Any"
 
 // withID returns a representation whose id, if that is a whole number, is a string like any ID.
 func withID(keys map[string]any) map[string]any {
-	text, problem := id(keys["id"])
+	text, problem := asID(keys["id"])
 	if problem != "" { // the field reports it
 		return keys
 	}
@@ -115,7 +115,7 @@ func withID(keys map[string]any) map[string]any {
 
 // integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
 // JSON.
-func integer(value any) (any, wrong) {
+func asInteger(value any) (any, wrong) {
 	number, kind := asFloat(value)
 	switch {
 	case kind == beyondAll:
@@ -134,7 +134,7 @@ func integer(value any) (any, wrong) {
 const maxExact = 1<<53 - 1
 
 // id accepts strings, and whole numbers, which become strings. Large numbers keep their digits.
-func id(value any) (any, wrong) {
+func asID(value any) (any, wrong) {
 	if text, ok := value.(string); ok {
 		return text, ""
 	}
@@ -169,22 +169,22 @@ func asFloat(value any) (float64, wrong) {
 	case float64:
 		return v, ""
 	}
-	return 0, kindOf(value)
+	return 0, wrongKind(value)
 }
 
-// ValidationRules replaces the rule about values by a stricter one. The rule of gqlparser accepts
+// withStrictValues replaces the rule about values by a stricter one. The rule of gqlparser accepts
 // an object for any scalar or enum, a list or an enum value for a custom scalar, and 64 bits for an
 // Int.
-func ValidationRules(all *rules.Rules) *rules.Rules {
+func withStrictValues(all *rules.Rules) *rules.Rules {
 	for _, rule := range []core.Rule{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions} {
-		all.ReplaceRule(rule.Name, complete(rule.RuleFunc)) // if it is used
+		all.ReplaceRule(rule.Name, strictly(rule.RuleFunc)) // if it is used
 	}
 	return all
 }
 
-// complete returns a rule about values that applies wrongLiteral, and then the given rule to values
+// strictly returns a rule about values that applies wrongLiteral, and then the given rule to values
 // that pass.
-func complete(rule core.RuleFunc) core.RuleFunc {
+func strictly(rule core.RuleFunc) core.RuleFunc {
 	return func(observers *core.Events, addError core.AddErrFunc) {
 		refused := false // the current value: observers are called one after the other
 		observers.OnValue(func(_ *core.Walker, value *ast.Value) {
@@ -208,7 +208,7 @@ func wrongLiteral(value *ast.Value) wrong {
 		return "" // the type is unknown, which another rule reports
 	}
 	switch {
-	case value.Definition.Name == anything && value.Kind != ast.ListValue: // also one that stands for a list of one
+	case value.Definition.Name == anyScalar && value.Kind != ast.ListValue: // also one that stands for a list of one
 		if !slices.Contains([]ast.ValueKind{ast.ObjectValue, ast.Variable, ast.NullValue}, value.Kind) {
 			return outOfThese
 		}

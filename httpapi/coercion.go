@@ -1,4 +1,4 @@
-package coercion
+package httpapi
 
 import (
 	"context"
@@ -13,16 +13,22 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// name is the name of the extension, under which it keeps errors with the operation.
-const name = "Coercion"
+// coercionName is the name of the extension, under which it keeps errors with the operation.
+const coercionName = "Coercion"
 
-// Extension validates documents and coerces the variables of each operation before gqlgen does,
-// which then finds both done. It comes after the extensions that bound documents and variables.
-type Extension struct {
-	// Documents is the server's own cache of validated documents. Required.
-	Documents graphql.Cache[*ast.QueryDocument]
-	// Rules returns the rules that the server validates with. Required.
-	Rules func() *rules.Rules
+// coercion checks and converts the values of a request as the GraphQL specification says (section
+// 6.1.2, and input coercion of each kind of type), before anything runs. gqlparser and gqlgen accept
+// values that they should not ("5" for an Int, an enum in any case, an object for a scalar), and
+// refuse some that they should accept (1.0 for an Int). So this extension validates documents and
+// coerces the variables of each operation before gqlgen does, which then finds both done. It comes
+// after the extensions that bound documents and variables.
+//
+// Errors name the variable, the type and the path to the value. Their location is the definition of
+// the variable. They repeat numbers, booleans and short names of fields from the request, and
+// nothing else: a value may be what a customer wrote.
+type coercion struct {
+	documents graphql.Cache[*ast.QueryDocument]
+	rules     func() *rules.Rules
 
 	schema *ast.Schema
 }
@@ -30,23 +36,23 @@ type Extension struct {
 var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
-} = (*Extension)(nil)
+} = (*coercion)(nil)
 
 // ExtensionName implements [graphql.HandlerExtension].
-func (*Extension) ExtensionName() string { return name }
+func (*coercion) ExtensionName() string { return coercionName }
 
 // Validate implements [graphql.HandlerExtension].
-func (e *Extension) Validate(schema graphql.ExecutableSchema) error {
+func (e *coercion) Validate(schema graphql.ExecutableSchema) error {
 	e.schema = schema.Schema()
 	return nil
 }
 
 // MutateOperationParameters replaces the variables by their coerced values. It returns the first of
-// several errors; Others returns the others.
-func (e *Extension) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
+// several errors; otherErrors returns the others.
+func (e *coercion) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	operation, errs := e.operation(ctx, request)
 	if operation != nil {
-		request.Variables, errs = Variables(e.schema, operation, request.Variables)
+		request.Variables, errs = coerceVariables(e.schema, operation, request.Variables)
 	}
 	if len(errs) == 0 {
 		return nil
@@ -54,25 +60,25 @@ func (e *Extension) MutateOperationParameters(ctx context.Context, request *grap
 	for _, err := range errs {
 		errcode.Set(err, errcode.ValidationFailed)
 	}
-	graphql.GetOperationContext(ctx).Stats.SetExtension(name, errs[1:])
+	graphql.GetOperationContext(ctx).Stats.SetExtension(coercionName, errs[1:])
 	return errs[0]
 }
 
 // operation returns the operation that a request asks for. It validates an unknown document, so
 // that the server need not. If it returns neither an operation nor errors, the server itself
 // reports the error.
-func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (*ast.OperationDefinition, gqlerror.List) {
-	document, known := e.Documents.Get(ctx, request.Query)
+func (e *coercion) operation(ctx context.Context, request *graphql.RawParams) (*ast.OperationDefinition, gqlerror.List) {
+	document, known := e.documents.Get(ctx, request.Query)
 	if !known {
 		parsed, err := parser.ParseQuery(&ast.Source{Input: request.Query})
 		if err != nil || len(parsed.Operations) == 0 {
 			return nil, nil //nolint:nilerror // the server parses it again and says so itself
 		}
-		if errs := validator.ValidateWithRules(e.schema, parsed, e.Rules()); len(errs) > 0 {
+		if errs := validator.ValidateWithRules(e.schema, parsed, e.rules()); len(errs) > 0 {
 			return nil, errs
 		}
 		// Several operations may share a fragment. gqlparser keeps the definitions of variables of one,
-		// and would use its default for a variable that another operation lacks. Variables adds all
+		// and would use its default for a variable that another operation lacks. coerceVariables adds all
 		// defaults itself.
 		//
 		// What a document says stays in memory for longer than the document, such as the id of a product
@@ -83,7 +89,7 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		})
 		events.OnDirective(forbidNull)
 		validator.Walk(e.schema, parsed, &events)
-		e.Documents.Add(ctx, request.Query, parsed)
+		e.documents.Add(ctx, request.Query, parsed)
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
@@ -104,9 +110,9 @@ func forbidNull(w *validator.Walker, directive *ast.Directive) {
 	}
 }
 
-// Others returns the errors of an operation after the first that MutateOperationParameters
+// otherErrors returns the errors of an operation after the first that MutateOperationParameters
 // returned.
-func Others(operation *graphql.OperationContext) gqlerror.List {
-	others, _ := operation.Stats.GetExtension(name).(gqlerror.List)
+func otherErrors(operation *graphql.OperationContext) gqlerror.List {
+	others, _ := operation.Stats.GetExtension(coercionName).(gqlerror.List)
 	return others
 }
