@@ -1,5 +1,7 @@
 // Package httpapi serves the API over HTTP: the GraphQL endpoint, health and readiness, and the
-// pages it is given. It bounds the requests and answers of each connection.
+// pages it is given. It bounds the requests and answers of each connection. The events of
+// subscriptions leave by graphql-transport-ws over WebSocket, as server-sent events, or as the parts of
+// a multipart answer as Apollo's clients read it.
 package httpapi
 
 import (
@@ -24,7 +26,7 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
 	if s := o.Subscriptions; s != nil {
-		s.Timing = s.Timing.WithDefaults()
+		s.Timing = s.Timing.withDefaults()
 		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
 	}
 	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newSharedAnswers(o.Unchanged)}, sender)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/quota"
 )
 
@@ -21,7 +20,7 @@ type Subscriptions struct {
 	// Authenticate. Required.
 	TokenRefused func(context.Context) bool
 	// Timing has the timeouts and intervals of streams.
-	Timing streams.Timing
+	Timing StreamTiming
 
 	connections, subscriptions *places
 	open                       [3]atomic.Int64 // by transport
@@ -39,7 +38,7 @@ var transportNames = [...]string{"websocket", "sse", "multipart"}
 
 // enter takes a place for a subscription, and one for its connection. The form is nil for a socket, whose connection
 // has its place already. The caller calls leave once.
-func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func(), refused *refusal) {
+func (s *Subscriptions) enter(r *http.Request, form *streamForm) (leave func(), refused *refusal) {
 	free, refused := s.subscriptions.take(s.Client, r)
 	if refused != nil {
 		return nil, refused
@@ -47,7 +46,7 @@ func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func()
 	transport, disconnect := bySocket, func() {}
 	if form != nil {
 		transport = byMultipart
-		if form == &streams.Events {
+		if form == &eventStream {
 			transport = byEvents
 		}
 		if disconnect, refused = s.connections.take(s.Client, r); refused != nil {

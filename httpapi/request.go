@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
-
-	"github.com/talkback/talkback/httpapi/streams"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -46,7 +44,7 @@ type extensions struct {
 // pending is an answer that is sent over a long time. It begins once its request has released its
 // place, and everything else that others wait for.
 type pending interface {
-	streams.Source
+	streamSource
 	send(w http.ResponseWriter, r *http.Request, stopping context.Context)
 }
 

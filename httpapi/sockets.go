@@ -10,7 +10,6 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -46,11 +45,11 @@ func (o *Options) sockets(operations http.Handler, sender *sender) func(http.Han
 			return
 		}
 		s := &socketRequests{Options: o, upgrade: r, operations: operations, sender: sender}
-		socket := &streams.Socket{
-			Run: s.run, Check: s.check, Stopping: o.Connections.draining, Closed: free,
-			MaxMessage: int64(o.MaxBody) + 1<<10, Timing: o.Subscriptions.Timing,
+		socket := &socket{
+			run: s.run, check: s.check, stopping: o.Connections.draining, closed: free,
+			maxMessage: int64(o.MaxBody) + 1<<10, timing: o.Subscriptions.Timing,
 		}
-		socket.Upgrade(w, r)
+		socket.serveUpgrade(w, r)
 	}))
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +109,7 @@ func (s *socketRequests) check(token string) error {
 
 // run answers an operation, or begins a subscription. An answer counts among those that clients have not
 // read, twice, since it is copied into a message. By then, the operation itself is not in memory any more.
-func (s *socketRequests) run(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
+func (s *socketRequests) run(ctx context.Context, token string, payload []byte, reply func([]byte)) streamSource {
 	known := newRequest(ctx)
 	known.socket = true
 	w, body := &socketAnswer{header: http.Header{}}, bytes.NewReader(payload)

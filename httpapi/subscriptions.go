@@ -14,7 +14,6 @@ import (
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/live"
@@ -31,7 +30,7 @@ var (
 // onlyEvents reports whether a client accepts server-sent events and no JSON.
 func onlyEvents(header http.Header) bool {
 	accept := header.Values("Accept")
-	events, named := edge.Weight(accept, streams.Events.ContentType)
+	events, named := edge.Weight(accept, eventStream.contentType)
 	plain, _ := edge.Weight(accept, jsonType)
 	graphQL, _ := edge.Weight(accept, graphQLType)
 	return named && events > 0 && plain == 0 && graphQL == 0
@@ -58,7 +57,7 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	if known.extensions.noPosition {
 		return nil, badMember.with("extensions.position", "a string")
 	}
-	form := streams.FormOf(r.Header)
+	form := streamFormOf(r.Header)
 	free, refused := t.Subscriptions.enter(r, form)
 	if refused != nil {
 		return nil, refused
@@ -87,38 +86,38 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	return nil, nil
 }
 
-// stream is a subscription that has begun. It implements [streams.Source].
+// stream is a subscription that has begun. It implements [streamSource].
 type stream struct {
 	subscriber
 	ctx          context.Context // the context of the operation, but not canceled with it
 	respond      graphql.ResponseHandler
 	subscription *live.Subscription
 	key          string
-	form         *streams.Form // nil over a socket
-	expired      func() bool   // nil if the stream need not check the token
+	form         *streamForm // nil over a socket
+	expired      func() bool // nil if the stream need not check the token
 	close        func()
 }
 
-// Close implements [streams.Source].
+// Close implements [streamSource].
 func (s *stream) Close() { s.close() }
 
-// Position implements [streams.Source].
+// Position implements [streamSource].
 func (s *stream) Position() string { return s.subscription.Position() }
 
-// Next implements [streams.Source]. Subscribers with equal operations share an answer.
-func (s *stream) Next(ctx context.Context) (streams.Answer, error) {
+// Next implements [streamSource]. Subscribers with equal operations share an answer.
+func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
 	delivery, err := s.subscription.Next(ctx)
 	switch {
 	case errors.Is(err, live.ErrSlow):
-		return streams.Answer{}, endBy(errTooSlow)
+		return streamAnswer{}, endBy(errTooSlow)
 	case errors.Is(err, live.ErrBroken):
-		return streams.Answer{}, endBy(errBroken)
+		return streamAnswer{}, endBy(errBroken)
 	case err != nil:
-		return streams.Answer{}, err
+		return streamAnswer{}, err
 	}
-	answer := delivery.Once(s.key, func() (any, bool) { return s.build(delivery) }).(streams.Answer)
+	answer := delivery.Once(s.key, func() (any, bool) { return s.build(delivery) }).(streamAnswer)
 	if answer.Data == nil {
-		return streams.Answer{}, &streams.End{Errors: answer.Errors}
+		return streamAnswer{}, &streamEnd{Errors: answer.Errors}
 	}
 	answer.Position = delivery.Position
 	s.Subscriptions.sent.Add(1)
@@ -133,13 +132,13 @@ func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err := s.executor.PresentRecoveredError(ctx, cause)
-			answer, keep = streams.Answer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, false
+			answer, keep = streamAnswer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, false
 		}
 	}()
 	s.subscription.Offer(delivery)
 	response := s.respond(ctx)
 	if response == nil {
-		return streams.Answer{Errors: mustJSON(gqlerror.List{errBroken})}, false
+		return streamAnswer{Errors: mustJSON(gqlerror.List{errBroken})}, false
 	}
 	response.Data = bytes.Clone(response.Data) // gqlgen uses the buffer again
 	return answerOf(response), len(response.Errors) == 0
@@ -147,8 +146,8 @@ func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 
 // answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it
 // is not encoded again. The data is absent, not null, when the operation was refused before it ran.
-func answerOf(response *graphql.Response) streams.Answer {
-	answer := streams.Answer{Data: response.Data}
+func answerOf(response *graphql.Response) streamAnswer {
+	answer := streamAnswer{Data: response.Data}
 	if len(response.Errors) > 0 {
 		answer.Errors = mustJSON(response.Errors)
 	}
@@ -159,8 +158,8 @@ func answerOf(response *graphql.Response) streams.Answer {
 }
 
 // endBy ends a stream with an error.
-func endBy(err *gqlerror.Error) *streams.End {
-	return &streams.End{Errors: mustJSON(gqlerror.List{err})}
+func endBy(err *gqlerror.Error) *streamEnd {
+	return &streamEnd{Errors: mustJSON(gqlerror.List{err})}
 }
 
 // send answers a request with the stream, once nothing else is held for it. A HEAD gets the header alone.
@@ -171,14 +170,14 @@ func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.C
 		e.Took = time.Since(e.Began)
 	}
 	if known.head {
-		w.Header().Set("Content-Type", s.form.ContentType)
+		w.Header().Set("Content-Type", s.form.contentType)
 		return
 	}
-	s.form.Send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
+	s.form.send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
 }
 
 // ended returns why an idle stream must end, nil if it need not.
-func (s *stream) ended(stopping context.Context) *streams.End {
+func (s *stream) ended(stopping context.Context) *streamEnd {
 	switch {
 	case stopping.Err() != nil:
 		return endBy(errStopping)
@@ -188,4 +187,4 @@ func (s *stream) ended(stopping context.Context) *streams.End {
 	return nil
 }
 
-var _ streams.Source = (*stream)(nil)
+var _ streamSource = (*stream)(nil)

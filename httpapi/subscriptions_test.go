@@ -28,7 +28,6 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/persisted"
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/quota"
@@ -183,7 +182,7 @@ func TestHeadOfASubscription(t *testing.T) {
 // dialled opens a socket, and returns the status of the answer.
 func dialled(t *testing.T, server *httptest.Server, header http.Header) (conn *websocket.Conn, status int) {
 	t.Helper()
-	conn, answer, err := websocket.Dial(t.Context(), server.URL+"/graphql", &websocket.DialOptions{Subprotocols: []string{streams.Protocol}, HTTPHeader: header})
+	conn, answer, err := websocket.Dial(t.Context(), server.URL+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
 	if answer == nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
@@ -70,8 +69,8 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	case t.Subscriptions != nil && onlyEvents(r.Header): // the answer is one event, and the end
-		w.Header().Set("Content-Type", streams.Events.ContentType)
-		_ = answerOf(response).WriteBetween(w, "event: next\ndata: ", "\n\n"+streams.Complete)
+		w.Header().Set("Content-Type", eventStream.contentType)
+		_ = answerOf(response).writeBetween(w, "event: next\ndata: ", "\n\n"+completeEvent)
 		return
 	}
 	if r.Method == http.MethodGet && len(response.Errors) == 0 {
@@ -153,7 +152,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	case kind != ast.Subscription || len(errs) > 0:
 	case t.Subscriptions == nil:
 		return nil, noSubscriptions
-	case !known.socket && streams.FormOf(r.Header) == nil:
+	case !known.socket && streamFormOf(r.Header) == nil:
 		return nil, needsStream
 	}
 	if v := known.limited; v != nil && v.refused != nil {
@@ -256,5 +255,5 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 
 // write writes a response.
 func write(w io.Writer, response *graphql.Response) {
-	_ = answerOf(response).WriteBetween(w, "", "") // a client that went away needs no answer
+	_ = answerOf(response).writeBetween(w, "", "") // a client that went away needs no answer
 }

@@ -1,4 +1,4 @@
-package streams
+package httpapi
 
 import (
 	"bufio"
@@ -22,9 +22,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Protocol is the only subprotocol that is spoken:
+// socketProtocol is the only subprotocol that is spoken:
 // https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md.
-const Protocol = "graphql-transport-ws"
+const socketProtocol = "graphql-transport-ws"
 
 // The codes by which a socket is closed.
 const (
@@ -37,11 +37,11 @@ const (
 	closeInitTwice    websocket.StatusCode = 4429
 )
 
-// maxOperations is how many operations one socket may have at once.
-const maxOperations = 100
+// maxSocketOperations is how many operations one socket may have at once.
+const maxSocketOperations = 100
 
-// maxID bounds the id of an operation, in bytes: it is kept, and sent with each event. Clients count, or send a UUID.
-const maxID = 128
+// maxOperationID bounds the id of an operation, in bytes: it is kept, and sent with each event. Clients count, or send a UUID.
+const maxOperationID = 128
 
 // maxFrame is how much of a message is sent at a time, in bytes. Pings and pongs wait for their turn between frames, and
 // the library closes the socket if they wait for 5 seconds.
@@ -50,22 +50,22 @@ const maxFrame = 16 << 10
 // tooManyOperations is the error of an operation beyond maxOperations.
 const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
 
-// Socket is the WebSocket of an http.Request.
-type Socket struct {
-	// Run runs the operation in a message's payload, as a POST would. It calls reply with the answer in JSON, or returns
+// socket is the WebSocket of an http.Request.
+type socket struct {
+	// run runs the operation in a message's payload, as a POST would. It calls reply with the answer in JSON, or returns
 	// a source of answers. reply returns when the client has the answer. token is from the payload of connection_init,
 	// empty for none.
-	Run func(ctx context.Context, token string, payload []byte, reply func(answer []byte)) Source
-	// Check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes the socket. It is
+	run func(ctx context.Context, token string, payload []byte, reply func(answer []byte)) streamSource
+	// check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes the socket. It is
 	// called again at each heartbeat.
-	Check func(token string) error
-	// Stopping ends when the server stops.
-	Stopping context.Context
-	// Closed is called when the socket is closed.
-	Closed func()
-	// MaxMessage bounds messages of the client, in bytes.
-	MaxMessage int64
-	Timing     Timing
+	check func(token string) error
+	// stopping ends when the server stops.
+	stopping context.Context
+	// closed is called when the socket is closed.
+	closed func()
+	// maxMessage bounds messages of the client, in bytes.
+	maxMessage int64
+	timing     StreamTiming
 
 	ctx  context.Context
 	conn *websocket.Conn
@@ -81,32 +81,32 @@ type Socket struct {
 	timer      *time.Timer
 }
 
-// Upgrade answers the request and serves the socket in a new goroutine, so that the request's goroutine and its memory
-// are free again. It calls Closed in any case.
-func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
-	conn, err := websocket.Accept(lean{w}, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{Protocol},
+// serveUpgrade answers the request and serves the socket in a new goroutine, so that the request's goroutine and its memory
+// are free again. It calls closed in any case.
+func (s *socket) serveUpgrade(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(leanAnswer{w}, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{socketProtocol},
 		InsecureSkipVerify: true, // the caller has checked the origin, as for every request
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.Closed()
+		s.closed()
 		return
 	}
-	s.Timing = s.Timing.WithDefaults()
+	s.timing = s.timing.withDefaults()
 	s.conn, s.sending, s.ponging = conn, semaphore.NewWeighted(1), semaphore.NewWeighted(1)
-	conn.SetReadLimit(s.MaxMessage)
+	conn.SetReadLimit(s.maxMessage)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	s.ctx = ctx
 	go func() {
-		defer s.Closed()
+		defer s.closed()
 		defer cancel()
 		s.serve()
 	}()
 }
 
-// lean is an answer whose connection gets small buffers: most sockets are idle, and the buffers of net/http take 8 KB.
-type lean struct{ http.ResponseWriter }
+// leanAnswer is an answer whose connection gets small buffers: most sockets are idle, and the buffers of net/http take 8 KB.
+type leanAnswer struct{ http.ResponseWriter }
 
 const (
 	readBuffer  = 128
@@ -114,7 +114,7 @@ const (
 )
 
 // Hijack implements [http.Hijacker].
-func (l lean) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (l leanAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, large, err := http.NewResponseController(l.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
@@ -132,7 +132,7 @@ func (l lean) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // WriteHeader implements [http.ResponseWriter]. It sends the names of headers as RFC 6455 spells them: some clients
 // compare case. The library's own spelling is back afterwards, for the library reads the map.
-func (l lean) WriteHeader(status int) {
+func (l leanAnswer) WriteHeader(status int) {
 	header := l.Header()
 	for name, values := range header {
 		if rest, found := strings.CutPrefix(name, "Sec-Websocket-"); found {
@@ -144,17 +144,17 @@ func (l lean) WriteHeader(status int) {
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// serve reads messages until the socket is closed.
-func (s *Socket) serve() {
+// serveSocket reads messages until the socket is closed.
+func (s *socket) serve() {
 	defer func() { _ = s.conn.CloseNow() }()
-	if s.conn.Subprotocol() != Protocol {
-		s.close(closeNoProtocol, "Subprotocol not acceptable: speak "+Protocol)
+	if s.conn.Subprotocol() != socketProtocol {
+		s.close(closeNoProtocol, "Subprotocol not acceptable: speak "+socketProtocol)
 		return
 	}
 	s.mu.Lock()
-	s.timer = time.AfterFunc(s.Timing.Init, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
+	s.timer = time.AfterFunc(s.timing.Init, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
 	s.mu.Unlock()
-	defer context.AfterFunc(s.Stopping, func() { s.close(websocket.StatusGoingAway, "the server stops: connect again") })()
+	defer context.AfterFunc(s.stopping, func() { s.close(websocket.StatusGoingAway, "the server stops: connect again") })()
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -175,58 +175,58 @@ func (s *Socket) serve() {
 }
 
 // read reads a message, the rest of which must follow its beginning soon: until then, it takes memory.
-func (s *Socket) read() (kind websocket.MessageType, text []byte, err error) {
+func (s *socket) read() (kind websocket.MessageType, text []byte, err error) {
 	kind, rest, err := s.conn.Reader(s.ctx)
 	if err != nil {
 		return kind, nil, err
 	}
-	defer time.AfterFunc(s.Timing.Stall, func() { _ = s.conn.CloseNow() }).Stop()
+	defer time.AfterFunc(s.timing.Stall, func() { _ = s.conn.CloseNow() }).Stop()
 	text, err = io.ReadAll(rest)
 	return kind, text, err
 }
 
 // close closes the socket with a code and a sentence, and returns that it is not open. A client has 5 seconds to
 // answer that.
-func (s *Socket) close(code websocket.StatusCode, reason string) (open bool) {
+func (s *socket) close(code websocket.StatusCode, reason string) (open bool) {
 	_ = s.conn.Close(code, reason)
 	return false
 }
 
-// message is a message of the protocol.
-type message struct {
+// socketMessage is a message of the protocol.
+type socketMessage struct {
 	ID      *string        `json:"id"`
 	Type    string         `json:"type"`
 	Payload jsontext.Value `json:"payload"`
 }
 
 // object reports whether the payload is an object.
-func (m message) object() bool { return len(m.Payload) > 0 && m.Payload[0] == '{' }
+func (m socketMessage) object() bool { return len(m.Payload) > 0 && m.Payload[0] == '{' }
 
 // empty reports whether the payload is left out.
-func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
+func (m socketMessage) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
 
-// halves lets halves of surrogate pairs pass, in strings: [Socket.Run] refuses the operation that has one,
+// halvesAllowed lets halves of surrogate pairs pass, in strings: [socket.run] refuses the operation that has one,
 // and the socket stays open.
-var halves = jsontext.AllowInvalidUTF8(true)
+var halvesAllowed = jsontext.AllowInvalidUTF8(true)
 
-// whole refuses halves in an id: two ids that differ only there would become equal, and come back as U+FFFD.
-var whole = json.WithUnmarshalers(json.UnmarshalFunc(func(text []byte, id *string) error { return json.Unmarshal(text, id) }))
+// wholeOnly refuses halves in an id: two ids that differ only there would become equal, and come back as U+FFFD.
+var wholeOnly = json.WithUnmarshalers(json.UnmarshalFunc(func(text []byte, id *string) error { return json.Unmarshal(text, id) }))
 
 // read reads a message strictly: names are case-sensitive, and none occurs twice. Repeated names within an operation
-// are left to [Socket.Run], too.
-func (m *message) read(text []byte) bool {
+// are left to [socket.run], too.
+func (m *socketMessage) read(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
 	}
-	if json.Unmarshal(text, m, halves, whole) == nil {
+	if json.Unmarshal(text, m, halvesAllowed, wholeOnly) == nil {
 		return true
 	}
-	return json.Unmarshal(text, m, halves, whole, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halves)
+	return json.Unmarshal(text, m, halvesAllowed, wholeOnly, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halvesAllowed)
 }
 
 // receive acts on a message. It reports whether the socket is still open.
-func (s *Socket) receive(text []byte) bool {
-	var m message
+func (s *socket) receive(text []byte) bool {
+	var m socketMessage
 	bad := func(reason string) bool { return s.close(closeBadMessage, reason) }
 	switch {
 	case !m.read(text):
@@ -238,7 +238,7 @@ func (s *Socket) receive(text []byte) bool {
 	case "connection_init":
 		return s.initiate(m)
 	case "ping":
-		pong := message{Type: "pong", Payload: m.Payload}
+		pong := socketMessage{Type: "pong", Payload: m.Payload}
 		if !s.initiated {
 			return s.write(s.ctx, pong)
 		}
@@ -253,8 +253,8 @@ func (s *Socket) receive(text []byte) bool {
 	case "pong":
 		return true
 	case "subscribe":
-		if m.ID == nil || *m.ID == "" || len(*m.ID) > maxID || !m.object() {
-			return bad(fmt.Sprintf("subscribe has an id of 1 to %d bytes, and a payload", maxID))
+		if m.ID == nil || *m.ID == "" || len(*m.ID) > maxOperationID || !m.object() {
+			return bad(fmt.Sprintf("subscribe has an id of 1 to %d bytes, and a payload", maxOperationID))
 		}
 		return s.subscribe(*m.ID, m.Payload)
 	case "complete":
@@ -274,21 +274,21 @@ func (s *Socket) receive(text []byte) bool {
 }
 
 // initiate accepts or refuses the connection.
-func (s *Socket) initiate(m message) bool {
+func (s *socket) initiate(m socketMessage) bool {
 	if s.initiated {
 		return s.close(closeInitTwice, "Too many initialisation requests")
 	}
 	s.initiated = true
 	token := tokenIn(m.Payload)
-	if err := s.Check(token); err != nil {
+	if err := s.check(token); err != nil {
 		return s.close(closeForbidden, err.Error())
 	}
 	s.mu.Lock()
 	s.timer.Stop()
 	s.token, s.ready, s.operations = token, true, map[string]context.CancelFunc{}
-	s.timer = time.AfterFunc(s.Timing.Heartbeat, s.look)
+	s.timer = time.AfterFunc(s.timing.Heartbeat, s.look)
 	s.mu.Unlock()
-	return s.write(s.ctx, message{Type: "connection_ack"})
+	return s.write(s.ctx, socketMessage{Type: "connection_ack"})
 }
 
 // tokenIn returns the member authorization of a connection_init payload, in any case, or else that of its object
@@ -298,22 +298,22 @@ func tokenIn(payload jsontext.Value) string {
 		Authorization string                         `json:"authorization"`
 		Headers       struct{ Authorization string } `json:"headers"`
 	}
-	if json.Unmarshal(payload, &given, halves, json.MatchCaseInsensitiveNames(true)) != nil {
+	if json.Unmarshal(payload, &given, halvesAllowed, json.MatchCaseInsensitiveNames(true)) != nil {
 		return ""
 	}
 	return cmp.Or(given.Authorization, given.Headers.Authorization)
 }
 
 // look checks that the client is still there and its token still valid.
-func (s *Socket) look() {
+func (s *socket) look() {
 	s.mu.Lock()
 	token := s.token
 	s.mu.Unlock()
-	if err := s.Check(token); err != nil {
+	if err := s.check(token); err != nil {
 		s.close(closeUnauthorized, err.Error())
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
+	ctx, cancel := context.WithTimeout(s.ctx, s.timing.Stall)
 	defer cancel()
 	if err := s.conn.Ping(ctx); err != nil {
 		_ = s.conn.CloseNow()
@@ -321,14 +321,14 @@ func (s *Socket) look() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.timer.Reset(s.Timing.Heartbeat)
+	s.timer.Reset(s.timing.Heartbeat)
 }
 
 // subscribe begins an operation. Meanwhile no other begins: serve calls it for one message at a time.
-func (s *Socket) subscribe(id string, payload []byte) bool {
+func (s *socket) subscribe(id string, payload []byte) bool {
 	s.mu.Lock()
 	_, taken := s.operations[id]
-	ready, full := s.ready, len(s.operations) == maxOperations
+	ready, full := s.ready, len(s.operations) == maxSocketOperations
 	s.mu.Unlock()
 	switch {
 	case !ready:
@@ -336,7 +336,7 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 	case taken:
 		return s.close(closeDuplicate, "Subscriber for "+strings.ToValidUTF8(id[:min(len(id), 40)], "")+" already exists")
 	case full:
-		return s.write(s.ctx, message{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
+		return s.write(s.ctx, socketMessage{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -347,8 +347,8 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 }
 
 // operate runs an operation. A source is followed in a new goroutine, whose stack is small.
-func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
-	if source := s.Run(ctx, s.token, payload, func(answer []byte) { s.answer(ctx, id, answer) }); source != nil {
+func (s *socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
+	if source := s.run(ctx, s.token, payload, func(answer []byte) { s.answer(ctx, id, answer) }); source != nil {
 		go s.follow(ctx, cancel, id, source)
 		return
 	}
@@ -356,33 +356,33 @@ func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id stri
 }
 
 // answer sends the answer of an operation that is over.
-func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
+func (s *socket) answer(ctx context.Context, id string, answer []byte) {
 	var parts struct {
 		Data   jsontext.Value `json:"data"`
 		Errors jsontext.Value `json:"errors"`
 	}
 	switch {
-	case json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil:
+	case json.Unmarshal(answer, &parts, halvesAllowed, jsontext.AllowDuplicateNames(true)) != nil:
 	case parts.Data == nil: // it was refused before it ran
-		s.write(ctx, message{ID: &id, Type: "error", Payload: parts.Errors})
-	case s.write(ctx, message{ID: &id, Type: "next", Payload: answer}):
-		s.write(ctx, message{ID: &id, Type: "complete"})
+		s.write(ctx, socketMessage{ID: &id, Type: "error", Payload: parts.Errors})
+	case s.write(ctx, socketMessage{ID: &id, Type: "next", Payload: answer}):
+		s.write(ctx, socketMessage{ID: &id, Type: "complete"})
 	}
 }
 
 // follow sends the answers of a source until it ends.
-func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id string, source Source) {
+func (s *socket) follow(ctx context.Context, cancel context.CancelFunc, id string, source streamSource) {
 	defer cancel()
 	defer source.Close()
 	for {
 		answer, err := source.Next(ctx)
-		var end *End
+		var end *streamEnd
 		switch {
 		case errors.As(err, &end):
-			s.write(ctx, message{ID: &id, Type: "error", Payload: end.Errors})
+			s.write(ctx, socketMessage{ID: &id, Type: "error", Payload: end.Errors})
 			return
 		case err != nil:
-			s.write(ctx, message{ID: &id, Type: "complete"})
+			s.write(ctx, socketMessage{ID: &id, Type: "complete"})
 			return
 		case !s.next(ctx, id, answer):
 			return
@@ -391,10 +391,10 @@ func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id strin
 }
 
 // write sends a message of an operation, or of the socket, by its context. It reports whether that succeeded.
-func (s *Socket) write(ctx context.Context, m message) bool {
+func (s *socket) write(ctx context.Context, m socketMessage) bool {
 	out, ends := []byte("{"), ""
 	if m.ID != nil {
-		out = fmt.Appendf(out, `"id":%s,`, quoted(*m.ID))
+		out = fmt.Appendf(out, `"id":%s,`, quotedID(*m.ID))
 		if m.Type != "next" {
 			ends = *m.ID
 		}
@@ -413,16 +413,16 @@ func (s *Socket) write(ctx context.Context, m message) bool {
 }
 
 // next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
-func (s *Socket) next(ctx context.Context, id string, a Answer) bool {
+func (s *socket) next(ctx context.Context, id string, a streamAnswer) bool {
 	return s.send(ctx, "", func(ctx context.Context) error {
 		return s.inFrames(ctx, func(w io.Writer) error {
-			return a.WriteBetween(w, `{"id":`+string(quoted(id))+`,"type":"next","payload":`, "}")
+			return a.writeBetween(w, `{"id":`+string(quotedID(id))+`,"type":"next","payload":`, "}")
 		})
 	})
 }
 
 // inFrames sends what is written as one message, in frames of at most maxFrame.
-func (s *Socket) inFrames(ctx context.Context, write func(io.Writer) error) error {
+func (s *socket) inFrames(ctx context.Context, write func(io.Writer) error) error {
 	w, err := s.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
 		return err
@@ -446,7 +446,7 @@ func (f frames) Write(p []byte) (n int, err error) {
 
 // send sends a message in its turn, unless the context of its operation has ended: completed by the client, which may
 // have begun another with that id. An id that the message ends is free before the client can know.
-func (s *Socket) send(of context.Context, ends string, write func(context.Context) error) bool {
+func (s *socket) send(of context.Context, ends string, write func(context.Context) error) bool {
 	if s.sending.Acquire(of, 1) != nil {
 		return false
 	}
@@ -460,7 +460,7 @@ func (s *Socket) send(of context.Context, ends string, write func(context.Contex
 	if !open {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
+	ctx, cancel := context.WithTimeout(s.ctx, s.timing.Stall)
 	defer cancel()
 	if write(ctx) != nil {
 		_ = s.conn.CloseNow() // it may have ended within a message, and no other can follow
@@ -469,7 +469,7 @@ func (s *Socket) send(of context.Context, ends string, write func(context.Contex
 	return true
 }
 
-func quoted(id string) []byte {
+func quotedID(id string) []byte {
 	out, _ := json.Marshal(id) // a string always can be
 	return out
 }

@@ -1,4 +1,4 @@
-package streams_test
+package httpapi
 
 import (
 	"bufio"
@@ -18,14 +18,13 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// source sends what a test puts into it.
-type source struct{ answers chan any }
+// answersSource sends what a test puts into it.
+type answersSource struct{ answers chan any }
 
-func (s source) Next(ctx context.Context) (streams.Answer, error) {
+func (s answersSource) Next(ctx context.Context) (streamAnswer, error) {
 	var next any
 	select {
 	case next = <-s.answers: // first, also when the time is over
@@ -33,33 +32,33 @@ func (s source) Next(ctx context.Context) (streams.Answer, error) {
 		select {
 		case next = <-s.answers:
 		case <-ctx.Done():
-			return streams.Answer{}, ctx.Err()
+			return streamAnswer{}, ctx.Err()
 		}
 	}
-	if end, ok := next.(*streams.End); ok {
-		return streams.Answer{}, end
+	if end, ok := next.(*streamEnd); ok {
+		return streamAnswer{}, end
 	}
-	return next.(streams.Answer), nil
+	return next.(streamAnswer), nil
 }
 
-func (s source) Position() string { return "1.2.3.4" }
-func (s source) Close()           {}
+func (s answersSource) Position() string { return "1.2.3.4" }
+func (s answersSource) Close()           {}
 
-// next is a source without a position, whose answers come from a function.
-type next func() streams.Answer
+// nextAnswer is a source without a position, whose answers come from a function.
+type nextAnswer func() streamAnswer
 
-func (n next) Next(ctx context.Context) (streams.Answer, error) { return n(), ctx.Err() }
-func (next) Position() string                                   { return "" }
-func (next) Close()                                             {}
+func (n nextAnswer) Next(ctx context.Context) (streamAnswer, error) { return n(), ctx.Err() }
+func (nextAnswer) Position() string                                 { return "" }
+func (nextAnswer) Close()                                           {}
 
-// endless always has an answer.
-func endless() streams.Answer { return streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"} }
+// endlessAnswer always has an answer.
+func endlessAnswer() streamAnswer { return streamAnswer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"} }
 
 // serve serves sockets whose operations are words, which the code below defines.
-func serve(t *testing.T, change func(*streams.Socket)) (address string) {
+func serve(t *testing.T, change func(*socket)) (address string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := &streams.Socket{
-			Run: func(_ context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
+		s := &socket{
+			run: func(_ context.Context, token string, payload []byte, reply func([]byte)) streamSource {
 				switch {
 				case strings.Contains(string(payload), "once"):
 					reply([]byte(`{"data":{"token":` + strconv.Quote(token) + `}}`))
@@ -68,27 +67,27 @@ func serve(t *testing.T, change func(*streams.Socket)) (address string) {
 					reply([]byte(`{"errors":[{"message":"no"}]}`))
 					return nil
 				case strings.Contains(string(payload), "silent"):
-					return source{nil}
+					return answersSource{nil}
 				case strings.Contains(string(payload), "ends"):
-					s := source{make(chan any, 2)}
-					s.answers <- streams.Answer{Data: []byte(`{"a":1}`)}
-					s.answers <- &streams.End{Errors: []byte(`[{"message":"too slow"}]`)}
+					s := answersSource{make(chan any, 2)}
+					s.answers <- streamAnswer{Data: []byte(`{"a":1}`)}
+					s.answers <- &streamEnd{Errors: []byte(`[{"message":"too slow"}]`)}
 					return s
 				}
-				return next(endless)
+				return nextAnswer(endlessAnswer)
 			},
-			Check: func(token string) error {
+			check: func(token string) error {
 				if token == "bad" {
 					return errors.New("the token is not valid")
 				}
 				return nil
 			},
-			Stopping: t.Context(), Closed: func() {}, MaxMessage: 1000,
+			stopping: t.Context(), closed: func() {}, maxMessage: 1000,
 		}
 		if change != nil {
 			change(s)
 		}
-		s.Upgrade(w, r)
+		s.serveUpgrade(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -110,7 +109,7 @@ const (
 	// asking is a request for a socket, and handshake its fields after the host.
 	asking    = "GET / HTTP/1.1\r\nHost: h\r\n" + handshake
 	handshake = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
-		"Sec-WebSocket-Protocol: graphql-ws, " + streams.Protocol + "\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+		"Sec-WebSocket-Protocol: graphql-ws, " + socketProtocol + "\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
 	initiate     = `{"type":"connection_init"}`
 	acknowledged = `{"type":"connection_ack"}`
 )
@@ -166,7 +165,7 @@ func TestProtocol(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := dial(t, address, streams.Protocol)
+			conn := dial(t, address, socketProtocol)
 			for _, text := range row.send {
 				must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 			}
@@ -193,7 +192,7 @@ func TestProtocol(t *testing.T) {
 
 // A client whose message is nested too deep to be read learns why its socket is closed.
 func TestDeepMessage(t *testing.T) {
-	conn := dial(t, serve(t, func(s *streams.Socket) { s.MaxMessage = 30_000 }), streams.Protocol)
+	conn := dial(t, serve(t, func(s *socket) { s.maxMessage = 30_000 }), socketProtocol)
 	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
 	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","payload":{"a":`+deep+`}}`)))
 	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != 4400 || !strings.Contains(err.Error(), "nested") {
@@ -208,7 +207,7 @@ func TestClosing(t *testing.T) {
 	stop()
 	checks := 0
 	for name, row := range map[string]struct {
-		change    func(*streams.Socket)
+		change    func(*socket)
 		protocols []string
 		kind      websocket.MessageType
 		send      string
@@ -216,18 +215,18 @@ func TestClosing(t *testing.T) {
 	}{
 		"no protocol":      {nil, nil, 0, "", 4406},
 		"another protocol": {nil, []string{"graphql-ws"}, 0, "", 4406},
-		"bytes":            {nil, []string{streams.Protocol}, websocket.MessageBinary, initiate, 4400},
-		"no init":          {func(s *streams.Socket) { s.Timing.Init = time.Millisecond }, []string{streams.Protocol}, websocket.MessageText, `{"type":"ping"}`, 4408},
-		"stopping":         {func(s *streams.Socket) { s.Stopping = stopped }, []string{streams.Protocol}, 0, "", websocket.StatusGoingAway},
-		"a token expires": {func(s *streams.Socket) {
-			s.Timing.Heartbeat = time.Millisecond
-			s.Check = func(string) (err error) {
+		"bytes":            {nil, []string{socketProtocol}, websocket.MessageBinary, initiate, 4400},
+		"no init":          {func(s *socket) { s.timing.Init = time.Millisecond }, []string{socketProtocol}, websocket.MessageText, `{"type":"ping"}`, 4408},
+		"stopping":         {func(s *socket) { s.stopping = stopped }, []string{socketProtocol}, 0, "", websocket.StatusGoingAway},
+		"a token expires": {func(s *socket) {
+			s.timing.Heartbeat = time.Millisecond
+			s.check = func(string) (err error) {
 				if checks++; checks > 3 { // at its third heartbeat
 					err = errors.New("the token is not valid any more")
 				}
 				return err
 			}
-		}, []string{"graphql-ws", streams.Protocol}, websocket.MessageText, initiate, 4401},
+		}, []string{"graphql-ws", socketProtocol}, websocket.MessageText, initiate, 4401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := dial(t, serve(t, row.change), row.protocols...)
@@ -248,7 +247,7 @@ func TestClosing(t *testing.T) {
 // Nothing follows the completion that the server sends, and little follows a client's. A client that begins too many
 // operations gets an error, and keeps those it has.
 func TestOperationsEnd(t *testing.T) {
-	conn := dial(t, serve(t, nil), streams.Protocol)
+	conn := dial(t, serve(t, nil), socketProtocol)
 	send := func(text string) {
 		t.Helper()
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
@@ -293,7 +292,7 @@ func TestOperationsEnd(t *testing.T) {
 
 // closing is a source that says when it is closed.
 type closing struct {
-	streams.Source
+	streamSource
 	closed *atomic.Bool
 }
 
@@ -302,16 +301,16 @@ func (c closing) Close() { c.closed.Store(true) }
 // The context of an operation ends with it, and its source is closed, while the socket stays open.
 func TestOperationsAreForgotten(t *testing.T) {
 	contexts, closed := make(chan context.Context, 2), &atomic.Bool{}
-	conn := dial(t, serve(t, func(s *streams.Socket) {
-		run := s.Run
-		s.Run = func(ctx context.Context, token string, payload []byte, reply func([]byte)) streams.Source {
+	conn := dial(t, serve(t, func(s *socket) {
+		run := s.run
+		s.run = func(ctx context.Context, token string, payload []byte, reply func([]byte)) streamSource {
 			contexts <- ctx
 			if source := run(ctx, token, payload, reply); source != nil {
 				return closing{source, closed}
 			}
 			return nil
 		}
-	}), streams.Protocol)
+	}), socketProtocol)
 	must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(initiate)))
 	for _, word := range []string{"once", "ends"} {
 		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","type":"subscribe","payload":{"query":"`+word+`"}}`)))
@@ -347,10 +346,12 @@ func (f followed) AfterFunc(func()) (stop func() bool) {
 func TestNothingIsLeftOfASocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, followers, checks, ended := make(chan struct{}), &atomic.Int64{}, atomic.Int64{}, &atomic.Bool{}
-		client := pipe(t, &streams.Socket{
-			Run:      func(context.Context, string, []byte, func([]byte)) streams.Source { return closing{source{nil}, ended} },
-			Check:    func(string) error { checks.Add(1); return nil },
-			Stopping: followed{t.Context(), followers}, Closed: func() { close(dropped) },
+		client := pipe(t, &socket{
+			run: func(context.Context, string, []byte, func([]byte)) streamSource {
+				return closing{answersSource{nil}, ended}
+			},
+			check:    func(string) error { checks.Add(1); return nil },
+			stopping: followed{t.Context(), followers}, closed: func() { close(dropped) },
 		})
 		if followers.Load() != 1 {
 			t.Error("an open socket does not hear that the server stops")
@@ -379,7 +380,7 @@ func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
 	if strings.Contains(answer.String(), "Sec-Websocket-") {
 		t.Errorf("a name is spelt otherwise in\n%s", answer.String())
 	}
-	for _, line := range []string{"Sec-WebSocket-Accept: ", "Sec-WebSocket-Protocol: " + streams.Protocol + "\r\n"} {
+	for _, line := range []string{"Sec-WebSocket-Accept: ", "Sec-WebSocket-Protocol: " + socketProtocol + "\r\n"} {
 		if strings.Count(answer.String(), line) != 1 {
 			t.Errorf("no line %q in\n%s", line, answer.String())
 		}
@@ -389,7 +390,7 @@ func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
 // A request that is not for a socket gets an HTTP answer.
 func TestUpgradeRequired(t *testing.T) {
 	closed := make(chan struct{})
-	response, err := http.Get(serve(t, func(s *streams.Socket) { s.Closed = func() { close(closed) } })) //nolint:noctx // a test
+	response, err := http.Get(serve(t, func(s *socket) { s.closed = func() { close(closed) } })) //nolint:noctx // a test
 	must.Do(t, err)
 	defer response.Body.Close()
 	<-closed

@@ -1,4 +1,4 @@
-package streams
+package httpapi
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // The client completes an operation just when it is the turn of its last message, and begins another with its id.
 func TestIDIsUsedAgainInTurn(t *testing.T) {
-	s := &Socket{sending: semaphore.NewWeighted(1), operations: map[string]context.CancelFunc{}, ctx: t.Context()}
+	s := &socket{sending: semaphore.NewWeighted(1), operations: map[string]context.CancelFunc{}, ctx: t.Context()}
 	of, complete := context.WithCancel(t.Context())
 	sent := make(chan bool)
 	s.mu.Lock()

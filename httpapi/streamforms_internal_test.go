@@ -1,4 +1,4 @@
-package streams_test
+package httpapi
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -36,19 +35,19 @@ func TestForms(t *testing.T) {
 			part(`{"payload":null,"errors":[{"message":"over"}]}`) + "--\r\n",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := source{make(chan any, 2)}
-			s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
-			s.answers <- streams.Answer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
+			s := answersSource{make(chan any, 2)}
+			s.answers <- streamAnswer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
+			s.answers <- streamAnswer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
 			began, pauses := time.Now(), 0
 			w := httptest.NewRecorder()
-			streams.FormOf(http.Header{"Accept": {accept}}).Send(t.Context(), t.Context(), w, s, streams.Timing{},
-				func(context.Context) *streams.End {
+			streamFormOf(http.Header{"Accept": {accept}}).send(t.Context(), t.Context(), w, s, StreamTiming{},
+				func(context.Context) *streamEnd {
 					if pauses++; pauses == 2 {
-						return &streams.End{Errors: []byte(`[{"message":"over"}]`)}
+						return &streamEnd{Errors: []byte(`[{"message":"over"}]`)}
 					}
 					return nil
 				})
-			if w.Header().Get("X-Accel-Buffering") != "no" || w.Header().Get("Content-Type") != streams.FormOf(http.Header{"Accept": {accept}}).ContentType {
+			if w.Header().Get("X-Accel-Buffering") != "no" || w.Header().Get("Content-Type") != streamFormOf(http.Header{"Accept": {accept}}).contentType {
 				t.Errorf("%v", w.Header())
 			}
 			if got := w.Body.String(); got != want || !w.Flushed {
@@ -66,16 +65,16 @@ func TestForms(t *testing.T) {
 func TestBusyStreamsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, times, w := time.Now(), 0, httptest.NewRecorder()
-		busy := next(func() streams.Answer {
+		busy := nextAnswer(func() streamAnswer {
 			time.Sleep(time.Second)
-			return streams.Answer{Data: []byte("{}")}
+			return streamAnswer{Data: []byte("{}")}
 		})
-		streams.Events.Send(t.Context(), t.Context(), w, busy, streams.Timing{Heartbeat: 15 * time.Second},
-			func(context.Context) *streams.End {
+		eventStream.send(t.Context(), t.Context(), w, busy, StreamTiming{Heartbeat: 15 * time.Second},
+			func(context.Context) *streamEnd {
 				if times++; times < 3 {
 					return nil
 				}
-				return &streams.End{}
+				return &streamEnd{}
 			})
 		if took := time.Since(began); took > time.Minute || strings.Contains(w.Body.String(), "id:") {
 			t.Errorf("it ended after %v: %s", took, w.Body)
@@ -104,11 +103,11 @@ func TestIdleStreamsEnd(t *testing.T) {
 					client, stopping = stopping, client
 				}
 				w, began := &deadlines{httptest.NewRecorder(), time.Now()}, time.Now()
-				streams.Events.Send(client, stopping, w, source{make(chan any)}, streams.Timing{}, func(stopping context.Context) *streams.End {
+				eventStream.send(client, stopping, w, answersSource{make(chan any)}, StreamTiming{}, func(stopping context.Context) *streamEnd {
 					if stopping.Err() == nil {
 						t.Error("it is asked whether it must end before the server stops")
 					}
-					return &streams.End{Errors: []byte("[]")}
+					return &streamEnd{Errors: []byte("[]")}
 				})
 				if took, sent := time.Since(began), w.Body.String(); took != time.Second || !w.read.IsZero() || sent != "id: 1.2.3.4\n\n"+want {
 					t.Errorf("it ended after %v, is read until %v, and sent %q", took, w.read, sent)
@@ -132,8 +131,8 @@ func TestFormOf(t *testing.T) {
 		`multipart/mixed;boundary="graphql";subscriptionSpec=1.0, text/event-stream`:                                        `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
 	} {
 		got := ""
-		if form := streams.FormOf(http.Header{"Accept": {accept}}); form != nil {
-			got = form.ContentType
+		if form := streamFormOf(http.Header{"Accept": {accept}}); form != nil {
+			got = form.contentType
 		}
 		if got != want {
 			t.Errorf("%s: %q instead of %q", accept, got, want)
@@ -148,25 +147,25 @@ func masked(text string) string {
 
 // A client that never reads is dropped, over any transport.
 func TestClientsThatNeverRead(t *testing.T) {
-	large := next(func() streams.Answer { return streams.Answer{Data: bytes.Repeat([]byte("1"), 64<<10)} })
+	large := nextAnswer(func() streamAnswer { return streamAnswer{Data: bytes.Repeat([]byte("1"), 64<<10)} })
 	for name, head := range map[string]string{
 		"events":    "Accept: text/event-stream\r\n\r\n",
 		"multipart": "Accept: multipart/mixed;subscriptionSpec=1.0\r\n\r\n",
 		"socket":    handshake + masked(initiate) + masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dropped, timing := make(chan struct{}), streams.Timing{Stall: 10 * time.Millisecond}
+			dropped, timing := make(chan struct{}), StreamTiming{Stall: 10 * time.Millisecond}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				form := streams.FormOf(r.Header)
+				form := streamFormOf(r.Header)
 				if form == nil {
-					(&streams.Socket{
-						Run:      func(context.Context, string, []byte, func([]byte)) streams.Source { return large },
-						Check:    func(string) error { return nil },
-						Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000, Timing: timing,
-					}).Upgrade(w, r)
+					(&socket{
+						run:      func(context.Context, string, []byte, func([]byte)) streamSource { return large },
+						check:    func(string) error { return nil },
+						stopping: t.Context(), closed: func() { close(dropped) }, maxMessage: 1000, timing: timing,
+					}).serveUpgrade(w, r)
 					return
 				}
-				form.Send(r.Context(), t.Context(), w, large, timing, func(context.Context) *streams.End { return nil })
+				form.send(r.Context(), t.Context(), w, large, timing, func(context.Context) *streamEnd { return nil })
 				close(dropped)
 			}))
 			t.Cleanup(server.Close)
@@ -197,16 +196,16 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 				r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
 				began, dropped, checks := time.Now(), make(chan struct{}), atomic.Int64{}
 				go func() { _, _ = io.Copy(io.Discard, client) }()
-				(&streams.Socket{
-					Check: func(string) error {
+				(&socket{
+					check: func(string) error {
 						if checks.Add(1) > int64(row.checks) {
 							return errors.New("the token is not valid any more")
 						}
 						return nil
 					},
-					Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
-					Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
-				}).Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
+					stopping: t.Context(), closed: func() { close(dropped) }, maxMessage: 1000,
+					timing: StreamTiming{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
+				}).serveUpgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
 				must.Get(io.WriteString(client, masked(initiate)+row.begun))(t)
 				<-dropped
 				if took := time.Since(began); took != row.dropped {
@@ -224,7 +223,7 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 // A client may take as long for each of two answers over a socket as it may for any message. Meanwhile, pings pass in
 // both directions.
 func TestAnswersOverABadLine(t *testing.T) {
-	overABadLine(t, `"type":"complete"}`, func(reply func([]byte)) streams.Source {
+	overABadLine(t, `"type":"complete"}`, func(reply func([]byte)) streamSource {
 		reply([]byte(`{"data":"` + strings.Repeat("a", 100<<10) + `"}`))
 		return nil
 	})
@@ -232,28 +231,28 @@ func TestAnswersOverABadLine(t *testing.T) {
 
 // It may take as long for the events of two subscriptions.
 func TestEventsOverABadLine(t *testing.T) {
-	overABadLine(t, `{"position":"1.2.3.4"}`, func(func([]byte)) streams.Source {
-		events := source{make(chan any, 1)}
-		events.answers <- streams.Answer{Data: []byte(`"` + strings.Repeat("a", 100<<10) + `"`), Position: "1.2.3.4"}
+	overABadLine(t, `{"position":"1.2.3.4"}`, func(func([]byte)) streamSource {
+		events := answersSource{make(chan any, 1)}
+		events.answers <- streamAnswer{Data: []byte(`"` + strings.Repeat("a", 100<<10) + `"`), Position: "1.2.3.4"}
 		return events
 	})
 }
 
 // overABadLine reads the messages of two operations at 10 KB/s, up to the end of the second one.
-func overABadLine(t *testing.T, end string, run func(reply func([]byte)) streams.Source) {
+func overABadLine(t *testing.T, end string, run func(reply func([]byte)) streamSource) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		defer client.Close()
 		r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
 		dropped := make(chan struct{})
-		(&streams.Socket{
-			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+		(&socket{
+			run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streamSource {
 				return run(reply)
 			},
-			Check:    func(string) error { return nil },
-			Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000,
-			Timing: streams.Timing{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
-		}).Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
+			check:    func(string) error { return nil },
+			stopping: t.Context(), closed: func() { close(dropped) }, maxMessage: 1000,
+			timing: StreamTiming{Init: 10 * time.Second, Heartbeat: 15 * time.Second, Stall: 20 * time.Second},
+		}).serveUpgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
 		var got strings.Builder
 		read := make(chan error)
 		go func() {
@@ -280,15 +279,15 @@ func overABadLine(t *testing.T, end string, run func(reply func([]byte)) streams
 }
 
 // pipe opens a socket over a pipe, whose server's end waits until the client reads.
-func pipe(t *testing.T, s *streams.Socket) (client net.Conn) {
+func pipe(t *testing.T, s *socket) (client net.Conn) {
 	client, server := net.Pipe()
 	t.Cleanup(func() { _ = client.Close() })
 	r := must.Get(http.ReadRequest(bufio.NewReader(strings.NewReader(asking))))(t)
-	s.MaxMessage = 1000
-	if s.Check == nil {
-		s.Check, s.Stopping = func(string) error { return nil }, t.Context()
+	s.maxMessage = 1000
+	if s.check == nil {
+		s.check, s.stopping = func(string) error { return nil }, t.Context()
 	}
-	s.Upgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
+	s.serveUpgrade(piped{httptest.NewRecorder(), server}, r.WithContext(t.Context()))
 	must.Get(io.WriteString(client, masked(initiate)))(t)
 	must.Get(io.ReadFull(client, make([]byte, 2+len(acknowledged))))(t)
 	return client
@@ -299,12 +298,12 @@ func pipe(t *testing.T, s *streams.Socket) (client net.Conn) {
 func TestMessageThatIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, began := make(chan struct{}), time.Now()
-		client := pipe(t, &streams.Socket{
-			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+		client := pipe(t, &socket{
+			run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streamSource {
 				reply([]byte(`{"data":"` + strings.Repeat("a", 40<<10) + `"}`))
 				return nil
 			},
-			Closed: func() { close(dropped) }, Timing: streams.Timing{Heartbeat: 15 * time.Second, Stall: 16 * time.Second},
+			closed: func() { close(dropped) }, timing: StreamTiming{Heartbeat: 15 * time.Second, Stall: 16 * time.Second},
 		})
 		must.Get(io.WriteString(client, masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`)))(t)
 		time.Sleep(15*time.Second + time.Second/2)
@@ -322,12 +321,12 @@ func TestPingBehindLargeAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, say := make(chan struct{}), make(chan string, 100)
 		defer close(say)
-		client := pipe(t, &streams.Socket{
-			Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+		client := pipe(t, &socket{
+			run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streamSource {
 				reply([]byte(`{"data":"` + strings.Repeat("a", 120<<10) + `"}`))
 				return nil
 			},
-			Closed: func() { close(dropped) },
+			closed: func() { close(dropped) },
 		})
 		go func() {
 			for text := range say {
@@ -360,12 +359,12 @@ func TestIDIsUsedAgainBeforeItsAnswer(t *testing.T) {
 	for _, answer := range []string{`{"data":"old"}`, `{"errors":["old"]}`} {
 		synctest.Test(t, func(t *testing.T) {
 			runs, dropped := atomic.Int64{}, make(chan struct{})
-			client := pipe(t, &streams.Socket{
-				Run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streams.Source {
+			client := pipe(t, &socket{
+				run: func(_ context.Context, _ string, _ []byte, reply func([]byte)) streamSource {
 					reply([]byte([]string{`{"data":"first"}`, answer, `{"data":"new"}`}[runs.Add(1)-1]))
 					return nil
 				},
-				Closed: func() { close(dropped) },
+				closed: func() { close(dropped) },
 			})
 			for _, text := range []string{
 				`{"id":"0","type":"subscribe","payload":{}}`, // its answer holds up those behind it
