@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/webhooks"
@@ -282,7 +282,7 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}
 	defer func() { _ = store.Close() }() // nothing is left to be sent
-	queries, err := persisted.OpenRedis(f.Redis, table, log)
+	queries, err := httpapi.OpenQueriesInRedis(f.Redis, table, log)
 	if err != nil {
 		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}

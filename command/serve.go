@@ -26,7 +26,6 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
-	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/internal/task"
@@ -95,8 +94,8 @@ type Serve struct {
 
 	// TrustedDocuments and AutomaticQueries find operations by name. Run opens those that the flags
 	// name. Kong hides each flag whose field has the same name as an ignored field.
-	TrustedDocuments *persisted.Trusted   `kong:"-"`
-	AutomaticQueries *persisted.Automatic `kong:"-"`
+	TrustedDocuments *httpapi.TrustedDocuments `kong:"-"`
+	AutomaticQueries *httpapi.AutomaticQueries `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // admits requests; nil before Handler, and with the fixed limit of package httpapi

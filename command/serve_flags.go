@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/web"
@@ -33,12 +32,12 @@ const defaultPersisted = 4 << 20
 
 // open reads the manifests, or starts remembering queries, also in the Redis at a URL unless that
 // is empty. stop releases both.
-func (f *PersistedFlags) open(ctx context.Context, check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
+func (f *PersistedFlags) open(ctx context.Context, check func(text string) error, redis, table string, log *slog.Logger) (trusted *httpapi.TrustedDocuments, automatic *httpapi.AutomaticQueries, stop func(), err error) {
 	stop = func() {}
 	switch {
 	case len(f.Trusted) > 0:
-		trusted, err = task.Await(ctx, func() (*persisted.Trusted, error) {
-			return persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check)
+		trusted, err = task.Await(ctx, func() (*httpapi.TrustedDocuments, error) {
+			return httpapi.OpenTrustedDocuments(f.Trusted, web.Operations(), f.Only, check)
 		})
 		if err != nil {
 			return nil, nil, stop, fmt.Errorf("--trusted-documents: %w", err)
@@ -53,15 +52,15 @@ func (f *PersistedFlags) open(ctx context.Context, check func(text string) error
 	case f.Only:
 		return nil, nil, stop, usagef("--trusted-only needs --trusted-documents: name the manifests of your clients")
 	case f.Memory > 0:
-		var shared persisted.Shared
+		var shared httpapi.SharedQueries
 		if redis != "" {
-			store, err := persisted.OpenRedis(redis, table, log)
+			store, err := httpapi.OpenQueriesInRedis(redis, table, log)
 			if err != nil {
 				return nil, nil, stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
 			}
 			shared, stop = store, func() { _ = store.Close() }
 		}
-		automatic = persisted.NewAutomatic(int(f.Memory), shared)
+		automatic = httpapi.NewAutomaticQueries(int(f.Memory), shared)
 	}
 	return trusted, automatic, stop, nil
 }

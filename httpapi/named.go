@@ -5,16 +5,14 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"github.com/talkback/talkback/httpapi/persisted"
 )
 
 // named finds the texts of operations that clients name instead of sending them, and refuses texts
 // that may not be sent. It is an extension of gqlgen's executor, and must be the first: what it
 // refuses is not parsed.
 type named struct {
-	trusted   *persisted.Trusted   // nil for none
-	automatic *persisted.Automatic // nil for none; without effect beside trusted documents
+	trusted   *TrustedDocuments // nil for none
+	automatic *AutomaticQueries // nil for none; without effect beside trusted documents
 }
 
 var _ interface {
@@ -115,11 +113,11 @@ func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error
 // to remember.
 func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 	switch {
-	case n.trusted != nil && n.trusted.Only && !n.trusted.Holds(text):
+	case n.trusted != nil && n.trusted.Only && !n.trusted.holds(text):
 		return new(untrusted)
 	case n.trusted != nil, n.automatic == nil, hash == "":
 		return nil
-	case persisted.HashOf(text) != hash:
+	case hashOf(text) != hash:
 		return new(wrongHash)
 	}
 	graphql.GetOperationContext(ctx).Stats.SetExtension(persistedQuery, registration{hash, text})

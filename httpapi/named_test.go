@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -20,15 +20,18 @@ const (
 	change = `mutation M { change }`
 )
 
+// hashOf is the SHA-256 of a text, in hexadecimal digits.
+func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 // hashed is Apollo's extension for a text.
 func hashed(text string) string {
-	return fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, persisted.HashOf(text))
+	return fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, hashOf(text))
 }
 
 // A registered query is found by its hash, by POST and by GET. A query that cannot run is not
 // registered.
 func TestAutomaticPersistedQueries(t *testing.T) {
-	server := newServer(t, func(o *httpapi.Options) { o.Automatic = persisted.NewAutomatic(1<<20, nil) })
+	server := newServer(t, func(o *httpapi.Options) { o.Automatic = httpapi.NewAutomaticQueries(1<<20, nil) })
 	const pair = `query P { echo(text: "\uD83D\uDE00") }`
 	for i, row := range []struct{ query, extensions, code, want, reason string }{
 		{"", hashed(echoA), "PERSISTED_QUERY_NOT_FOUND", `"PersistedQueryNotFound"`, "the words that clients look for"},
@@ -89,9 +92,9 @@ func TestTrustedDocuments(t *testing.T) {
 	for _, only := range []bool{false, true} {
 		var api http.Handler
 		server := newServer(t, func(o *httpapi.Options) {
-			o.Automatic = persisted.NewAutomatic(1<<20, nil)
+			o.Automatic = httpapi.NewAutomaticQueries(1<<20, nil)
 			o.Pages = func(inside http.Handler) http.Handler { api = inside; return http.NotFoundHandler() }
-			o.Trusted = must.Get(persisted.OpenTrusted([]string{names}, nil, only, httpapi.DocumentCheck(*o)))(t)
+			o.Trusted = must.Get(httpapi.OpenTrustedDocuments([]string{names}, nil, only, httpapi.DocumentCheck(*o)))(t)
 		})
 		sent, broken := "", "GRAPHQL_PARSE_FAILED"
 		unknown := "PERSISTED_QUERY_NOT_SUPPORTED"
@@ -102,7 +105,7 @@ func TestTrustedDocuments(t *testing.T) {
 			{`{"documentId": "mine"}`, "", "by the id of the manifest"},
 			{`{"documentId": "mine", "query": null}`, "", "null counts as absent"},
 			{`{"documentId": "mine", "query": ""}`, "", "and so does an empty text"},
-			{`{"documentId": "sha256:` + persisted.HashOf(echoA) + `"}`, "", "by the hash of its text"},
+			{`{"documentId": "sha256:` + hashOf(echoA) + `"}`, "", "by the hash of its text"},
 			{`{"extensions": ` + hashed(echoA) + `}`, "", "as Apollo's clients send the hash"},
 			{`{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "mine"}}}`, "", "as they send ids that are none"},
 			{`{"query": "` + echoA + `"}`, "", "its text, to the byte"},

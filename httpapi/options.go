@@ -11,7 +11,6 @@ import (
 
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
-	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -77,10 +76,10 @@ type Options struct {
 	// Clients bounds what each client may use over time. Without it, clients are not limited.
 	Clients *ClientLimits
 	// Trusted are the documents that clients may name instead of sending them. Optional.
-	Trusted *persisted.Trusted
+	Trusted *TrustedDocuments
 	// Automatic remembers queries that clients register, where there are no trusted documents. Without
 	// either, clients send every text.
-	Automatic *persisted.Automatic
+	Automatic *AutomaticQueries
 	// SharedFor is how long shared caches may keep answers to GETs that are the same for everyone. The
 	// default lets them keep none.
 	SharedFor time.Duration

@@ -27,7 +27,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/quota"
@@ -231,7 +230,7 @@ func TestSocketOperations(t *testing.T) {
 // Operations and subscriptions are found by their hashes over a socket and for a stream of events, as by POST.
 func TestHashesOfSubscriptions(t *testing.T) {
 	const subscription, query = "subscription { stats }", "query named { echo }"
-	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Automatic = persisted.NewAutomatic(1<<20, nil) }))
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Automatic = httpapi.NewAutomaticQueries(1<<20, nil) }))
 	conn, _ := dialled(t, server, nil)
 	exchange(t, conn, connecting)
 	socket := func(id, payload string) string {

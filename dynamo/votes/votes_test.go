@@ -28,7 +28,6 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 // history is a test in which customers vote and two processes count, all at once over a bad
 // network.

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -140,10 +140,10 @@ func tableOf(t *testing.T, endpoint, product string) (serve func(manifest string
 	count(t, session, written(product))
 	store := (&command.Serve{}).Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
 	return func(manifest string) string {
-		service := command.Serve{OperationTimeout: patience, Federation: true, AutomaticQueries: persisted.NewAutomatic(1<<20, nil)}
+		service := command.Serve{OperationTimeout: patience, Federation: true, AutomaticQueries: httpapi.NewAutomaticQueries(1<<20, nil)}
 		if manifest != "" {
 			var err error
-			if service.TrustedDocuments, err = persisted.OpenTrusted([]string{manifest}, nil, true, service.DocumentCheck()); err != nil {
+			if service.TrustedDocuments, err = httpapi.OpenTrustedDocuments([]string{manifest}, nil, true, service.DocumentCheck()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package persisted
+package httpapi
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/internal/redistest"
 )
 
-// write writes files, and returns their names.
-func write(t *testing.T, texts ...string) (names []string) {
+// writeManifests writes files, and returns their names.
+func writeManifests(t *testing.T, texts ...string) (names []string) {
 	t.Helper()
 	folder := t.TempDir()
 	for i, text := range texts {
@@ -30,12 +30,12 @@ func write(t *testing.T, texts ...string) (names []string) {
 	return names
 }
 
-func anything(string) error { return nil }
+func anyText(string) error { return nil }
 
 const apollo = `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "name": "A", "type": "query", "body": "query A { a }"}]}`
 
 func TestManifests(t *testing.T) {
-	hash := HashOf("query A { a }")
+	hash := hashOf("query A { a }")
 	for _, row := range []struct {
 		files []string
 		finds string // an id, of the text query A { a }
@@ -60,8 +60,8 @@ func TestManifests(t *testing.T) {
 		{[]string{`[]`}, "", "(it is not a JSON object): build it anew"},
 		{[]string{``}, "", "build it anew"},
 	} {
-		names := write(t, row.files...)
-		trusted, err := OpenTrusted(names, nil, false, anything)
+		names := writeManifests(t, row.files...)
+		trusted, err := OpenTrustedDocuments(names, nil, false, anyText)
 		if row.fails != "" {
 			if err == nil || !strings.Contains(err.Error(), row.fails) || !strings.Contains(err.Error(), names[len(names)-1]) {
 				t.Errorf("%v: %v, want %q and the file", row.files, err, row.fails)
@@ -72,19 +72,19 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%v: %v", row.files, err)
 			continue
 		}
-		if text, found := trusted.Find(row.finds); !found || text != "query A { a }" || !trusted.Holds(text) {
+		if text, found := trusted.Find(row.finds); !found || text != "query A { a }" || !trusted.holds(text) {
 			t.Errorf("%v: %s is %q", row.files, row.finds, text)
 		}
 	}
-	if _, err := OpenTrusted([]string{"no/such.json"}, nil, false, anything); err == nil || !strings.Contains(err.Error(), "no/such.json") {
+	if _, err := OpenTrustedDocuments([]string{"no/such.json"}, nil, false, anyText); err == nil || !strings.Contains(err.Error(), "no/such.json") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
 // Operations of the server's pages are trusted beside those of manifests, unless they cannot run.
 func TestOwnDocuments(t *testing.T) {
-	names := write(t, `{"a": "query A { a }"}`)
-	trusted, err := OpenTrusted(names, []byte(`{"own": "query B { b }", "large": "query C { c }"}`), true, func(text string) error {
+	names := writeManifests(t, `{"a": "query A { a }"}`)
+	trusted, err := OpenTrustedDocuments(names, []byte(`{"own": "query B { b }", "large": "query C { c }"}`), true, func(text string) error {
 		if strings.Contains(text, "C") {
 			return errors.New("it is too large")
 		}
@@ -100,8 +100,8 @@ func TestOwnDocuments(t *testing.T) {
 
 // A manifest that cannot be used leaves all documents unchanged.
 func TestReload(t *testing.T) {
-	names := write(t, `{"a": "query A { a }"}`)
-	trusted, err := OpenTrusted(names, nil, false, func(text string) error {
+	names := writeManifests(t, `{"a": "query A { a }"}`)
+	trusted, err := OpenTrustedDocuments(names, nil, false, func(text string) error {
 		if text == "bad" {
 			return errors.New("it does not fit")
 		}
@@ -127,11 +127,11 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Automatic finds the latest additions, and never holds more bytes than allowed.
+// AutomaticQueries finds the latest additions, and never holds more bytes than allowed.
 func TestAutomaticAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := 100 * rapid.IntRange(0, 50).Draw(t, "limit") // often exactly the size of some queries
-		a := NewAutomatic(limit, nil)
+		a := NewAutomaticQueries(limit, nil)
 		var model []string // the latest last
 		use := func(text string) (known bool) {
 			for i, other := range model {
@@ -148,34 +148,34 @@ func TestAutomaticAgainstModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				added := text(t)
-				a.Add(t.Context(), HashOf(added), added)
-				if sizeOf(added) > limit || use(added) {
+				a.Add(t.Context(), hashOf(added), added)
+				if queryBytes(added) > limit || use(added) {
 					return
 				}
 				model = append(model, added)
-				for held := size(model); held > limit; held = size(model) {
+				for held := bytesOf(model); held > limit; held = bytesOf(model) {
 					model = model[1:]
 				}
 			},
 			"find": func(t *rapid.T) {
 				wanted := text(t)
-				got, found := a.Find(t.Context(), HashOf(wanted))
+				got, found := a.Find(t.Context(), hashOf(wanted))
 				if known := use(wanted); found != known || found && got != wanted {
 					t.Fatalf("found %v, want %v", found, known)
 				}
 			},
 			"": func(t *rapid.T) {
-				if a.held != size(model) || a.held > limit || a.kept.Len() != len(model) {
-					t.Fatalf("%d bytes in %d queries, want %d in %d of %d", a.held, a.kept.Len(), size(model), len(model), limit)
+				if a.held != bytesOf(model) || a.held > limit || a.kept.Len() != len(model) {
+					t.Fatalf("%d bytes in %d queries, want %d in %d of %d", a.held, a.kept.Len(), bytesOf(model), len(model), limit)
 				}
 			},
 		})
 	})
 }
 
-func size(texts []string) (bytes int) {
+func bytesOf(texts []string) (bytes int) {
 	for _, text := range texts {
-		bytes += sizeOf(text)
+		bytes += queryBytes(text)
 	}
 	return bytes
 }
@@ -189,13 +189,13 @@ func (e elsewhere) Add(_ context.Context, hash, text string)   { e[hash] = text 
 // One server finds what another one has registered. If the store answers with another text, the server ignores it.
 func TestShared(t *testing.T) {
 	store := elsewhere{}
-	one, other := NewAutomatic(1000, store), NewAutomatic(1000, store)
-	one.Add(t.Context(), HashOf("{ a }"), "{ a }")
-	if text, found := other.Find(t.Context(), HashOf("{ a }")); !found || text != "{ a }" {
+	one, other := NewAutomaticQueries(1000, store), NewAutomaticQueries(1000, store)
+	one.Add(t.Context(), hashOf("{ a }"), "{ a }")
+	if text, found := other.Find(t.Context(), hashOf("{ a }")); !found || text != "{ a }" {
 		t.Errorf("found %q", text)
 	}
-	store[HashOf("{ b }")] = "{ forged }"
-	if text, found := other.Find(t.Context(), HashOf("{ b }")); found {
+	store[hashOf("{ b }")] = "{ forged }"
+	if text, found := other.Find(t.Context(), hashOf("{ b }")); found {
 		t.Errorf("found %q", text)
 	}
 }
@@ -203,12 +203,12 @@ func TestShared(t *testing.T) {
 // A Redis that is away costs a request one attempt at most, and the log one line.
 func TestRedisAway(t *testing.T) {
 	var log strings.Builder
-	store, err := OpenRedis("redis://127.0.0.1:1/0", "comments", slog.New(slog.NewTextHandler(&log, nil)))
+	store, err := OpenQueriesInRedis("redis://127.0.0.1:1/0", "comments", slog.New(slog.NewTextHandler(&log, nil)))
 	must.Do(t, err)
 	defer store.Close()
 	for range 100 {
-		store.Add(t.Context(), HashOf("{ a }"), "{ a }")
-		if text := store.Find(t.Context(), HashOf("{ a }")); text != "" {
+		store.Add(t.Context(), hashOf("{ a }"), "{ a }")
+		if text := store.Find(t.Context(), hashOf("{ a }")); text != "" {
 			t.Fatalf("found %q", text)
 		}
 	}
@@ -216,13 +216,13 @@ func TestRedisAway(t *testing.T) {
 		t.Errorf("%d lines: %s", lines, log.String())
 	}
 	store.lose(errors.New("again"), time.Now())
-	if !store.away(time.Now()) || store.away(time.Now().Add(pause)) {
+	if !store.away(time.Now()) || store.away(time.Now().Add(redisPause)) {
 		t.Error("it is not left alone for a while")
 	}
-	store.try(t.Context(), HashOf("{ a }"), func(context.Context, string) error { t.Error("it is asked meanwhile"); return nil })
+	store.try(t.Context(), hashOf("{ a }"), func(context.Context, string) error { t.Error("it is asked meanwhile"); return nil })
 	store.alone = time.Time{}
 	store.try(t.Context(), "ab", func(context.Context, string) error { t.Error("it is asked for what is no hash"); return nil })
-	if _, err := OpenRedis("http://x", "comments", slog.Default()); err == nil {
+	if _, err := OpenQueriesInRedis("http://x", "comments", slog.Default()); err == nil {
 		t.Error("a wrong URL is taken")
 	}
 }
@@ -231,42 +231,42 @@ func TestRedisAway(t *testing.T) {
 // space only.
 func TestRedisIsShared(t *testing.T) {
 	server := redistest.Start(t)
-	open := func() *Automatic {
-		store := must.Get(OpenRedis(server.URL()+"/0?dial_timeout=1m&read_timeout=1m&write_timeout=1m", "comments", slog.Default()))(t)
+	open := func() *AutomaticQueries {
+		store := must.Get(OpenQueriesInRedis(server.URL()+"/0?dial_timeout=1m&read_timeout=1m&write_timeout=1m", "comments", slog.Default()))(t)
 		store.patience = time.Minute
 		t.Cleanup(func() { _ = store.Close() })
-		return NewAutomatic(1<<20, store)
+		return NewAutomaticQueries(1<<20, store)
 	}
 	one, other := open(), open()
-	one.Add(t.Context(), HashOf("{ a }"), "{ a }")
-	if text, found := other.Find(t.Context(), HashOf("{ a }")); !found || text != "{ a }" {
+	one.Add(t.Context(), hashOf("{ a }"), "{ a }")
+	if text, found := other.Find(t.Context(), hashOf("{ a }")); !found || text != "{ a }" {
 		t.Errorf("found %q", text)
 	}
-	if text, found := other.Find(t.Context(), HashOf("{ b }")); found {
+	if text, found := other.Find(t.Context(), hashOf("{ b }")); found {
 		t.Errorf("found %q, which nobody sent", text)
 	}
-	key, _ := keyOf("talkback:queries:comments:", HashOf("{ a }"))
+	key, _ := querySlot("talkback:queries:comments:", hashOf("{ a }"))
 	ttl, _ := server.Do("TTL", key)
 	if left, err := strconv.Atoi(strings.TrimPrefix(ttl, ":")); err != nil || left < 23*60*60 || left > 24*60*60 {
 		t.Errorf("it is forgotten in %s s, want a day", ttl)
 	}
 	server.Must(t, "SET", key, "{another}")
-	if text, found := open().Find(t.Context(), HashOf("{ a }")); found {
+	if text, found := open().Find(t.Context(), hashOf("{ a }")); found {
 		t.Errorf("found %q in its place", text)
 	}
 	server.Must(t, "DEL", key)
 	server.Must(t, "LPUSH", key, "x") // of another program: Redis stays in use, and the value is replaced
 	third := open()
-	if text, found := third.Find(t.Context(), HashOf("{ a }")); found {
+	if text, found := third.Find(t.Context(), hashOf("{ a }")); found {
 		t.Errorf("found %q in a list", text)
 	}
-	third.Add(t.Context(), HashOf("{ a }"), "{ a }")
-	if text, found := open().Find(t.Context(), HashOf("{ a }")); !found {
+	third.Add(t.Context(), hashOf("{ a }"), "{ a }")
+	if text, found := open().Find(t.Context(), hashOf("{ a }")); !found {
 		t.Errorf("found %q after a list was there", text)
 	}
 	long := strings.Repeat("x", longestShared+1)
-	one.Add(t.Context(), HashOf(long), long)
-	if _, found := other.Find(t.Context(), HashOf(long)); found {
+	one.Add(t.Context(), hashOf(long), long)
+	if _, found := other.Find(t.Context(), hashOf(long)); found {
 		t.Error("a text that is too long is shared")
 	}
 }

@@ -1,7 +1,4 @@
-// Package persisted finds the texts of operations that clients name instead of sending them: trusted
-// documents, which manifests list, and automatic persisted queries, which clients register.
-// docs/design/persisted.md says why they are as they are.
-package persisted
+package httpapi
 
 import (
 	"crypto/sha256"
@@ -18,39 +15,39 @@ import (
 	"github.com/talkback/talkback/internal/fetch"
 )
 
-// prefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP has it.
-const prefix = "sha256:"
+// hashPrefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP has it.
+const hashPrefix = "sha256:"
 
 // maxManifest bounds a manifest, in bytes.
 const maxManifest = 64 << 20
 
-// Trusted are the documents of manifests. It is safe for concurrent use.
-type Trusted struct {
+// TrustedDocuments are the documents of manifests. It is safe for concurrent use.
+type TrustedDocuments struct {
 	// Only says that no other operation runs.
 	Only bool
 
 	files []string
 	own   []byte // the manifest of this server's pages
 	check func(text string) error
-	now   atomic.Pointer[documents]
+	now   atomic.Pointer[documentSet]
 }
 
-// documents is a set of documents, which does not change.
-type documents struct {
+// documentSet is a set of documents, which does not change.
+type documentSet struct {
 	byID  map[string]string
 	texts map[string]bool
 }
 
-// OpenTrusted reads the manifests in files. own is the manifest of this server's pages, nil for none. check returns an
+// OpenTrustedDocuments reads the manifests in files. own is the manifest of this server's pages, nil for none. check returns an
 // error if a document cannot run. An error names the file, and the document if it is about one.
-func OpenTrusted(files []string, own []byte, only bool, check func(text string) error) (*Trusted, error) {
-	t := &Trusted{Only: only, files: files, own: own, check: check}
+func OpenTrustedDocuments(files []string, own []byte, only bool, check func(text string) error) (*TrustedDocuments, error) {
+	t := &TrustedDocuments{Only: only, files: files, own: own, check: check}
 	return t, t.read()
 }
 
 // Reload reads the manifests again. After an error, the documents stay as they were. It refuses
 // pipes, which it could wait for without end.
-func (t *Trusted) Reload() error {
+func (t *TrustedDocuments) Reload() error {
 	for _, file := range t.files {
 		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is not a regular file, and is read at the start only: put a file in its place", file)
@@ -59,8 +56,8 @@ func (t *Trusted) Reload() error {
 	return t.read()
 }
 
-func (t *Trusted) read() error {
-	read := &documents{map[string]string{}, map[string]bool{}}
+func (t *TrustedDocuments) read() error {
+	read := &documentSet{map[string]string{}, map[string]bool{}}
 	if t.own != nil {
 		listed, err := parseManifest(t.own)
 		if err != nil {
@@ -78,7 +75,7 @@ func (t *Trusted) read() error {
 		}
 		listed, err := parseManifest(raw)
 		if err != nil {
-			return fmt.Errorf("%s is no manifest that Apollo's tools, Relay's compiler or GraphQL Code Generator write (%s): build it anew", file, explain(err))
+			return fmt.Errorf("%s is no manifest that Apollo's tools, Relay's compiler or GraphQL Code Generator write (%s): build it anew", file, explainManifest(err))
 		}
 		for _, d := range listed {
 			if other, known := read.byID[d.id]; known && other != d.text && origin[d.id] != "" {
@@ -95,12 +92,12 @@ func (t *Trusted) read() error {
 }
 
 // add adds a document under its id and under its SHA-256.
-func (t *Trusted) add(read *documents, d document) error {
-	hash := prefix + HashOf(d.text)
+func (t *TrustedDocuments) add(read *documentSet, d trustedDocument) error {
+	hash := hashPrefix + hashOf(d.text)
 	if d.id == "" {
 		return fmt.Errorf("it needs an id that is not empty")
 	}
-	if strings.HasPrefix(d.id, prefix) && d.id != hash {
+	if strings.HasPrefix(d.id, hashPrefix) && d.id != hash {
 		return fmt.Errorf("its id is not the SHA-256 of its text, which is %s", hash)
 	}
 	if err := t.check(d.text); err != nil {
@@ -113,31 +110,31 @@ func (t *Trusted) add(read *documents, d document) error {
 
 // Find returns the text of the document with an id of a manifest, or with a SHA-256, with or without
 // "sha256:" before it.
-func (t *Trusted) Find(id string) (text string, found bool) {
+func (t *TrustedDocuments) Find(id string) (text string, found bool) {
 	now := t.now.Load()
 	if text, found = now.byID[id]; !found {
-		text, found = now.byID[prefix+id]
+		text, found = now.byID[hashPrefix+id]
 	}
 	return text, found
 }
 
-// Holds reports whether a text equals that of a document, byte for byte.
-func (t *Trusted) Holds(text string) bool { return t.now.Load().texts[text] }
+// holds reports whether a text equals that of a document, byte for byte.
+func (t *TrustedDocuments) holds(text string) bool { return t.now.Load().texts[text] }
 
 // Len returns how many documents there are.
-func (t *Trusted) Len() int { return len(t.now.Load().texts) }
+func (t *TrustedDocuments) Len() int { return len(t.now.Load().texts) }
 
-// HashOf returns the SHA-256 of a text, in lower-case hexadecimal digits.
-func HashOf(text string) string {
+// hashOf returns the SHA-256 of a text, in lower-case hexadecimal digits.
+func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// document is a document of a manifest.
-type document struct{ id, text string }
+// trustedDocument is a document of a manifest.
+type trustedDocument struct{ id, text string }
 
-// explain says in plain words why a manifest cannot be read.
-func explain(err error) string {
+// explainManifest says in plain words why a manifest cannot be read.
+func explainManifest(err error) string {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return fmt.Sprintf("%.80q stands twice, the second time after byte %d", syntax.JSONPointer.LastToken(), syntax.ByteOffset)
@@ -158,12 +155,12 @@ const apolloFormat = "apollo-persisted-query-manifest"
 
 // parseManifest reads a manifest of Apollo, or an object from ids to texts, as Relay's compiler and
 // GraphQL Code Generator write it.
-func parseManifest(raw []byte) ([]document, error) {
+func parseManifest(raw []byte) ([]trustedDocument, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return nil, err
 	}
-	var documents []document
+	var documents []trustedDocument
 	if operations, apollo := members["operations"]; apollo && operations.Kind() == '[' {
 		var manifest struct {
 			Format     string `json:"format"`
@@ -180,7 +177,7 @@ func parseManifest(raw []byte) ([]document, error) {
 			return nil, errors.New(`it has "operations", but not the format "` + apolloFormat + `" in version 1`)
 		}
 		for _, operation := range manifest.Operations {
-			documents = append(documents, document{id: operation.ID, text: operation.Body})
+			documents = append(documents, trustedDocument{id: operation.ID, text: operation.Body})
 		}
 		return documents, nil
 	}
@@ -189,7 +186,7 @@ func parseManifest(raw []byte) ([]document, error) {
 		if err := json.Unmarshal(value, &text); err != nil {
 			return nil, fmt.Errorf("its member %q is not the text of a document", id)
 		}
-		documents = append(documents, document{id: id, text: text})
+		documents = append(documents, trustedDocument{id: id, text: text})
 	}
 	return documents, nil
 }
