@@ -18,7 +18,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
 )
@@ -229,7 +228,7 @@ func following(s *Store, err error) *counts.Counter {
 }
 
 type emptyTable struct {
-	votes.Writer
+	counts.VoteWriter
 	err error
 }
 

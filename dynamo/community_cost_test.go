@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -132,7 +132,7 @@ func TestCostOfVotes(t *testing.T) {
 			return nil
 		}
 	}
-	recounter := votes.NewRecounter(client, table, 0)
+	recounter := counts.NewVoteRecounter(client, table, 0)
 	recount := func() error { return recounter.Recount(t.Context(), c.ID) }
 	var hundred, thousand []string
 	for i := range 1000 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -20,7 +20,7 @@ import (
 type crowd struct {
 	*testing.T
 	store     *dynamo.Store
-	recounter *votes.Recounter
+	recounter *counts.VoteRecounter
 	random    *rand.Rand
 	model     *commenttest.Model
 	cast      map[comment.VoteKey]comment.CastVote
@@ -33,7 +33,7 @@ func TestMostHelpfulFollowsVotes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := dynamo.NewTable(t, endpoint)
 		known := planner.Knowledge{}
-		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: votes.NewRecounter(client, table, 1)}
+		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: counts.NewVoteRecounter(client, table, 1)}
 		c.store = dynamo.NewStore(client, table, dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})
 		comments := commenttest.Voted(c.random, commenttest.Many(c.random, "42", 30))
 		for i := range comments {

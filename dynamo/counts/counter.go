@@ -1,14 +1,17 @@
-// Package counts keeps the exact number of comments of each product by language and rating, and the
-// leaderboards that follow from it.
+// Package counts keeps the exact number of comments of each product by language and rating, the
+// leaderboards that follow from it, and the number of votes in each comment's item.
 //
 // A [Counter] applies the changes in the table's stream to the counts, each change once, however
 // often its record comes. A [Reader] reads statistics and leaderboards. A [Rebuilder] counts
 // everything anew while the Counter goes on. A [Verifier] compares the counts with the comments.
+// A [VoteRecounter] counts a comment's votes, for the others: nothing is ever added to their total, so
+// a record that comes twice, late or to two processes at once does no harm.
 //
 // To read it, start with change.go (a record becomes a Change), counter.go and tally.go (changes
 // become one transaction), then the items: marker.go, statistics.go, places.go and settings.go.
 // reader.go and leaders.go read them. rebuild.go and rebuild_product.go count anew, verify.go only
-// compares; both examine products with examiner.go.
+// compares; both examine products with examiner.go. vote_records.go
+// finds the comments whose votes changed, and votes.go counts these.
 package counts
 
 import (
@@ -27,7 +30,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
@@ -49,7 +51,7 @@ import (
 
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
-	votes.Writer
+	VoteWriter
 	call.Transactor
 }
 
@@ -68,7 +70,7 @@ type Counter struct {
 	follower Follower
 	patience time.Duration
 	turns    turns
-	votes    *votes.Recounter
+	votes    *VoteRecounter
 }
 
 // Follower is called for each change that a Counter counts, by many goroutines.
@@ -108,7 +110,7 @@ func NewCounter(client countClient, table string, options CounterOptions) *Count
 	c := &Counter{
 		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower, log: options.Logger,
 		patience: cmp.Or(options.Patience, longestPatience), turns: turns{queues: map[string]*queue{}},
-		votes: votes.NewRecounter(client, table, options.VotesAtOnce),
+		votes: NewVoteRecounter(client, table, options.VotesAtOnce),
 	}
 	if options.Pages != nil {
 		c.pages = &pages{client: client, table: table, merging: newMerging(options.Pages, options.Logger)}

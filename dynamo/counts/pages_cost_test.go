@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -28,11 +27,11 @@ import (
 // writes of its own items, and what its head adds to the statistics item. It supports the calls of
 // counting and merging. It checks no conditions, since it has a single writer.
 type memoryTable struct {
-	votes.Writer // methods that the tests do not call
-	mu           sync.Mutex
-	keys         []string // of all items, sorted
-	items        map[string]layout.Item
-	writes       float64
+	counts.VoteWriter // methods that the tests do not call
+	mu                sync.Mutex
+	keys              []string // of all items, sorted
+	items             map[string]layout.Item
+	writes            float64
 }
 
 // keyText returns a primary key as one text, which sorts as the keys of a partition do.

@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -370,7 +369,7 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 
 func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
 	for _, id := range ids {
-		wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, r.client, r.table, id) })
+		wrong, err := call.Retried(ctx, func() (VoteDifference, error) { return CompareVotes(ctx, r.client, r.table, id) })
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 )
 
 // Settings of the statistics of a whole table: into how many shards the leaderboards are split.
@@ -120,7 +119,7 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 
 // raise sets all guards to the generation of the settings. It returns a Conflict error if a guard
 // has a later one.
-func (s leaderSettings) raise(ctx context.Context, client votes.Writer, table string) error {
+func (s leaderSettings) raise(ctx context.Context, client VoteWriter, table string) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {
 		it := guardKeyAt(guard)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/stream"
 )
@@ -25,7 +24,7 @@ import (
 // busyTable is a table without items. As in DynamoDB, no two transactions that name one item run at
 // once, and each names at most 100. All reads must be consistent.
 type busyTable struct {
-	votes.Writer
+	VoteWriter
 	mu                      sync.Mutex
 	named                   map[itemKey]bool
 	transactions, conflicts int

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -22,9 +21,6 @@ import (
 // Patience is how long Handle should wait for a product if records of other products wait behind
 // it.
 const Patience = 500 * time.Millisecond
-
-// VotesAtOnce is how many votes of one comment Handle should read if other records wait behind it.
-const VotesAtOnce = votes.VotesAtOnce
 
 // The wait after a failed turn doubles, from the first to the longest, and halves after one that
 // succeeded. Each wait is drawn at random up to its full length.

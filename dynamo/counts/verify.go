@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
@@ -243,7 +242,7 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 // inspectVotes looks at the votes of a comment for the n-th time, and decides whether to look
 // again. A vote may still have to be counted.
 func (v *verifying) inspectVotes(ctx context.Context, id comment.ID, n int) error {
-	wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, v.client, v.table, id) })
+	wrong, err := call.Retried(ctx, func() (VoteDifference, error) { return CompareVotes(ctx, v.client, v.table, id) })
 	if err != nil || wrong.Detail == "" {
 		return err
 	}

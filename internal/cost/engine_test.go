@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex/table"
@@ -300,7 +299,7 @@ func TestTheEngineBillsVotes(t *testing.T) {
 	for i := range 5 {
 		must.Do(t, s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: fmt.Sprint(i), Vote: comment.Helpful, At: moment}))
 	}
-	recounter := votes.NewRecounter(s.client, s.table, 0)
+	recounter := counts.NewVoteRecounter(s.client, s.table, 0)
 	must.Do(t, recounter.Recount(t.Context(), c.ID))
 	must.Do(t, s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
 	reads, writes := s.consumed(func() { must.Do(t, recounter.Recount(t.Context(), c.ID)) })

@@ -22,7 +22,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
@@ -41,7 +40,7 @@ const (
 // one at an item is canceled, as is one of a partition that has no write units left. A canceled
 // transaction costs what it would have cost.
 type simTable struct {
-	votes.Writer // what the tests do not call
+	counts.VoteWriter // what the tests do not call
 
 	mu       sync.Mutex
 	items    map[string]layout.Item

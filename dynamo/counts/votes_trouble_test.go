@@ -1,4 +1,4 @@
-package votes_test
+package counts_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
@@ -73,7 +73,7 @@ func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
 }
 
 // handFirst hands over the record of the vote of customer 0 about a comment, and returns its error.
-func (h *history) handFirst(client votes.Writer, c comment.Comment, few int) error {
+func (h *voteHistory) handFirst(client counts.VoteWriter, c comment.Comment, few int) error {
 	h.Helper()
 	return h.handOver(client, few, stream.Record{Keys: voteKeyOf(h.T, h, c.ID, "customer 0")})[0]
 }
@@ -83,7 +83,7 @@ func (h *history) handFirst(client votes.Writer, c comment.Comment, few int) err
 func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 	for name, of := range map[string]func(comment.ID) layout.Item{"comment": layout.CommentKey, "sums": layout.VoteSumsKey} {
 		t.Run(name, func(t *testing.T) {
-			h := newHistory(t, 2)
+			h := newVoteHistory(t, 2)
 			c := h.voted(3)
 			h.recount(h.client, c, 2)
 			before := h.items(c)
@@ -91,7 +91,7 @@ func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 			if err := h.handFirst(client, c, 2); comment.KindOf(err) != comment.Throttled || !errors.Is(err, call.ErrBusy) {
 				t.Errorf("the record fails with %v", err)
 			}
-			if found, err := votes.Compare(t.Context(), client, h.table, c.ID); !errors.Is(err, call.ErrBusy) {
+			if found, err := counts.CompareVotes(t.Context(), client, h.table, c.ID); !errors.Is(err, call.ErrBusy) {
 				t.Errorf("compared: %+v, %v", found, err)
 			}
 			if got := h.items(c); got != before {
@@ -104,7 +104,7 @@ func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 
 // A total that other writes overtake again and again is not known to be correct, so its record waits.
 func TestTotalIsOvertakenEachTime(t *testing.T) {
-	h := newHistory(t, 1000)
+	h := newVoteHistory(t, 1000)
 	c := h.voted(1)
 	if err := h.handFirst(&troubled{Client: h.client, overtaken: true}, c, 1000); comment.KindOf(err) != comment.Throttled {
 		t.Errorf("the record fails with %v", err)
@@ -121,7 +121,7 @@ func TestWriteIsDisturbedOnce(t *testing.T) {
 	for _, few := range []int{2, 1000} { // with sums and without
 		for fails, calls := 1, 1; fails <= calls; fails++ {
 			for _, fault := range []faulttest.Fault{faulttest.WriteConflict, faulttest.AnswerLost} {
-				h := newHistory(t, few)
+				h := newVoteHistory(t, few)
 				c := h.voted(3)
 				client, network := faulttest.Under(h.client, func(n int) faulttest.Fault {
 					if n == fails {
@@ -141,7 +141,7 @@ func TestWriteIsDisturbedOnce(t *testing.T) {
 
 // A record whose votes could not be counted tells why, although its slice is still to be counted.
 func TestRecordTellsWhatFailed(t *testing.T) {
-	h := newHistory(t, 1000)
+	h := newVoteHistory(t, 1000)
 	c, why := h.voted(1), errors.New("the disk is on fire")
 	if err := h.handFirst(&troubled{Client: h.client, fails: why}, c, 1000); !errors.Is(err, why) {
 		t.Errorf("the record fails with %v", err)

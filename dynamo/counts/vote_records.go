@@ -1,4 +1,4 @@
-package votes
+package counts
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// work is the counting of a comment's votes that records require.
-type work struct {
-	counting
+// voteWork is the counting of a comment's votes that records require.
+type voteWork struct {
+	voteCount
 	// records has the indexes of the records by slice; those under noSlice are of the deletion of
 	// the comment.
 	records map[int][]int
@@ -24,11 +24,11 @@ type work struct {
 // noSlice is in place of the slice if a record is of no vote.
 const noSlice = -1
 
-// workOf returns the work that records require, one for each comment. It includes deleted comments
+// voteWorkOf returns the work that records require, one for each comment. It includes deleted comments
 // that had votes, which are then deleted. The slices of each are in the order of their first
 // records, and at most atOnce of their votes are to be read.
-func workOf(records []stream.Record, atOnce int) (all []*work) {
-	by := map[comment.ID]*work{}
+func voteWorkOf(records []stream.Record, atOnce int) (all []*voteWork) {
+	by := map[comment.ID]*voteWork{}
 	for i, r := range records {
 		slice, isVote := layout.VoteSlice(r.Keys)
 		_, noComment := layout.CommentOfKey(r.Keys)
@@ -39,7 +39,7 @@ func workOf(records []stream.Record, atOnce int) (all []*work) {
 		}
 		w := by[id]
 		if w == nil {
-			w = &work{counting: counting{id: id, votes: atOnce}, records: map[int][]int{}}
+			w = &voteWork{voteCount: voteCount{id: id, votes: atOnce}, records: map[int][]int{}}
 			by[id], all = w, append(all, w)
 		}
 		if !isVote {
@@ -55,18 +55,18 @@ func workOf(records []stream.Record, atOnce int) (all []*work) {
 // Handle recounts the votes of comments with changed votes among records, once for each comment,
 // and ignores other records. It adds records whose votes cannot be counted now, or have to wait, to
 // failed. It does not wait for throttled calls, because other records would wait too.
-func (r *Recounter) Handle(ctx context.Context, records []stream.Record, failed stream.RecordErrors) {
-	all := workOf(records, r.atOnce)
+func (r *VoteRecounter) Handle(ctx context.Context, records []stream.Record, failed stream.RecordErrors) {
+	all := voteWorkOf(records, r.atOnce)
 	var mu sync.Mutex
 	_ = call.Parallel(ctx, len(all), func(ctx context.Context, i int) error {
 		w := all[i]
-		err := task.Try(func() error { return r.recount(ctx, &w.counting) })
+		err := task.Try(func() error { return r.recount(ctx, &w.voteCount) })
 		mu.Lock()
 		defer mu.Unlock()
 		for slice, of := range w.records {
 			why := err
 			if err == nil && slices.Contains(w.changed, slice) {
-				why = errWaits
+				why = errManyVotes
 			}
 			if why == nil {
 				continue

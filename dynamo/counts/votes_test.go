@@ -1,4 +1,4 @@
-package votes_test
+package counts_test
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
@@ -28,10 +27,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-
-// history is a test in which customers vote and two processes count, all at once over a bad
+// voteHistory is a test in which customers vote and two processes count, all at once over a bad
 // network.
-type history struct {
+type voteHistory struct {
 	*testing.T
 	client *dynamodb.Client
 	table  string
@@ -45,15 +43,15 @@ type history struct {
 	voting   int // customers who are still voting
 }
 
-func newHistory(t *testing.T, few int) *history {
-	h := &history{T: t, client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), few: few}
+func newVoteHistory(t *testing.T, few int) *voteHistory {
+	h := &voteHistory{T: t, client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), few: few}
 	must.Do(t, dynamo.CreateTable(t.Context(), h.client, h.table))
 	h.store = dynamo.NewStore(h.client, h.table, dynamo.Options{})
 	return h
 }
 
 // bad returns a client whose calls fail now and then.
-func (h *history) bad(r *rand.Rand) *dynamodb.Client {
+func (h *voteHistory) bad(r *rand.Rand) *dynamodb.Client {
 	client, network := faulttest.Under(h.client, faulttest.OneIn(r, 5))
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,7 +59,7 @@ func (h *history) bad(r *rand.Rand) *dynamodb.Client {
 	return client
 }
 
-func (h *history) record(r stream.Record) {
+func (h *voteHistory) record(r stream.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.records = append(h.records, r)
@@ -69,7 +67,7 @@ func (h *history) record(r stream.Record) {
 
 // vote makes a customer vote at random, and retries each vote until it is known to be written. It
 // returns the last votes.
-func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[comment.ID]comment.Vote {
+func (h *voteHistory) vote(r *rand.Rand, name string, about []comment.Comment) map[comment.ID]comment.Vote {
 	voter := &auth.Service{Store: dynamo.NewStore(h.bad(r), h.table, dynamo.Options{}), Authorizer: commenttest.Customer(name)}
 	last := map[comment.ID]comment.Vote{}
 	for range 8 {
@@ -95,7 +93,7 @@ func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[c
 }
 
 // voteKeyOf returns the key of a customer's vote, nil if there is none.
-func voteKeyOf(t *testing.T, h *history, id comment.ID, name string) layout.Item {
+func voteKeyOf(t *testing.T, h *voteHistory, id comment.ID, name string) layout.Item {
 	output, err := h.client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String(h.table), KeyConditionExpression: aws.String("PK = :c AND begins_with(SK, :v)"), FilterExpression: aws.String("U = :u"),
 		ExpressionAttributeValues: layout.Item{":c": layout.CommentKey(id)["PK"], ":v": layout.Text("V#"), ":u": layout.WriterOfReport(name)},
@@ -112,7 +110,7 @@ func voteKeyOf(t *testing.T, h *history, id comment.ID, name string) layout.Item
 
 // count hands over records like a process that may be killed at any call, and that starts again at
 // its last place or before.
-func (h *history) count(r *rand.Rand) {
+func (h *voteHistory) count(r *rand.Rand) {
 	for h.Context().Err() == nil {
 		h.mu.Lock()
 		begin := h.counted
@@ -129,7 +127,7 @@ func (h *history) count(r *rand.Rand) {
 	}
 }
 
-func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
+func (h *voteHistory) handle(r *rand.Rand, batch []stream.Record, begin int) {
 	ctx, kill := context.WithCancel(h.Context())
 	defer kill()
 	client, network := faulttest.Under(h.client, func(n int) faulttest.Fault {
@@ -138,7 +136,7 @@ func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
 		}
 		return faulttest.OneIn(r, 8)(n)
 	})
-	recounter := votes.Few(votes.NewRecounter(client, h.table, 0), h.few)
+	recounter := counts.CountFewVotes(counts.NewVoteRecounter(client, h.table, 0), h.few)
 	left, failed := batch, stream.RecordErrors{}
 	for tries := 0; tries < len(batch) && len(left) > 0; tries++ { // waiting records are handed over again
 		clear(failed)
@@ -162,12 +160,12 @@ func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
 func TestHistoriesOfVotes(t *testing.T) {
 	for _, few := range []int{1000, 6} {
 		for range commenttest.Times(2, 40) {
-			newHistory(t, few).run(commenttest.Rand(t))
+			newVoteHistory(t, few).run(commenttest.Rand(t))
 		}
 	}
 }
 
-func (h *history) run(r *rand.Rand) {
+func (h *voteHistory) run(r *rand.Rand) {
 	about := commenttest.Many(r, "p", 3)
 	for i := range about {
 		about[i].Author, about[i].Version, about[i].UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
@@ -201,13 +199,13 @@ func (h *history) run(r *rand.Rand) {
 }
 
 // check compares a comment with the votes that it should have.
-func (h *history) check(id comment.ID, want comment.VoteCounts) {
+func (h *voteHistory) check(id comment.ID, want comment.VoteCounts) {
 	h.Helper()
 	got, err := h.store.Comment(h.Context(), id)
 	if err != nil || got.Votes != want || got.Version != 1 {
 		h.Errorf("%s has %+v at version %d, want %+v: %v", id, got.Votes, got.Version, want, err)
 	}
-	if wrong, err := votes.Compare(h.Context(), h.client, h.table, id); wrong.Detail != "" || err != nil {
+	if wrong, err := counts.CompareVotes(h.Context(), h.client, h.table, id); wrong.Detail != "" || err != nil {
 		h.Errorf("%s: %s, %v", id, wrong.Detail, err)
 	}
 	helpful, err := h.client.Query(h.Context(), &dynamodb.QueryInput{
@@ -224,7 +222,7 @@ func (h *history) check(id comment.ID, want comment.VoteCounts) {
 // A rejected or edited comment keeps them.
 func TestVotesOfCommentsThatChange(t *testing.T) {
 	for _, few := range []int{1000, 2} {
-		h := newHistory(t, few)
+		h := newVoteHistory(t, few)
 		c := h.voted(0)
 		cast := func(names ...string) {
 			for _, name := range names {
@@ -264,7 +262,7 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 // The first process to keep counts of slices may be killed before it counts votes that others have
 // since counted without slices. The next process counts all slices.
 func TestFirstCountsOfSlices(t *testing.T) {
-	h := newHistory(t, 2)
+	h := newVoteHistory(t, 2)
 	c := h.voted(9)
 	var sums layout.VoteSums
 	for slice := range sums.Slices {
@@ -279,7 +277,7 @@ func TestFirstCountsOfSlices(t *testing.T) {
 // Verify finds, and rebuild repairs: a total that is late or was changed by hand, a changed place
 // among the helpful comments, changed sums of slices, and votes of no comment.
 func TestVotesAreVerifiedAndMended(t *testing.T) {
-	h := newHistory(t, 2)
+	h := newVoteHistory(t, 2)
 	all := commenttest.Many(commenttest.Rand(t), "p", 6)
 	last := len(all) - 1
 	for i, c := range all {
@@ -346,7 +344,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 // A vote that was taken back leaves an item until it expires, even if its comment is deleted
 // before. That is not drift.
 func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
-	h := newHistory(t, 2)
+	h := newVoteHistory(t, 2)
 	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	h.cast(gone, "b", comment.NoVote, comment.NoVote)
 	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
@@ -357,7 +355,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 
 // A vote that was damaged by hand does not count, and the customer can vote again.
 func TestDamagedVote(t *testing.T) {
-	h := newHistory(t, 2)
+	h := newVoteHistory(t, 2)
 	c := h.voted(0)
 	voter := &auth.Service{Store: h.store, Authorizer: commenttest.Customer("b")}
 	vote := func(vote comment.Vote) {
@@ -385,7 +383,7 @@ func TestDamagedVote(t *testing.T) {
 }
 
 // setByHand changes an attribute of a comment directly, as an operator could.
-func (h *history) setByHand(id comment.ID, attr, value string) {
+func (h *voteHistory) setByHand(id comment.ID, attr, value string) {
 	h.Helper()
 	must.Get(h.client.UpdateItem(h.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(h.table), Key: layout.CommentKey(id), UpdateExpression: aws.String("SET " + attr + " = :v"),

@@ -1,10 +1,4 @@
-// Package votes keeps the number of votes in each comment's item up to date.
-//
-// Nothing is ever added to a total. A [Recounter] counts the votes of a comment anew whenever a
-// record of the stream shows a changed vote. So it does no harm if the record comes twice, late or
-// to two processes at once. records.go finds the comments that records concern, and recount.go
-// counts their votes.
-package votes
+package counts
 
 import (
 	"cmp"
@@ -49,8 +43,8 @@ const VotesAtOnce = 16_000
 // votesOfADelete is how many reads of votes one deletion of a vote counts as.
 const votesOfADelete = 16
 
-// errWaits is for votes that still have to be counted or deleted.
-var errWaits = comment.Errorf(comment.Throttled, "a comment has more votes than are handled at once; try again")
+// errManyVotes is for votes that still have to be counted or deleted.
+var errManyVotes = comment.Errorf(comment.Throttled, "a comment has more votes than are handled at once; try again")
 
 // allSlices lists the slices of a comment's votes.
 func allSlices() (all []int) {
@@ -60,39 +54,39 @@ func allSlices() (all []int) {
 	return all
 }
 
-// Writer is the part of the SDK's client that a Recounter works with.
-type Writer interface {
-	Client
+// VoteWriter is the part of the SDK's client that a VoteRecounter works with.
+type VoteWriter interface {
+	voteClient
 	call.BatchWriter
 	call.Putter
 	call.Updater
 }
 
-// Recounter keeps the totals in comments equal to the numbers of their votes. It is safe for
+// VoteRecounter keeps the totals in comments equal to the numbers of their votes. It is safe for
 // concurrent use by goroutines and processes.
-type Recounter struct {
-	reader
-	client Writer
+type VoteRecounter struct {
+	voteReader
+	client VoteWriter
 	many   int // the number of votes from which the counts of slices are stored
 	atOnce int // how many votes of a comment Handle reads
 }
 
-// NewRecounter makes a Recounter for a table, whose keys and indexes must be those of
+// NewVoteRecounter makes a VoteRecounter for a table, whose keys and indexes must be those of
 // layout.Definition. Handle reads atOnce votes of a comment, and leaves the rest for later; 0 means
 // any number.
-func NewRecounter(client Writer, table string, atOnce int) *Recounter {
-	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: cmp.Or(atOnce, math.MaxInt)}
+func NewVoteRecounter(client VoteWriter, table string, atOnce int) *VoteRecounter {
+	return &VoteRecounter{voteReader: voteReader{client, table}, client: client, many: manyVotes, atOnce: cmp.Or(atOnce, math.MaxInt)}
 }
 
 // Recount counts all votes of a comment and corrects its total. It deletes the votes of a comment
 // that does not exist.
-func (r *Recounter) Recount(ctx context.Context, id comment.ID) error {
-	left := &counting{id: id, changed: allSlices(), votes: math.MaxInt}
+func (r *VoteRecounter) Recount(ctx context.Context, id comment.ID) error {
+	left := &voteCount{id: id, changed: allSlices(), votes: math.MaxInt}
 	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, left) })
 }
 
-// counting is what remains to be counted of a comment.
-type counting struct {
+// voteCount is what remains to be counted of a comment.
+type voteCount struct {
 	id comment.ID
 	// changed has the slices with changed votes, in the order in which they are counted.
 	changed []int
@@ -102,8 +96,8 @@ type counting struct {
 
 // recount counts and corrects the total step by step, until no slice is left to count, or no more
 // votes may be read.
-func (r *Recounter) recount(ctx context.Context, left *counting) error {
-	for range mostSteps {
+func (r *VoteRecounter) recount(ctx context.Context, left *voteCount) error {
+	for range mostVoteSteps {
 		again, err := r.step(ctx, left)
 		if err != nil || !again {
 			return call.Wrap(err, "recount of the votes of %s", left.id)
@@ -112,11 +106,11 @@ func (r *Recounter) recount(ctx context.Context, left *counting) error {
 	return call.ErrBusy
 }
 
-// mostSteps is how many steps are taken without a wait.
-const mostSteps = 20
+// mostVoteSteps is how many steps are taken without a wait.
+const mostVoteSteps = 20
 
 // step takes one step towards a correct total, and reports whether another may be needed.
-func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err error) {
+func (r *VoteRecounter) step(ctx context.Context, left *voteCount) (again bool, err error) {
 	now, err := r.now(ctx, left.id)
 	if err != nil {
 		return false, err
@@ -148,7 +142,7 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 }
 
 // countChanged counts the next changed slices, and stores their counts.
-func (r *Recounter) countChanged(ctx context.Context, sums layout.VoteSums, left *counting) error {
+func (r *VoteRecounter) countChanged(ctx context.Context, sums layout.VoteSums, left *voteCount) error {
 	var now []int // as many as may be read by their earlier numbers of votes, at least one
 	votes := 0
 	for i, slice := range left.changed {
@@ -175,7 +169,7 @@ func (r *Recounter) countChanged(ctx context.Context, sums layout.VoteSums, left
 
 // keep stores the counts of slices, unless another process did so since they were read. The SDK tries
 // again at once, because Handle waits for nothing.
-func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
+func (r *VoteRecounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
 	it, condition, values := sums.Item(id)
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(r.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
@@ -185,7 +179,7 @@ func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSum
 
 // show writes the total of a comment, unless it is correct. After a write, the votes have to be
 // counted again. The SDK tries again at once, as in keep.
-func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesOf, counted comment.VoteCounts) (again bool, err error) {
+func (r *VoteRecounter) show(ctx context.Context, id comment.ID, shown layout.VotesOf, counted comment.VoteCounts) (again bool, err error) {
 	update, condition, values := shown.Update(counted)
 	if update == "" {
 		return false, nil
@@ -201,7 +195,7 @@ func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesO
 // delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
 // votes, it deletes some and returns errWaits. summed is whether there are sums. They may be all
 // that is left: a process that counted before the deletion may store the first sums after it.
-func (r *Recounter) delete(ctx context.Context, id comment.ID, summed bool, atOnce int) error {
+func (r *VoteRecounter) delete(ctx context.Context, id comment.ID, summed bool, atOnce int) error {
 	keys := []layout.Item{layout.VoteSumsKey(id)} // the sums first, so that no more are stored
 	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK) {
 		if err != nil {
@@ -211,7 +205,7 @@ func (r *Recounter) delete(ctx context.Context, id comment.ID, summed bool, atOn
 			if err := call.DeleteAll(ctx, r.client, r.table, keys); err != nil {
 				return err
 			}
-			return errWaits
+			return errManyVotes
 		}
 		keys = append(keys, it)
 	}
@@ -221,20 +215,20 @@ func (r *Recounter) delete(ctx context.Context, id comment.ID, summed bool, atOn
 	return call.DeleteAll(ctx, r.client, r.table, keys)
 }
 
-// Client is the part of the SDK's client that reads votes.
-type Client interface {
+// voteClient is the part of the SDK's client that reads votes.
+type voteClient interface {
 	call.Querier
 	call.BatchGetter
 }
 
-// reader reads votes, consistently.
-type reader struct {
-	client Client
+// voteReader reads votes, consistently.
+type voteReader struct {
+	client voteClient
 	table  string
 }
 
-// state is what a comment's item and its vote sums contain.
-type state struct {
+// voteState is what a comment's item and its vote sums contain.
+type voteState struct {
 	gone    bool
 	product string // empty if it is gone, or has none
 	shown   layout.VotesOf
@@ -245,18 +239,18 @@ type state struct {
 }
 
 // now reads the stored numbers of a comment's votes.
-func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
+func (r voteReader) now(ctx context.Context, id comment.ID) (voteState, error) {
 	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
 		Keys:           []layout.Item{layout.CommentKey(id), layout.VoteSumsKey(id)},
 		ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.CommentVotesProjection),
 	})
 	switch {
 	case err != nil:
-		return state{}, call.Wrap(err, "BatchGetItem of the votes of %s", id)
+		return voteState{}, call.Wrap(err, "BatchGetItem of the votes of %s", id)
 	case len(got.Left) > 0:
-		return state{}, call.ErrBusy
+		return voteState{}, call.ErrBusy
 	}
-	now := state{gone: true}
+	now := voteState{gone: true}
 	for _, it := range got.Items {
 		if _, isComment := layout.CommentOfKey(it); isComment == nil {
 			now.gone, now.shown = layout.NoComment(it), layout.ReadVotes(it)
@@ -269,7 +263,7 @@ func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
 }
 
 // count counts the votes of a comment whose sort keys have a prefix, by slice.
-func (r reader) count(ctx context.Context, id comment.ID, prefix string) (counted layout.VoteSums, votes int, err error) {
+func (r voteReader) count(ctx context.Context, id comment.ID, prefix string) (counted layout.VoteSums, votes int, err error) {
 	for it, err := range r.each(ctx, id, prefix, layout.VoteProjection) {
 		if err != nil {
 			return counted, votes, err
@@ -283,33 +277,33 @@ func (r reader) count(ctx context.Context, id comment.ID, prefix string) (counte
 }
 
 // each yields the items beside a comment whose sort keys have a prefix. After an error it ends.
-func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string) iter.Seq2[layout.Item, error] {
+func (r voteReader) each(ctx context.Context, id comment.ID, prefix, projection string) iter.Seq2[layout.Item, error] {
 	input := call.PartitionInput(r.table, layout.CommentKey(id)[layout.AttrPK], prefix)
 	input.ProjectionExpression = aws.String(projection)
 	return call.Items(ctx, r.client, input, "votes of "+string(id))
 }
 
-// Difference describes what is wrong with the stored numbers of a comment's votes.
-type Difference struct {
+// VoteDifference describes what is wrong with the stored numbers of a comment's votes.
+type VoteDifference struct {
 	// Product is the product of the comment; empty if unknown.
 	Product string
 	// Detail says what is wrong; empty if nothing is.
 	Detail string
 }
 
-// Compare counts all votes of a comment, and compares them with the stored numbers.
-func Compare(ctx context.Context, client Client, table string, id comment.ID) (Difference, error) {
-	r := reader{client, table}
+// CompareVotes counts all votes of a comment, and compares them with the stored numbers.
+func CompareVotes(ctx context.Context, client voteClient, table string, id comment.ID) (VoteDifference, error) {
+	r := voteReader{client, table}
 	now, err := r.now(ctx, id)
 	if err != nil {
-		return Difference{}, err
+		return VoteDifference{}, err
 	}
 	counted, _, err := r.count(ctx, id, layout.VoteSKPrefix)
-	return Difference{now.product, now.wrong(id, counted)}, err
+	return VoteDifference{now.product, now.wrong(id, counted)}, err
 }
 
 // wrong describes what is wrong with the state of a comment with votes; empty if nothing is.
-func (s state) wrong(id comment.ID, counted layout.VoteSums) string {
+func (s voteState) wrong(id comment.ID, counted layout.VoteSums) string {
 	total := counted.Total()
 	right, left := s.shown.Imported.Plus(total), total.Helpful+total.NotHelpful
 	switch update, _, _ := s.shown.Update(total); {

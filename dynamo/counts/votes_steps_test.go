@@ -1,4 +1,4 @@
-package votes_test
+package counts_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -21,7 +21,7 @@ import (
 )
 
 // cast changes the vote of a customer.
-func (h *history) cast(c comment.Comment, name string, from, to comment.Vote) {
+func (h *voteHistory) cast(c comment.Comment, name string, from, to comment.Vote) {
 	h.Helper()
 	before := comment.CastVote{}
 	if from != comment.NoVote {
@@ -32,14 +32,14 @@ func (h *history) cast(c comment.Comment, name string, from, to comment.Vote) {
 
 // handOver hands records over to a process that keeps the counts of slices from few votes on, and
 // reads no more at once. It returns those that wait or fail.
-func (h *history) handOver(client votes.Writer, few int, records ...stream.Record) stream.RecordErrors {
+func (h *voteHistory) handOver(client counts.VoteWriter, few int, records ...stream.Record) stream.RecordErrors {
 	failed := stream.RecordErrors{}
-	votes.Few(votes.NewRecounter(client, h.table, 0), few).Handle(h.Context(), records, failed)
+	counts.CountFewVotes(counts.NewVoteRecounter(client, h.table, 0), few).Handle(h.Context(), records, failed)
 	return failed
 }
 
 // voted adds a comment with a number of helpful votes that nobody has counted.
-func (h *history) voted(n int) comment.Comment {
+func (h *voteHistory) voted(n int) comment.Comment {
 	h.Helper()
 	c := commenttest.Many(commenttest.Rand(h.T), "p", 1)[0]
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
@@ -50,13 +50,13 @@ func (h *history) voted(n int) comment.Comment {
 	return c
 }
 
-func (h *history) recount(client votes.Writer, c comment.Comment, few int) {
+func (h *voteHistory) recount(client counts.VoteWriter, c comment.Comment, few int) {
 	h.Helper()
-	must.Do(h, votes.Few(votes.NewRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID))
+	must.Do(h, counts.CountFewVotes(counts.NewVoteRecounter(client, h.table, 0), few).Recount(h.Context(), c.ID))
 }
 
 // items returns how many items a comment has, with its own.
-func (h *history) items(c comment.Comment) int {
+func (h *voteHistory) items(c comment.Comment) int {
 	h.Helper()
 	items, _, err := call.Partition(h.Context(), h.client, h.table, layout.CommentKey(c.ID)["PK"], "items of a comment")
 	must.Do(h, err)
@@ -66,14 +66,14 @@ func (h *history) items(c comment.Comment) int {
 // A vote may be withdrawn after it was counted, before the total is written. Another process then finds the
 // old total right, so this one has to count again.
 func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
-	h := newHistory(t, 1000)
+	h := newVoteHistory(t, 1000)
 	c := h.voted(1)
 	h.recount(faulttest.Before(h.client, "UpdateItem", sync.OnceFunc(func() { h.withdraw(c) })), c, 1000)
 	h.check(c.ID, comment.VoteCounts{})
 }
 
 // withdraw takes back the vote of customer 0, and counts.
-func (h *history) withdraw(c comment.Comment) {
+func (h *voteHistory) withdraw(c comment.Comment) {
 	h.Helper()
 	h.cast(c, "customer 0", comment.Helpful, comment.NoVote)
 	h.recount(h.client, c, 1000)
@@ -82,7 +82,7 @@ func (h *history) withdraw(c comment.Comment) {
 // The total of a process that was killed may arrive when others have counted the vote, and that it
 // was withdrawn.
 func TestTotalThatArrivesLate(t *testing.T) {
-	h := newHistory(t, 1000)
+	h := newVoteHistory(t, 1000)
 	c := h.voted(1)
 	ctx, kill := context.WithCancel(t.Context())
 	client, network := faulttest.Under(h.client, func(call int) faulttest.Fault {
@@ -92,7 +92,7 @@ func TestTotalThatArrivesLate(t *testing.T) {
 		kill()
 		return faulttest.Late
 	})
-	if err := votes.NewRecounter(client, h.table, 0).Recount(ctx, c.ID); err == nil {
+	if err := counts.NewVoteRecounter(client, h.table, 0).Recount(ctx, c.ID); err == nil {
 		t.Fatal("the total was not written late")
 	}
 	h.recount(h.client, c, 1000)
@@ -104,7 +104,7 @@ func TestTotalThatArrivesLate(t *testing.T) {
 // The first sums of slices may be stored after another process has deleted the comment's votes. They
 // are deleted too.
 func TestSumsStoredAfterTheDeletion(t *testing.T) {
-	h := newHistory(t, 2)
+	h := newVoteHistory(t, 2)
 	c := h.voted(3)
 	client := faulttest.Before(h.client, "PutItem", sync.OnceFunc(func() {
 		if err := h.store.Delete(t.Context(), c); err != nil {
@@ -128,7 +128,7 @@ func TestSumsStoredAfterTheDeletion(t *testing.T) {
 
 // The sums of slices are kept from a number of votes on, and not below.
 func TestSumsAreKeptFromManyVotesOn(t *testing.T) {
-	h := newHistory(t, 3)
+	h := newVoteHistory(t, 3)
 	for cast, want := range []int{1, 1 + 1, 1 + 2, 1 + 3 + 1, 1 + 4 + 1} {
 		c := h.voted(cast)
 		h.recount(h.client, c, 3)
@@ -140,7 +140,7 @@ func TestSumsAreKeptFromManyVotesOn(t *testing.T) {
 
 // The record of a deletion is handed over until all votes are deleted, a bounded number at a time.
 func TestVotesAreDeletedInParts(t *testing.T) {
-	h := newHistory(t, 32)
+	h := newVoteHistory(t, 32)
 	c := h.voted(5)
 	h.recount(h.client, c, 32)
 	old := must.Get(h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)}))(t)
@@ -169,7 +169,7 @@ func (unwritten) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, 
 
 // inTwoSlices casts votes until two are in different slices. It then turns both around, and returns
 // the records of that.
-func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Record, want comment.VoteCounts) {
+func (h *voteHistory) inTwoSlices(c comment.Comment, few int) (records []stream.Record, want comment.VoteCounts) {
 	h.Helper()
 	var names []string
 	var slices []int
@@ -191,10 +191,10 @@ func (h *history) inTwoSlices(c comment.Comment, few int) (records []stream.Reco
 
 // Another process may store the counts of another slice first. Then this one counts its slice again.
 func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
-	h := newHistory(t, 1)
+	h := newVoteHistory(t, 1)
 	c := h.voted(0)
 	records, want := h.inTwoSlices(c, 1)
-	handle := func(client votes.Writer, record stream.Record) {
+	handle := func(client counts.VoteWriter, record stream.Record) {
 		if failed := h.handOver(client, 1, record); len(failed) > 0 {
 			t.Error(failed)
 		}
@@ -206,7 +206,7 @@ func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
 // Votes of a slice for which too many others were read wait, and so do their records. A slice with
 // several records is counted once.
 func TestFurtherSlicesWait(t *testing.T) {
-	h := newHistory(t, 1)
+	h := newVoteHistory(t, 1)
 	c := h.voted(0)
 	records, want := h.inTwoSlices(c, 1)
 	if failed := h.handOver(h.client, 1, records...); len(failed) != 1 || comment.KindOf(failed[1]) != comment.Throttled {
@@ -223,7 +223,7 @@ func TestFurtherSlicesWait(t *testing.T) {
 }
 
 // changes returns how often the sums of a comment's votes were written.
-func (h *history) changes(c comment.Comment) int64 {
+func (h *voteHistory) changes(c comment.Comment) int64 {
 	h.Helper()
 	it, err := call.Item(h.Context(), h.client, h.table, layout.VoteSumsKey(c.ID), "sums of votes")
 	sums, unreadable := layout.DecodeVoteSums(it)
@@ -236,7 +236,7 @@ func (h *history) changes(c comment.Comment) int64 {
 // A deletion of a comment without votes costs nothing, and neither does a record whose key names no
 // comment.
 func TestRecordsOfNoVotes(t *testing.T) {
-	h := newHistory(t, 1)
+	h := newVoteHistory(t, 1)
 	c := h.voted(0)
 	failed := h.handOver(&troubled{Client: h.client, fails: errors.New("it reads")}, 1,
 		stream.Record{Keys: layout.CommentKey(c.ID), Old: layout.Encode(c), New: layout.Tombstone(c.ID, "m", c.CreatedAt())},
