@@ -34,7 +34,7 @@ var environment = map[string]string{
 	"command/serve.go":                        "GOGC and GOMEMLIMIT, which Go reads in every program",
 	"command/parse.go":                        "variables of flags that are set but empty, which kong does not tell from those that are not",
 	"internal/output/screen.go":               "NO_COLOR, which every program knows, and TERM, which says what a terminal understands",
-	"internal/engine/child/environment.go":    "what a child gets of it",
+	"internal/engine/child_environment.go":    "what a child gets of it",
 	"internal/provisiontest/provisiontest.go": "tests only",
 	"command/hooks.go":                        "secrets of hooks, each in a variable that its hook names",
 	"cmd/talkback-lambda/main.go":             "a function has no command line",

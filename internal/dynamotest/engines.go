@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/engine"
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -42,7 +41,7 @@ func startDynoxide(ctx context.Context, folder string) (process, string, error) 
 // smaller garbage collector and the first compiler alone make it start faster, and leave memory and
 // processors to the other tests.
 func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
-	port, err := child.FreePort(netip.IPv4Unspecified()) // it listens on every address
+	port, err := engine.FreePort(netip.IPv4Unspecified()) // it listens on every address
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,7 +53,7 @@ func startDynamoDBLocal(ctx context.Context, folder string) (process, string, er
 	if err != nil {
 		return nil, "", fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", provisiontest.ErrNotInstalled)
 	}
-	running, err := child.Start(child.Command{Path: java, Args: []string{
+	running, err := engine.StartChild(engine.Command{Path: java, Args: []string{
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",
 		"-Djava.library.path=" + programs, "-cp", filepath.Join(programs, "*"),
 		"com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
@@ -68,7 +67,7 @@ func startDynamoDBLocal(ctx context.Context, folder string) (process, string, er
 }
 
 // local is the process of DynamoDB Local.
-type local struct{ *child.Child }
+type local struct{ *engine.Child }
 
 // Stop ends the process.
 func (l local) Stop() error { return l.Child.Stop(stopWithin) }

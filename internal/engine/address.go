@@ -14,8 +14,6 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
-
-	"github.com/talkback/talkback/internal/engine/child"
 )
 
 // usualLoopback is the loopback address of every system, and the first that pages would try.
@@ -24,7 +22,7 @@ var usualLoopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // freeAddress returns a loopback address with a port that is free at the moment.
 func freeAddress() (netip.AddrPort, error) {
 	own, _ := net.InterfaceAddrs() // after an error there are none, and usualLoopback remains
-	return firstFree(candidates(randomLoopback(), own), child.FreePort)
+	return firstFree(candidates(randomLoopback(), own), FreePort)
 }
 
 // randomLoopback returns an address from 127.1.0.0 to 127.254.255.255. The system and its services

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
-
-	"github.com/talkback/talkback/internal/engine/child"
 )
 
 const binaryName = "dynoxide"
@@ -40,7 +38,7 @@ func findBinary(given string) (string, error) {
 		}
 		return path, nil
 	}
-	path, err := child.Find(binaryName) // make puts the engine next to this program
+	path, err := FindProgram(binaryName) // make puts the engine next to this program
 	if err != nil {
 		return "", missing(runtime.GOOS + "/" + runtime.GOARCH)
 	}

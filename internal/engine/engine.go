@@ -2,7 +2,7 @@
 //
 // One data folder holds one engine: its database file, its log, a lock, and a record of the process
 // that runs it. So a second command can use that engine, or fail with one sentence that says why
-// (folder.go). The engine is a child process that never outlives us (package child). While it runs,
+// (folder.go). The engine is a child process that never outlives us (child.go). While it runs,
 // this package keeps its stream records in order and trims them, which the engine does not do
 // itself (records.go).
 package engine
@@ -19,8 +19,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/talkback/talkback/internal/engine/child"
 )
 
 const (
@@ -36,7 +34,7 @@ const (
 // Engine is an engine that runs or has ended.
 type Engine struct {
 	endpoint string
-	child    *child.Child
+	child    *Child
 	claim    *claim
 	records  *streamRecords
 	done     chan struct{}
@@ -118,13 +116,13 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 }
 
 // run starts the engine's process on a free address and waits until it answers.
-func run(ctx context.Context, binary, folder string, freeAddress func() (netip.AddrPort, error)) (*child.Child, netip.AddrPort, error) {
+func run(ctx context.Context, binary, folder string, freeAddress func() (netip.AddrPort, error)) (*Child, netip.AddrPort, error) {
 	for attempt := 1; ; attempt++ {
 		address, err := freeAddress()
 		if err != nil {
 			return nil, address, err
 		}
-		running, err := child.Start(child.Command{
+		running, err := StartChild(Command{
 			Path: binary,
 			Args: []string{"serve", "--host", address.Addr().String(), "--port", fmt.Sprint(address.Port()),
 				"--db-path", filepath.Join(folder, databaseFile)},
@@ -146,7 +144,7 @@ func run(ctx context.Context, binary, folder string, freeAddress func() (netip.A
 
 // answers reports whether the engine is ready. It checks the engine's own output first: if another
 // process took the port, an answer there is not the engine's.
-func answers(ctx context.Context, running *child.Child, endpoint string) bool {
+func answers(ctx context.Context, running *Child, endpoint string) bool {
 	if !strings.Contains(running.LastWords(), "listening on "+endpoint) {
 		return false
 	}

@@ -29,7 +29,6 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite", in pure Go
 
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -114,7 +113,7 @@ func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 // keepTrimmed removes old records and empties a large log, at an interval, until the context ends.
 func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Duration) {
 	for ctx.Err() == nil {
-		err := errors.Join(s.trim(ctx, time.Now().Add(-keep)), child.Shorten(filepath.Join(filepath.Dir(s.file), logFile)))
+		err := errors.Join(s.trim(ctx, time.Now().Add(-keep)), shorten(filepath.Join(filepath.Dir(s.file), logFile)))
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("the engine's housekeeping failed and will be tried again", "in", every, "error", err)
 		}

@@ -27,7 +27,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
 )
@@ -78,7 +78,7 @@ func startNext(t *testing.T, folder, shop string) string {
 	port := servertest.FreePort(t)
 	log := filepath.Join(t.TempDir(), "log")
 	next := filepath.Join(folder, "..", "node_modules", "next", "dist", "bin", "next")
-	started, err := child.Start(child.Command{
+	started, err := engine.StartChild(engine.Command{
 		Path: provisiontest.Program(t, "env", "Next.js"), Log: log, // a child has no environment of its own
 		Args: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NEXT_TELEMETRY_DISABLED=1", "TALKBACK_URL=" + shop,

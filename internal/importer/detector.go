@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -34,7 +34,7 @@ type Detector struct {
 
 // StartDetector starts the program, to choose among languages: tags separated by commas, or "all".
 func StartDetector(ctx context.Context, among string) (*Detector, error) {
-	path, err := child.Find(languagesProgram)
+	path, err := engine.FindProgram(languagesProgram)
 	if err != nil {
 		return nil, ErrNoDetector
 	}

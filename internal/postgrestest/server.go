@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -37,7 +37,7 @@ type Server struct {
 	folder   string
 	port     uint16
 	durable  bool
-	running  *child.Child
+	running  *engine.Child
 }
 
 // start makes a server's folder and starts it.
@@ -47,7 +47,7 @@ func start(durable bool) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{programs: programs, durable: durable}
-	if s.port, err = child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})); err != nil {
+	if s.port, err = engine.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1})); err != nil {
 		return nil, err
 	}
 	if err := s.create(); err != nil {
@@ -124,7 +124,7 @@ func (s *Server) Start() error {
 		settings = append(settings, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
 	}
 	path, args := s.command("postgres", settings...)
-	running, err := child.Start(child.Command{Path: path, Args: args, Log: filepath.Join(s.folder, "log")})
+	running, err := engine.StartChild(engine.Command{Path: path, Args: args, Log: filepath.Join(s.folder, "log")})
 	if err != nil {
 		return err
 	}

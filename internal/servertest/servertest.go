@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -29,9 +29,9 @@ const (
 // Server is a server that a test may do anything to.
 type Server struct {
 	address string
-	command child.Command
+	command engine.Command
 	answers func(address string) bool
-	running *child.Child
+	running *engine.Child
 }
 
 // Start starts a program, which ends with the test, and waits until it answers. args returns its
@@ -41,7 +41,7 @@ func Start(tb testing.TB, program string, args func(port uint16) []string, answe
 	port := FreePort(tb)
 	s := &Server{
 		address: fmt.Sprintf("127.0.0.1:%d", port),
-		command: child.Command{Path: program, Args: args(port), Log: filepath.Join(tb.TempDir(), "log")},
+		command: engine.Command{Path: program, Args: args(port), Log: filepath.Join(tb.TempDir(), "log")},
 		answers: answers,
 	}
 	s.Restart(tb)
@@ -52,7 +52,7 @@ func Start(tb testing.TB, program string, args func(port uint16) []string, answe
 // FreePort returns a port of 127.0.0.1 on which nothing listens at the moment.
 func FreePort(tb testing.TB) uint16 {
 	tb.Helper()
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	port, err := engine.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (s *Server) Stop(tb testing.TB) {
 // Restart starts the server again after Stop, on the same port.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
-	running, err := child.Start(s.command)
+	running, err := engine.StartChild(s.command)
 	if err != nil {
 		tb.Fatal(err)
 	}

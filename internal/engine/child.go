@@ -1,21 +1,4 @@
-// Package child runs a third-party program, such as a database engine, as a child process that
-// never outlives us: not after Ctrl-C, not after a crash, not after kill -9.
-//
-// # How a child is tied to us
-//
-// Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's
-// *thread* ends, and macOS has nothing like it. So we use one mechanism for both, and tests on one
-// are valid for the other. Every child shares its process group with a watchdog: a shell that reads
-// from a pipe whose only other end is ours. However we end, the kernel closes our end, the
-// watchdog's read returns, and the watchdog kills the whole group. The group exists before the
-// child, so the child is never untied. The group's id is not reused while the watchdog lives, so
-// nothing else can be killed.
-//
-// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
-// done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
-//
-// Child and watchdog get few variables of our environment (environment.go): secrets stay with us.
-package child
+package engine
 
 import (
 	"context"
@@ -42,19 +25,35 @@ type Command struct {
 	Log string
 }
 
-// Child is a child process that runs or has ended.
+// How a child is tied to us
+//
+// Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's
+// *thread* ends, and macOS has nothing like it. So we use one mechanism for both, and tests on one
+// are valid for the other. Every child shares its process group with a watchdog: a shell that reads
+// from a pipe whose only other end is ours. However we end, the kernel closes our end, the
+// watchdog's read returns, and the watchdog kills the whole group. The group exists before the
+// child, so the child is never untied. The group's id is not reused while the watchdog lives, so
+// nothing else can be killed.
+//
+// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
+// done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
+//
+// Child and watchdog get few variables of our environment (child_environment.go): secrets stay with us.
+
+// Child is a child process that runs or has ended. It never outlives us: not after Ctrl-C, not after a
+// crash, not after kill -9.
 type Child struct {
 	cmd      *exec.Cmd
 	watchdog *watchdog
-	output   output
+	output   childOutput
 	stopping atomic.Bool
 	done     chan struct{}
 	err      error // set before done is closed
 }
 
-// Start runs the command, until it ends by itself, Stop is called, or this process ends.
-func Start(c Command) (*Child, error) {
-	if err := Shorten(c.Log); err != nil {
+// StartChild runs the command, until it ends by itself, Stop is called, or this process ends.
+func StartChild(c Command) (*Child, error) {
+	if err := shorten(c.Log); err != nil {
 		return nil, err
 	}
 	// The child writes to the file itself, so nothing is lost when we are killed.
@@ -72,7 +71,7 @@ func Start(c Command) (*Child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = file, file, environment()
+	cmd.Stdout, cmd.Stderr, cmd.Env = file, file, childEnvironment()
 	cmd.SysProcAttr = dog.attributes()
 	if err := cmd.Start(); err != nil {
 		dog.dismiss()
@@ -82,12 +81,12 @@ func Start(c Command) (*Child, error) {
 		dog.dismiss()
 		return nil, errors.Join(fmt.Errorf("cannot make %s end with this process: %w", c.Path, err), cmd.Process.Kill(), cmd.Wait())
 	}
-	child := &Child{cmd: cmd, watchdog: dog, output: output{path: c.Log, start: end}, done: make(chan struct{})}
+	child := &Child{cmd: cmd, watchdog: dog, output: childOutput{path: c.Log, start: end}, done: make(chan struct{})}
 	go child.wait()
 	return child, nil
 }
 
-// wait reaps the child and records why it ended.
+// waitFor reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()
@@ -125,7 +124,7 @@ func (c *Child) LastWords() string { return c.output.tail() }
 // it is gone. It may be called repeatedly, and from several goroutines.
 func (c *Child) Stop(grace time.Duration) error {
 	c.stopping.Store(true)
-	if err := c.signal(ask); err != nil {
+	if err := c.signal(askToStop); err != nil {
 		return err
 	}
 	select {
@@ -170,8 +169,8 @@ func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) err
 	}
 }
 
-// Find returns the path of a program: the one beside this program, else the one on PATH.
-func Find(name string) (string, error) {
+// FindProgram returns the path of a program: the one beside this program, else the one on PATH.
+func FindProgram(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
 			return path, nil

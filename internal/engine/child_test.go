@@ -1,4 +1,4 @@
-package child
+package engine
 
 import (
 	"context"
@@ -10,20 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// patience bounds every wait for a condition. It is long, since only a failing test uses it up.
-const patience = 2 * time.Minute
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// shell starts a shell command and waits until it has printed "ready".
-func shell(t *testing.T, log, text string) *Child {
+// shellChild starts a shell command and waits until it has printed "ready".
+func shellChild(t *testing.T, log, text string) *Child {
 	t.Helper()
-	c := must.Get(Start(Command{Path: "/bin/sh", Args: []string{"-c", text}, Log: log}))(t)
+	c := must.Get(StartChild(Command{Path: "/bin/sh", Args: []string{"-c", text}, Log: log}))(t)
 	t.Cleanup(func() {
 		if err := c.Stop(0); err != nil {
 			t.Error(err)
@@ -35,14 +28,9 @@ func shell(t *testing.T, log, text string) *Child {
 	return c
 }
 
-func logFile(t *testing.T) string { return filepath.Join(t.TempDir(), "log") }
+func newLog(t *testing.T) string { return filepath.Join(t.TempDir(), "log") }
 
-func write(t *testing.T, path, content string) {
-	t.Helper()
-	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
-}
-
-func wait(t *testing.T, c *Child) {
+func waitFor(t *testing.T, c *Child) {
 	t.Helper()
 	select {
 	case <-c.Done():
@@ -53,9 +41,9 @@ func wait(t *testing.T, c *Child) {
 
 // The log may hold words of an earlier run.
 func TestStopAsksFirst(t *testing.T) {
-	log := logFile(t)
+	log := newLog(t)
 	write(t, log, "words of an earlier run\n")
-	c := shell(t, log, `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
+	c := shellChild(t, log, `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
 	must.Do(t, c.Stop(patience))
 	if words := c.LastWords(); words != "ready | asked" {
 		t.Errorf("the child's last words are %q: it was not asked to end", words)
@@ -66,13 +54,13 @@ func TestStopAsksFirst(t *testing.T) {
 }
 
 func TestStopKillsTheStubborn(t *testing.T) {
-	c := shell(t, logFile(t), `trap '' TERM; echo ready; while :; do :; done`)
+	c := shellChild(t, newLog(t), `trap '' TERM; echo ready; while :; do :; done`)
 	must.Do(t, c.Stop(time.Millisecond))
-	wait(t, c)
+	waitFor(t, c)
 }
 
 func TestStopFromEverywhere(t *testing.T) {
-	c := shell(t, logFile(t), `echo ready; while :; do :; done`)
+	c := shellChild(t, newLog(t), `echo ready; while :; do :; done`)
 	group := c.watchdog.group()
 	if err := syscall.Kill(-group, 0); err != nil {
 		t.Fatalf("no group to look at: %v", err)
@@ -86,7 +74,7 @@ func TestStopFromEverywhere(t *testing.T) {
 		})
 	}
 	stops.Wait()
-	wait(t, c)
+	waitFor(t, c)
 	if err := syscall.Kill(-group, 0); err == nil {
 		t.Error("the child's group has members after Stop")
 	}
@@ -94,16 +82,16 @@ func TestStopFromEverywhere(t *testing.T) {
 
 // TestWatchdogKillsTheGroup lets go of the watchdog's pipe as the kernel does when we die.
 func TestWatchdogKillsTheGroup(t *testing.T) {
-	c := shell(t, logFile(t), `trap '' TERM INT HUP; echo ready; while :; do :; done`)
+	c := shellChild(t, newLog(t), `trap '' TERM INT HUP; echo ready; while :; do :; done`)
 	must.Do(t, c.watchdog.hold.Close())
-	wait(t, c)
+	waitFor(t, c)
 	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("the child ended with %v, want it killed", err)
 	}
 }
 
 func TestLastWordsAreFew(t *testing.T) {
-	log := logFile(t)
+	log := newLog(t)
 	for _, c := range []struct {
 		content string
 		start   int64
@@ -115,32 +103,32 @@ func TestLastWordsAreFew(t *testing.T) {
 		{content: strings.Repeat("x", 2*tailBytes), want: strings.Repeat("x", tailBytes)},
 	} {
 		write(t, log, c.content)
-		if got := (output{path: log, start: c.start}).tail(); got != c.want {
+		if got := (childOutput{path: log, start: c.start}).tail(); got != c.want {
 			t.Errorf("of %q the last words are %q, want %q", c.content, got, c.want)
 		}
 	}
 }
 
 func TestLargeLogIsEmptied(t *testing.T) {
-	log := logFile(t)
+	log := newLog(t)
 	write(t, log, strings.Repeat("x", largestLog+1))
-	shell(t, log, `echo ready; while :; do :; done`)
+	shellChild(t, log, `echo ready; while :; do :; done`)
 	if text, err := os.ReadFile(log); err != nil || string(text) != "ready\n" {
 		t.Errorf("the log holds %d bytes, %v", len(text), err)
 	}
 	write(t, log, strings.Repeat("x", largestLog))
-	must.Do(t, Shorten(log))
+	must.Do(t, shorten(log))
 	if info, err := os.Stat(log); err != nil || info.Size() != largestLog {
 		t.Errorf("a log that is not too large was touched: %v, %v", info, err)
 	}
 }
 
 func TestUnwritableLogAndMissingProgram(t *testing.T) {
-	_, err := Start(Command{Path: "/bin/sh", Log: filepath.Join(t.TempDir(), "no", "log")})
+	_, err := StartChild(Command{Path: "/bin/sh", Log: filepath.Join(t.TempDir(), "no", "log")})
 	if err == nil || !strings.Contains(err.Error(), "cannot write the log file") {
 		t.Errorf("without a folder for the log: %v", err)
 	}
-	_, err = Start(Command{Path: "/no/such/program", Log: logFile(t)})
+	_, err = StartChild(Command{Path: "/no/such/program", Log: newLog(t)})
 	if err == nil || !strings.Contains(err.Error(), "cannot start /no/such/program") {
 		t.Errorf("without a program: %v", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package child
+package engine
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func startWatchdog() (*watchdog, error) {
 	}
 	defer theirs.Close()
 	cmd := exec.Command("/bin/sh", "-c", watch)
-	cmd.Stdin, cmd.Env = theirs, environment()
+	cmd.Stdin, cmd.Env = theirs, childEnvironment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		ours.Close()
@@ -53,4 +53,4 @@ func (w *watchdog) dismiss() {
 	_ = w.cmd.Wait() // it kills itself, so an error is expected
 }
 
-func ask(child *os.Process) error { return child.Signal(syscall.SIGTERM) }
+func askToStop(child *os.Process) error { return child.Signal(syscall.SIGTERM) }

@@ -1,4 +1,4 @@
-package child
+package engine
 
 import (
 	"fmt"
@@ -15,18 +15,18 @@ const (
 	tailLines = 5
 )
 
-// output is the output of one child: the part of the log file from start on.
-type output struct {
+// childOutput is the output of one child: the part of the log file from start on.
+type childOutput struct {
 	path  string
 	start int64
 }
 
-// Shorten empties a log file that has become large. It may be called while a child writes to the
+// shorten empties a log file that has become large. It may be called while a child writes to the
 // file: children append, so the next line goes to the new end.
-func Shorten(path string) error {
+func shorten(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= largestLog {
-		return nil // no file yet, or Start will report a better error
+		return nil // no file yet, or StartChild will report a better error
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		return fmt.Errorf("cannot empty the log file: %w", err)
@@ -35,7 +35,7 @@ func Shorten(path string) error {
 }
 
 // tail returns the last lines of the output, joined to one.
-func (o output) tail() string {
+func (o childOutput) tail() string {
 	data, err := o.lastBytes()
 	if err != nil {
 		return "(unreadable: " + err.Error() + ")"
@@ -48,7 +48,7 @@ func (o output) tail() string {
 }
 
 // lastBytes reads the end of the output. All of a file that was emptied meanwhile is the child's.
-func (o output) lastBytes() ([]byte, error) {
+func (o childOutput) lastBytes() ([]byte, error) {
 	file, err := os.Open(o.path)
 	if err != nil {
 		return nil, err

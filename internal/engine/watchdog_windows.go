@@ -1,4 +1,4 @@
-package child
+package engine
 
 import (
 	"fmt"
@@ -49,8 +49,8 @@ func (w *watchdog) tie(child *os.Process) error {
 // dismiss ends whatever is left in the job.
 func (w *watchdog) dismiss() { _ = windows.CloseHandle(w.job) }
 
-// ask sends Ctrl-Break to a child, or kills it if there is no console.
-func ask(child *os.Process) error {
+// askToStop sends Ctrl-Break to a child, or kills it if there is no console.
+func askToStop(child *os.Process) error {
 	if windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(child.Pid)) == nil {
 		return nil
 	}

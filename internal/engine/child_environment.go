@@ -1,4 +1,4 @@
-package child
+package engine
 
 import "os"
 
@@ -8,8 +8,8 @@ import "os"
 // the memory and the crash reports of a third-party program.
 var passedVariables = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "SystemRoot", "TEMP", "TMP"}
 
-// environment returns that of children. It is never nil: os/exec would then pass all of ours.
-func environment() []string {
+// childEnvironment returns that of children. It is never nil: os/exec would then pass all of ours.
+func childEnvironment() []string {
 	variables := []string{}
 	for _, name := range passedVariables {
 		if value, set := os.LookupEnv(name); set {
