@@ -79,7 +79,7 @@ func wholeStream(short []byte) []byte {
 
 // textPrefixes are the lines of the file that readers in other languages read.
 var textPrefixes = sync.OnceValue(func() []string {
-	file, err := os.ReadFile("../dynamo/layout/deflate/prefixes.txt")
+	file, err := os.ReadFile("../dynamo/layout/deflate_prefixes.txt")
 	if err != nil {
 		panic(err) // likewise
 	}

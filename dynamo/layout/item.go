@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
 // Encode returns the item of a comment. If the comment is approved, it has the keys of every list
@@ -90,7 +89,7 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 	if c.CompressedText == nil {
 		return c.Comment, nil
 	}
-	text, err := deflate.Expand(c.CompressedText, comment.MaxTextBytes)
+	text, err := ExpandText(c.CompressedText, comment.MaxTextBytes)
 	if err != nil {
 		return comment.Comment{ID: c.ID}, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}

@@ -9,11 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout/deflate"
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// checkText stores a text and reads it back.
+// checkCompressed stores a text and reads it back.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
 	stored := storedText(text)
 	got, err := readText(stored)
@@ -59,7 +58,7 @@ func TestFormOfATextIsTheShorter(t *testing.T) {
 	}
 }
 
-// anyOf returns random ASCII characters. Compression stores a long one in seven eighths of its
+// anyText returns random ASCII characters. Compression stores a long one in seven eighths of its
 // bytes. UTF-8 allows no long text without any redundancy, since not all byte values are equally
 // frequent.
 func anyOf(r *rand.Rand, size int) string {
@@ -72,8 +71,8 @@ func anyOf(r *rand.Rand, size int) string {
 
 // A text that decompresses to more than MaxTextBytes is refused.
 func TestTextThatExpandsTooFar(t *testing.T) {
-	bomb := deflate.Compress(strings.Repeat("x", comment.MaxTextBytes+1))
-	if text, err := readText(Binary(bomb)); !errors.Is(err, deflate.ErrTooLarge) || text != "" {
+	bomb := compressText(strings.Repeat("x", comment.MaxTextBytes+1))
+	if text, err := readText(Binary(bomb)); !errors.Is(err, errTooLarge) || text != "" {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
 // Version reads the version of a comment. An absent attribute means version 1.
@@ -58,7 +57,7 @@ const minSaved = 32
 // minSaved bytes.
 func storedText(text string) types.AttributeValue {
 	if len(text) > minSaved {
-		if short := deflate.Compress(text); len(short)+minSaved <= len(text) {
+		if short := compressText(text); len(short)+minSaved <= len(text) {
 			return Binary(short)
 		}
 	}
@@ -71,7 +70,7 @@ func (r *Reader) expanded(attr string) string {
 	if compressed == nil {
 		return text
 	}
-	text, err := deflate.Expand(compressed, comment.MaxTextBytes)
+	text, err := ExpandText(compressed, comment.MaxTextBytes)
 	if err != nil {
 		r.fail(attr)
 	}

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout/deflate"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // bareHandler answers the operations of the cases, which it recognizes by their variables.
@@ -255,7 +255,7 @@ func bareDecode(item bareItem) (bareComment, error) {
 // bareBody is a text in either of its forms.
 func bareBody(value types.AttributeValue) (string, error) {
 	if short, compressed := value.(*types.AttributeValueMemberB); compressed {
-		return deflate.Expand(short.Value, comment.MaxTextBytes)
+		return layout.ExpandText(short.Value, comment.MaxTextBytes)
 	}
 	return bareText(value), nil
 }

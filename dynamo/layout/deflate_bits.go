@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import "encoding/binary"
 
@@ -13,7 +13,7 @@ type bitReader struct {
 // longestRead is how many bytes behind the text fill may read, as long as rest is not negative.
 const longestRead = 16
 
-// fill returns the reader with 56 bits or more.
+// fillTable returns the reader with 56 bits or more.
 func (r bitReader) fill(in []byte) bitReader {
 	return bitReader{
 		next: r.next | binary.LittleEndian.Uint64(in[r.at:])<<(r.have%64),
@@ -37,7 +37,7 @@ type bitWriter struct {
 	have uint8
 }
 
-func (w *bitWriter) word(word word) { w.write(uint32(word.bits), word.length) }
+func (w *bitWriter) word(word codeWord) { w.write(uint32(word.bits), word.length) }
 
 func (w *bitWriter) write(bits uint32, n uint8) {
 	w.bits |= uint64(bits) << w.have

@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Errors for bytes that Compress cannot have returned. They hold nothing of the text.
+// Errors for bytes that compressText cannot have returned. They hold nothing of the text.
 var (
-	ErrDamaged  = errors.New("its compressed text is damaged")
-	ErrTooLarge = errors.New("its compressed text is larger than a text may be")
+	errDamagedText = errors.New("its compressed text is damaged")
+	errTooLarge    = errors.New("its compressed text is larger than a text may be")
 )
 
 // usualText is a size in bytes that few texts exceed.
@@ -30,9 +30,9 @@ type expander struct {
 // expanders are pooled, since their buffers are larger than nearly all texts.
 var expanders = sync.Pool{New: func() any { return &expander{out: make([]byte, usualText)} }}
 
-// Expand returns the text that Compress compressed. It returns ErrTooLarge as soon as the text
-// exceeds limit, in bytes, and ErrDamaged for most other bytes: DEFLATE has no checksum.
-func Expand(short []byte, limit int) (string, error) {
+// ExpandText returns the text that compressText compressed. It returns errTooLarge as soon as the text
+// exceeds limit, in bytes, and errDamagedText for most other bytes: DEFLATE has no checksum.
+func ExpandText(short []byte, limit int) (string, error) {
 	x := expanders.Get().(*expander)
 	defer expanders.Put(x)
 	size, err := x.expand(short, limit)
@@ -40,9 +40,9 @@ func Expand(short []byte, limit int) (string, error) {
 	case err != nil:
 		return "", err
 	case size > limit:
-		return "", ErrTooLarge
+		return "", errTooLarge
 	case !utf8.Valid(x.out[:size]):
-		return "", ErrDamaged
+		return "", errDamagedText
 	}
 	return string(x.out[:size]), nil
 }
@@ -52,10 +52,10 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 	if len(short) == 0 || short[0]&marker != marker {
 		return x.expandStream(short, limit)
 	}
-	all := codes()
+	all := presetCodes()
 	n := int(short[0] >> markerBits)
 	if n >= len(all) {
-		return 0, ErrDamaged
+		return 0, errDamagedText
 	}
 	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
@@ -63,7 +63,7 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 // expandBlock expands a block that was written with a preset code. It reads bits once for each entry
 // of literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid most bounds
 // checks; where the compiler cannot prove the bounds, they still panic.
-func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
+func (x *expander) expandBlock(t *codeTables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
 	in, out, r := x.padded, x.out, bitReader{}
 	for r.at <= len(in)-8 && size <= limit {
@@ -82,7 +82,7 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 		}
 		if e.least() == 0 { // the end of the text
 			if rest := r.rest(8 * len(short)); rest < 0 || rest >= 8 {
-				return 0, ErrDamaged
+				return 0, errDamagedText
 			}
 			return size, nil
 		}
@@ -91,34 +91,34 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 		e = t.distances[r.next%(1<<maxBits)]
 		distance, r = e.number(r.skip(uint(e)))
 		if distance > size { // before the beginning of the text
-			return 0, ErrDamaged
+			return 0, errDamagedText
 		}
 		repeat(room, (*repetition)(out[size-distance:]), distance, length)
 		size += length
 	}
 	if r.rest(8*len(short)) < 0 {
-		return 0, ErrDamaged
+		return 0, errDamagedText
 	}
 	return size, nil
 }
 
-// chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
-const chunk = 8
+// copyChunk is how many bytes repeat copies at a time. Most repetitions are shorter.
+const copyChunk = 8
 
 // repetition has room for the longest repetition, and for the bytes that repeat copies beyond its
 // end.
-type repetition [maxLength + chunk]byte
+type repetition [maxLength + copyChunk]byte
 
 // repeat copies length bytes, and up to a chunk beyond, from a place distance bytes earlier. The
 // two may overlap.
 func repeat(to, from *repetition, distance, length int) {
-	if distance < chunk {
+	if distance < copyChunk {
 		for i := range length {
 			to[i] = from[i]
 		}
 		return
 	}
-	for i := 0; i < length; i += chunk {
+	for i := 0; i < length; i += copyChunk {
 		binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
 	}
 }
@@ -130,7 +130,7 @@ func (x *expander) expandStream(short []byte, limit int) (size int, err error) {
 	if x.stream == nil {
 		x.stream = flate.NewReader(&x.in)
 	} else if err := x.stream.(flate.Resetter).Reset(&x.in, nil); err != nil {
-		return 0, ErrDamaged
+		return 0, errDamagedText
 	}
 	for {
 		n, err := x.stream.Read(x.out[size:])
@@ -138,7 +138,7 @@ func (x *expander) expandStream(short []byte, limit int) (size int, err error) {
 		case size > limit, err == io.EOF && x.in.Len() == 0:
 			return size, nil
 		case err != nil:
-			return 0, ErrDamaged
+			return 0, errDamagedText
 		case size == len(x.out):
 			x.out = append(x.out, make([]byte, len(x.out))...)
 		}

@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 const (
 	// maxBlock is the size of the largest text that is written with a preset code. Longer texts get
@@ -18,13 +18,13 @@ const (
 type blockWriter struct {
 	last     [1 << hashBits]uint16 // the last place of each hash, plus 1
 	previous [maxBlock]uint16      // the place with the same hash before, plus 1
-	steps    [maxBlock + 1]step
+	steps    [maxBlock + 1]blockStep
 	out      []byte
 }
 
-// step is the last step of the cheapest encoding up to a place: a repetition, or a literal of
+// blockStep is the last step of the cheapest encoding up to a place: a repetition, or a literal of
 // length 1.
-type step struct {
+type blockStep struct {
 	cost             uint32 // bits up to here
 	length, distance uint16
 }
@@ -32,9 +32,9 @@ type step struct {
 // write returns the text, encoded with the code that suits its letters best. It returns nothing if
 // the text has bytes without a word. The bytes are valid until the next call.
 func (b *blockWriter) write(text string) []byte {
-	number, c := best(text)
+	number, c := bestCode(text)
 	b.search(c, text)
-	if b.steps[len(text)].cost >= never {
+	if b.steps[len(text)].cost >= neverUsed {
 		return nil
 	}
 	b.turn(len(text))
@@ -44,10 +44,10 @@ func (b *blockWriter) write(text string) []byte {
 		if s.length == 1 {
 			w.word(c.literals[text[at]])
 		} else {
-			symbol, extra, extraBits := lengthOf(int(s.length))
+			symbol, extra, extraBits := lengthSymbol(int(s.length))
 			w.word(c.literals[symbol])
 			w.write(extra, extraBits)
-			symbol, extra, extraBits = distanceOf(int(s.distance))
+			symbol, extra, extraBits = distanceSymbol(int(s.distance))
 			w.word(c.distances[symbol])
 			w.write(extra, extraBits)
 		}
@@ -58,14 +58,14 @@ func (b *blockWriter) write(text string) []byte {
 	return b.out
 }
 
-// best returns the code in which the letters of a text take the fewest bits.
-func best(text string) (number int, best *code) {
+// bestCode returns the code in which the letters of a text take the fewest bits.
+func bestCode(text string) (number int, best *presetCode) {
 	var count [256]int
 	for i := range len(text) {
 		count[text[i]]++
 	}
 	least := -1
-	for n, c := range codes() {
+	for n, c := range presetCodes() {
 		cost := 0
 		for letter, times := range count {
 			cost += times * int(c.cost[letter])
@@ -78,19 +78,19 @@ func best(text string) (number int, best *code) {
 }
 
 // search finds the cheapest encoding of the text.
-func (b *blockWriter) search(c *code, text string) {
+func (b *blockWriter) search(c *presetCode, text string) {
 	clear(b.last[:])
 	for i := range len(text) {
 		b.steps[i+1].cost = ^uint32(0)
 	}
-	b.steps[0] = step{}
+	b.steps[0] = blockStep{}
 	skip := 0
 	for at := range len(text) {
 		b.reach(at+1, b.steps[at].cost+c.cost[text[at]], 1, 0)
 		if at+minLength > len(text) {
 			continue
 		}
-		key := hash(text[at:])
+		key := textHash(text[at:])
 		if at >= skip {
 			if longest := b.repetitions(c, text, at, int(b.last[key])-1); longest >= longEnough {
 				skip = at + longest
@@ -101,17 +101,17 @@ func (b *blockWriter) search(c *code, text string) {
 	}
 }
 
-// hash returns a number below 1<<hashBits for the first three bytes of a text.
-func hash(text string) uint32 {
+// textHash returns a number below 1<<hashBits for the first three bytes of a text.
+func textHash(text string) uint32 {
 	return (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) * 0x9e3779b1 >> (32 - hashBits)
 }
 
 // repetitions tries the possible repetitions at a place, and returns the length of the longest.
-func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longest int) {
+func (b *blockWriter) repetitions(c *presetCode, text string, at, earlier int) (longest int) {
 	longest = minLength - 1
 	for tries := 0; earlier >= 0 && tries < maxTries && longest < longEnough; tries++ {
-		if length := common(text[earlier:], text[at:]); length > longest {
-			symbol, _, extraBits := distanceOf(at - earlier)
+		if length := commonLength(text[earlier:], text[at:]); length > longest {
+			symbol, _, extraBits := distanceSymbol(at - earlier)
 			cost := b.steps[at].cost + uint32(c.distances[symbol].length+extraBits)
 			for n := longest + 1; n <= length; n++ {
 				b.reach(at+n, cost+c.cost[endOfText+n], n, at-earlier)
@@ -123,9 +123,9 @@ func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longes
 	return longest
 }
 
-// common returns the length of the common prefix of two texts, maxLength at most. The second text
+// commonLength returns the length of the common prefix of two texts, maxLength at most. The second text
 // is the shorter one.
-func common(a, b string) int {
+func commonLength(a, b string) int {
 	n := min(len(b), maxLength)
 	for i := range n {
 		if a[i] != b[i] {
@@ -138,7 +138,7 @@ func common(a, b string) int {
 // reach notes a step to a place if it is the cheapest so far.
 func (b *blockWriter) reach(to int, cost uint32, length, distance int) {
 	if cost < b.steps[to].cost {
-		b.steps[to] = step{cost, uint16(length), uint16(distance)}
+		b.steps[to] = blockStep{cost, uint16(length), uint16(distance)}
 	}
 }
 

@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import (
 	_ "embed"
@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// prefixes has a line for each preset code: its number, its name and, in base64, the beginning of a
+// presetPrefixes has a line for each preset code: its number, its name and, in base64, the beginning of a
 // DEFLATE stream that has this code. Lines are only ever added, since stored texts name their code
 // by its number.
 //
-//go:embed prefixes.txt
-var prefixes string
+//go:embed deflate_prefixes.txt
+var presetPrefixes string
 
 // A prefix ends on a byte boundary. It consists of three empty blocks, the header of a block with
 // four bits for each length of a word, and these lengths.
@@ -28,36 +28,36 @@ const (
 	markerBits = 3
 )
 
-// never is the cost of a byte without a word. It is more than the cost of a text of maxBlock bytes,
+// neverUsed is the cost of a byte without a word. It is more than the cost of a text of maxBlock bytes,
 // and maxBlock times it fits into 32 bits.
-const never = 1 << 18
+const neverUsed = 1 << 18
 
-// code is a preset code.
-type code struct {
+// presetCode is a preset code.
+type presetCode struct {
 	prefix []byte
 	// literals and distances are for writing.
-	literals, distances []word
+	literals, distances []codeWord
 	// cost is how many bits a literal takes, or, from endOfText on, a length.
 	cost [endOfText + maxLength + 1]uint32
 	// reader returns the tables for reading, which are made when they are first needed.
-	reader func() *tables
+	reader func() *codeTables
 }
 
-// codes returns the preset codes by their number.
-var codes = sync.OnceValue(func() []*code {
-	var out []*code
-	for line := range strings.Lines(prefixes) {
+// presetCodes returns the preset codes by their number.
+var presetCodes = sync.OnceValue(func() []*presetCode {
+	var out []*presetCode
+	for line := range strings.Lines(presetPrefixes) {
 		fields := strings.Fields(line)
 		prefix, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 		if err != nil || len(prefix) != prefixBytes {
-			panic("deflate: prefixes.txt is damaged") // built in, and read by every test
+			panic("deflate_prefixes.txt is damaged") // built in, and read by every test
 		}
-		out = append(out, newCode(prefix))
+		out = append(out, newPresetCode(prefix))
 	}
 	return out
 })
 
-func newCode(prefix []byte) *code {
+func newPresetCode(prefix []byte) *presetCode {
 	lengths := make([]uint8, numLiterals+numDistances)
 	for i := range lengths {
 		for bit := range 4 {
@@ -65,17 +65,17 @@ func newCode(prefix []byte) *code {
 			lengths[i] = lengths[i]<<1 | prefix[at/8]>>(at%8)&1
 		}
 	}
-	c := &code{prefix: prefix, literals: canonical(lengths[:numLiterals]), distances: canonical(lengths[numLiterals:])}
+	c := &presetCode{prefix: prefix, literals: canonicalWords(lengths[:numLiterals]), distances: canonicalWords(lengths[numLiterals:])}
 	for letter := range endOfText {
-		c.cost[letter] = never
+		c.cost[letter] = neverUsed
 		if n := c.literals[letter].length; n > 0 {
 			c.cost[letter] = uint32(n)
 		}
 	}
 	for length := minLength; length <= maxLength; length++ {
-		symbol, _, extraBits := lengthOf(length)
+		symbol, _, extraBits := lengthSymbol(length)
 		c.cost[endOfText+length] = uint32(c.literals[symbol].length + extraBits)
 	}
-	c.reader = sync.OnceValue(func() *tables { return newTables(c.literals, c.distances) })
+	c.reader = sync.OnceValue(func() *codeTables { return newCodeTables(c.literals, c.distances) })
 	return c
 }

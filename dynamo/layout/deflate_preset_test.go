@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-var makePrefixes = flag.Bool("prefixes", false, "write prefixes.txt anew; texts that are stored become unreadable")
+var makePrefixes = flag.Bool("prefixes", false, "write deflate_prefixes.txt anew; texts that are stored become unreadable")
 
 // TestMakePrefixes makes the preset codes from the letter frequencies of texts of our own: the
 // sample's comments, and testdata for further languages.
@@ -47,11 +47,11 @@ func TestMakePrefixes(t *testing.T) {
 	for i, name := range names {
 		fmt.Fprintln(&out, i, name, base64.StdEncoding.EncodeToString(train(texts[name]).prefix))
 	}
-	must.Do(t, os.WriteFile("prefixes.txt", []byte(out.String()), 0o644))
+	must.Do(t, os.WriteFile("deflate_prefixes.txt", []byte(out.String()), 0o644))
 }
 
 // train returns the best code for texts.
-func train(texts []string) *code {
+func train(texts []string) *presetCode {
 	literals := make([]float64, numLiterals)
 	distances := make([]float64, numDistances)
 	for _, text := range texts {
@@ -77,9 +77,9 @@ func train(texts []string) *code {
 					literals[text[at]]++
 					continue
 				}
-				symbol, _, _ := lengthOf(int(s.length))
+				symbol, _, _ := lengthSymbol(int(s.length))
 				literals[symbol]++
-				symbol, _, _ = distanceOf(int(s.distance))
+				symbol, _, _ = distanceSymbol(int(s.distance))
 				distances[symbol]++
 			}
 			literals[endOfText]++
@@ -133,8 +133,8 @@ func smoothed(literals, distances []float64) (l, d []float64) {
 	return l, d
 }
 
-func codeOf(literals, distances []float64) *code {
-	return newCode(prefixOf(slices.Concat(shortest(literals), shortest(distances))))
+func codeOf(literals, distances []float64) *presetCode {
+	return newPresetCode(prefixOf(slices.Concat(shortest(literals), shortest(distances))))
 }
 
 // shortest returns the lengths of the best words with at most maxBits, by package-merge.

@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import "math/bits"
 
@@ -16,14 +16,14 @@ const (
 // rare letters shorter, but the reader's tables larger.
 const maxBits = 12
 
-// word is a word of a Huffman code, its first bit lowest. A symbol without a word has length 0.
-type word struct {
+// codeWord is a word of a Huffman code, its first bit lowest. A symbol without a word has length 0.
+type codeWord struct {
 	bits   uint16
 	length uint8
 }
 
-// canonical returns the words of the Huffman code with these lengths (RFC 1951, 3.2.2).
-func canonical(lengths []uint8) []word {
+// canonicalWords returns the words of the Huffman code with these lengths (RFC 1951, 3.2.2).
+func canonicalWords(lengths []uint8) []codeWord {
 	var count, next [maxBits + 1]int
 	for _, n := range lengths {
 		count[n]++
@@ -32,18 +32,18 @@ func canonical(lengths []uint8) []word {
 	for n := 1; n <= maxBits; n++ {
 		next[n] = (next[n-1] + count[n-1]) << 1
 	}
-	words := make([]word, len(lengths))
+	words := make([]codeWord, len(lengths))
 	for symbol, n := range lengths {
 		if n > 0 {
-			words[symbol] = word{bits.Reverse16(uint16(next[n])) >> (16 - n), n}
+			words[symbol] = codeWord{bits.Reverse16(uint16(next[n])) >> (16 - n), n}
 			next[n]++
 		}
 	}
 	return words
 }
 
-// lengthOf returns the symbol of a length of 3 to 258, and the extra bits that follow it.
-func lengthOf(length int) (symbol int, extra uint32, extraBits uint8) {
+// lengthSymbol returns the symbol of a length of 3 to 258, and the extra bits that follow it.
+func lengthSymbol(length int) (symbol int, extra uint32, extraBits uint8) {
 	switch n := length - minLength; {
 	case length == maxLength:
 		return numLiterals - 1, 0, 0
@@ -55,8 +55,8 @@ func lengthOf(length int) (symbol int, extra uint32, extraBits uint8) {
 	}
 }
 
-// distanceOf returns the symbol of a distance of 1 to 32 KB, and the extra bits that follow it.
-func distanceOf(distance int) (symbol int, extra uint32, extraBits uint8) {
+// distanceSymbol returns the symbol of a distance of 1 to 32 KB, and the extra bits that follow it.
+func distanceSymbol(distance int) (symbol int, extra uint32, extraBits uint8) {
 	n := distance - 1
 	if n < 4 {
 		return n, 0, 0

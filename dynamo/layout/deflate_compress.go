@@ -1,13 +1,4 @@
-// Package deflate compresses short texts. It writes DEFLATE (RFC 1951) without its first part, the
-// Huffman codes. These take a fifth of a compressed review, and most of the time to expand it.
-//
-// Instead, there is a preset code for each of a few languages and scripts, as zlib has preset
-// dictionaries. The first byte of a compressed text names its code. The rest, after the prefix of
-// that code (prefixes.txt), is DEFLATE, so any DEFLATE reader can read it.
-//
-// Texts that no preset code suits are complete DEFLATE streams. Their first byte never has both
-// bits of marker set, since RFC 1951 reserves that type of block.
-package deflate
+package layout
 
 import (
 	"bytes"
@@ -16,6 +7,18 @@ import (
 
 	"github.com/klauspost/compress/flate"
 )
+
+// How short texts are compressed
+//
+// Stored texts are DEFLATE (RFC 1951) without its first part, the Huffman codes.
+// These take a fifth of a compressed review, and most of the time to expand it.
+//
+// Instead, there is a preset code for each of a few languages and scripts, as zlib has preset
+// dictionaries. The first byte of a compressed text names its code. The rest, after the prefix of
+// that code (deflate_prefixes.txt), is DEFLATE, so any DEFLATE reader can read it.
+//
+// Texts that no preset code suits are complete DEFLATE streams. Their first byte never has both
+// bits of marker set, since RFC 1951 reserves that type of block.
 
 // streamLevel searches few places for repetitions. The highest level searches very many: 250 KB of
 // one letter take it more than a second, and a usual text becomes 0.2 % shorter.
@@ -32,8 +35,8 @@ type compressor struct {
 // compressors are pooled, since making one takes longer than using it.
 var compressors = sync.Pool{New: func() any { return &compressor{} }}
 
-// Compress returns the text compressed. It is not always shorter than the text.
-func Compress(text string) []byte {
+// compressText returns the text compressed. It is not always shorter than the text.
+func compressText(text string) []byte {
 	c := compressors.Get().(*compressor)
 	defer compressors.Put(c)
 	return bytes.Clone(c.compress(text))

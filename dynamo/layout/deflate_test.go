@@ -1,4 +1,4 @@
-package deflate
+package layout
 
 import (
 	"bytes"
@@ -19,34 +19,34 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-const limit = 256 << 10
+const testLimit = 256 << 10
 
-// standard expands with the standard library, which gets the prefix first. It does not check that
+// inflateStandard expands with the standard library, which gets the prefix first. It does not check that
 // the result is text.
-func standard(short []byte) (string, error) {
+func inflateStandard(short []byte) (string, error) {
 	if len(short) > 0 && short[0]&marker == marker {
 		n := int(short[0] >> markerBits)
-		if n >= len(codes()) {
-			return "", ErrDamaged
+		if n >= len(presetCodes()) {
+			return "", errDamagedText
 		}
-		short = slices.Concat(codes()[n].prefix, short[1:])
+		short = slices.Concat(presetCodes()[n].prefix, short[1:])
 	}
 	in := bytes.NewReader(short)
-	text, err := io.ReadAll(io.LimitReader(stdflate.NewReader(in), limit+1))
-	if err == nil && len(text) <= limit && in.Len() > 0 {
+	text, err := io.ReadAll(io.LimitReader(stdflate.NewReader(in), testLimit+1))
+	if err == nil && len(text) <= testLimit && in.Len() > 0 {
 		err = errors.New("trailing bytes")
 	}
 	return string(text), err
 }
 
-// checkText compresses a text and expands it, also with the standard library.
-func checkText(t interface{ Fatalf(string, ...any) }, text string) []byte {
-	short := Compress(text)
-	got, err := Expand(short, limit)
+// checkCompressed compresses a text and expands it, also with the standard library.
+func checkCompressed(t interface{ Fatalf(string, ...any) }, text string) []byte {
+	short := compressText(text)
+	got, err := ExpandText(short, testLimit)
 	if err != nil || got != text {
 		t.Fatalf("%.40q of %d bytes reads back as %.40q of %d bytes, %v", text, len(text), got, len(got), err)
 	}
-	if got, err := standard(short); err != nil || got != text {
+	if got, err := inflateStandard(short); err != nil || got != text {
 		t.Fatalf("in %.40q of %d bytes, the standard library finds %.40q of %d bytes, %v", text, len(text), got, len(got), err)
 	}
 	return short
@@ -64,7 +64,7 @@ func TestReadsBack(t *testing.T) {
 			rapid.StringMatching(`([а-яё]{1,9} ){0,60}`),
 			rapid.StringMatching(`([\x{0621}-\x{064a}]{1,9} ){0,60}`),
 		).Draw(t, "text")
-		checkText(t, strings.Repeat(text, rapid.IntRange(1, 3).Draw(t, "times")))
+		checkCompressed(t, strings.Repeat(text, rapid.IntRange(1, 3).Draw(t, "times")))
 	})
 }
 
@@ -74,19 +74,19 @@ func TestReadsBackAtBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, length := range []int{0, 1, 2, 3, 4, 10, 11, 12, 18, 19, 34, 35, 66, 67, 130, 131, 257, 258, 259, 516, 517} {
 		for _, between := range []int{0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 255, 256, 257, 1023, 1024, 3000, maxBlock} {
-			repeated, other := anyOf(r, length), anyOf(r, between)
-			checkText(t, repeated+other+repeated)
-			checkText(t, strings.Repeat("x", length)+other+"xyz")
+			repeated, other := anyText(r, length), anyText(r, between)
+			checkCompressed(t, repeated+other+repeated)
+			checkCompressed(t, strings.Repeat("x", length)+other+"xyz")
 		}
 	}
-	for _, size := range []int{betweenBoth - 1, betweenBoth, maxBlock - 1, maxBlock, maxBlock + 1, limit} {
-		checkText(t, anyOf(r, size))
-		checkText(t, strings.Repeat("x", size))
+	for _, size := range []int{betweenBoth - 1, betweenBoth, maxBlock - 1, maxBlock, maxBlock + 1, testLimit} {
+		checkCompressed(t, anyText(r, size))
+		checkCompressed(t, strings.Repeat("x", size))
 	}
 }
 
-// anyOf returns random ASCII letters.
-func anyOf(r *rand.Rand, size int) string {
+// anyText returns random ASCII letters.
+func anyText(r *rand.Rand, size int) string {
 	out := make([]byte, size)
 	for i := range out {
 		out[i] = 'a' + byte(r.IntN(26))
@@ -99,7 +99,7 @@ func TestPresetCodes(t *testing.T) {
 	plain, short, preset := 0, 0, 0
 	texts := usual(300)
 	for _, text := range texts {
-		out := checkText(t, text)
+		out := checkCompressed(t, text)
 		plain, short = plain+len(text), short+len(out)
 		if out[0]&marker == marker {
 			preset++
@@ -126,8 +126,8 @@ func usual(most int) (out []string) {
 // A code has a word for each byte of UTF-8 and for each length and distance, and uses all
 // combinations of bits.
 func TestCodesAreComplete(t *testing.T) {
-	for n, c := range codes() {
-		for _, words := range [][]word{c.literals, c.distances} {
+	for n, c := range presetCodes() {
+		for _, words := range [][]codeWord{c.literals, c.distances} {
 			sum := 0
 			for _, w := range words {
 				if w.length > 0 {
@@ -153,7 +153,7 @@ func TestCodesAreComplete(t *testing.T) {
 func TestCodesStay(t *testing.T) {
 	const lines, sum = 15, 0xa2166ff1
 	var kept strings.Builder
-	for n, line := range slices.Collect(strings.Lines(prefixes)) {
+	for n, line := range slices.Collect(strings.Lines(presetPrefixes)) {
 		if n < lines {
 			kept.WriteString(line)
 		}
@@ -165,26 +165,26 @@ func TestCodesStay(t *testing.T) {
 
 // A text that expands to more than the limit is refused before it takes much memory.
 func TestExpandsTooFar(t *testing.T) {
-	for _, size := range []int{limit + 1, 8 << 20} {
+	for _, size := range []int{testLimit + 1, 8 << 20} {
 		var stream bytes.Buffer
 		writer, err := stdflate.NewWriter(&stream, stdflate.BestCompression)
 		must.Do(t, err)
 		_, err = io.WriteString(writer, strings.Repeat("x", size))
 		must.Do(t, errors.Join(err, writer.Close()))
-		for why, bomb := range map[string][]byte{"stream": stream.Bytes(), "preset code": bomb(size)} {
-			if text, err := Expand(bomb, limit); !errors.Is(err, ErrTooLarge) || text != "" {
+		for why, bomb := range map[string][]byte{"stream": stream.Bytes(), "preset code": bombOf(size)} {
+			if text, err := ExpandText(bomb, testLimit); !errors.Is(err, errTooLarge) || text != "" {
 				t.Errorf("%s of %d bytes: %d bytes, %v", why, size, len(text), err)
 			}
 		}
 	}
-	if x := expanders.Get().(*expander); len(x.out) > 2*limit {
+	if x := expanders.Get().(*expander); len(x.out) > 2*testLimit {
 		t.Errorf("a buffer of %d bytes is kept", len(x.out))
 	}
 }
 
-// bomb compresses one letter, repeated up to a size, with a preset code.
-func bomb(size int) []byte {
-	c := codes()[0]
+// bombOf compresses one letter, repeated up to a size, with a preset code.
+func bombOf(size int) []byte {
+	c := presetCodes()[0]
 	w := bitWriter{out: []byte{marker}}
 	w.word(c.literals['x'])
 	for n := 1; n < size; n += maxLength {
@@ -197,9 +197,9 @@ func bomb(size int) []byte {
 
 // The buffer grows in time, wherever in it the longest repetition begins.
 func TestRepetitionsGrowTheBuffer(t *testing.T) {
-	c := codes()[0]
-	symbol, extra, extraBits := distanceOf(chunk)
-	for letters := chunk; letters < chunk+maxLength; letters++ {
+	c := presetCodes()[0]
+	symbol, extra, extraBits := distanceSymbol(copyChunk)
+	for letters := copyChunk; letters < copyChunk+maxLength; letters++ {
 		w, size := bitWriter{}, letters
 		for range letters {
 			w.word(c.literals['x'])
@@ -211,7 +211,7 @@ func TestRepetitionsGrowTheBuffer(t *testing.T) {
 		}
 		w.word(c.literals[endOfText])
 		x := &expander{out: make([]byte, usualText)}
-		got, err := x.expandBlock(c.reader(), w.close(), limit)
+		got, err := x.expandBlock(c.reader(), w.close(), testLimit)
 		if err != nil || got != size || string(x.out[:got]) != strings.Repeat("x", size) {
 			t.Fatalf("%d letters and repetitions: %d bytes, want %d, %v", letters, got, size, err)
 		}
@@ -221,7 +221,7 @@ func TestRepetitionsGrowTheBuffer(t *testing.T) {
 // Damaged bytes are an error that holds nothing of the text.
 func TestDamaged(t *testing.T) {
 	text := strings.Repeat("private words, and again private words; ", 5)
-	preset := Compress(text)
+	preset := compressText(text)
 	stream := bytes.Clone((&compressor{}).compressStream(text))
 	latin := bytes.Clone((&compressor{}).compressStream(strings.Repeat("caf\xe9 ", 40)))
 	unknown := append([]byte{31<<markerBits | marker}, preset[1:]...)
@@ -242,21 +242,21 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	for _, text := range usual(300) { // some texts lose only zeros of the last word
-		short := Compress(text)
+		short := compressText(text)
 		checkDamaged(t, "cut by a byte", short[:len(short)-1])
 	}
 }
 
 func checkDamaged(t *testing.T, why string, bad []byte) {
 	t.Helper()
-	if text, err := Expand(bad, limit); !errors.Is(err, ErrDamaged) || text != "" {
+	if text, err := ExpandText(bad, testLimit); !errors.Is(err, errDamagedText) || text != "" {
 		t.Errorf("%s: %.40q, %v", why, text, err)
 	}
 }
 
 // farBack returns a repetition that refers to a place before the text.
 func farBack() []byte {
-	c := codes()[0]
+	c := presetCodes()[0]
 	w := bitWriter{out: []byte{marker}}
 	w.word(c.literals['x'])
 	w.word(c.literals[endOfText+1])
@@ -274,10 +274,10 @@ func TestAtOnce(t *testing.T) {
 		group.Go(func() {
 			short := make([][]byte, len(texts))
 			for i, text := range texts {
-				short[i] = Compress(text)
+				short[i] = compressText(text)
 			}
 			for i, text := range texts {
-				if got, err := Expand(short[i], limit); err != nil || got != text {
+				if got, err := ExpandText(short[i], testLimit); err != nil || got != text {
 					t.Errorf("%q, %v", got, err)
 				}
 			}
@@ -289,20 +289,20 @@ func TestAtOnce(t *testing.T) {
 // FuzzExpand checks that any bytes expand, or fail, as they do with the standard library.
 func FuzzExpand(f *testing.F) {
 	for _, text := range usual(20) {
-		f.Add(Compress(text))
+		f.Add(compressText(text))
 	}
-	f.Add(bomb(1000))
+	f.Add(bombOf(1000))
 	f.Add(farBack())
 	f.Fuzz(func(t *testing.T, short []byte) {
-		got, err := Expand(short, limit)
-		want, wantErr := standard(short)
+		got, err := ExpandText(short, testLimit)
+		want, wantErr := inflateStandard(short)
 		switch {
-		case len(want) > limit:
+		case len(want) > testLimit:
 			if err == nil || got != "" { // the damage may be behind the limit
 				t.Errorf("%d bytes, %v, want an error", len(got), err)
 			}
 		case wantErr != nil || !utf8.ValidString(want):
-			if !errors.Is(err, ErrDamaged) || got != "" {
+			if !errors.Is(err, errDamagedText) || got != "" {
 				t.Errorf("%q, %v; the standard library says %v", got, err, wantErr)
 			}
 		case err != nil || got != want:
@@ -317,8 +317,8 @@ func FuzzCompress(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if utf8.ValidString(text) && len(text) <= limit {
-			checkText(t, text)
+		if utf8.ValidString(text) && len(text) <= testLimit {
+			checkCompressed(t, text)
 		}
 	})
 }
