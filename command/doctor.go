@@ -13,7 +13,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/live"
@@ -64,7 +63,7 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 		err = errors.Join(err, session.Close())
 	}
 	if err != nil {
-		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again"))
+		all = append(all, newFinding("engine", resultProblem, "%s", plainly(err, term.Logger)).cured("see to this first, then run talkback doctor again"))
 	}
 	if asked.Err() != nil { // what was not checked is no finding
 		return errors.New("the checks were interrupted; run it again")
@@ -77,61 +76,61 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	if err != nil {
 		return err
 	}
-	if problems := doctor.Count(all, doctor.Problem); problems > 0 {
+	if problems := countFindings(all, resultProblem); problems > 0 {
 		return fmt.Errorf("problems found: %d", problems)
 	}
 	return nil
 }
 
 // ofMachine checks this machine and the flags, not the table.
-func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Terminal) []doctor.Finding {
-	var all []doctor.Finding
+func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Terminal) []finding {
+	var all []finding
 	if pair, err := c.certificate(); err != nil {
-		all = append(all, doctor.New("certificate", doctor.Problem, "%v", err))
+		all = append(all, newFinding("certificate", resultProblem, "%v", err))
 	} else if pair != nil {
-		all = append(all, doctor.Certificate(pair.Leaf, time.Now()))
+		all = append(all, checkCertificate(pair.Leaf, time.Now()))
 	}
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
-		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
+		all = append(all, newFinding("address", resultProblem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
 	} else {
 		all = append(all, c.writing(ctx, address, term)...)
 		all = append(all, c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table, term.Logger))
 	}
 	wanted := int(c.MaxConnections) + int(c.Subscriptions.Max)
 	if allowed := connectionLimit(wanted); allowed < wanted {
-		result := doctor.Warning
+		result := resultWarning
 		if c.Subscriptions.Max > 0 {
-			result = doctor.Problem // the server does not start
+			result = resultProblem // the server does not start
 		}
-		all = append(all, doctor.New("file descriptors", result, "allow %d connections instead of %d", allowed, wanted).
-			Cured("raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"))
+		all = append(all, newFinding("file descriptors", result, "allow %d connections instead of %d", allowed, wanted).
+			cured("raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"))
 	} else {
-		all = append(all, doctor.New("file descriptors", doctor.OK, "allow %d connections", allowed))
+		all = append(all, newFinding("file descriptors", resultOK, "allow %d connections", allowed))
 	}
 	if flags.local() {
-		all = append(all, doctor.Folder(flags.Data))
+		all = append(all, checkFolder(flags.Data))
 	}
 	return all
 }
 
 // writing checks who may write. Each warning that a server would log is a finding.
-func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (all []doctor.Finding) {
+func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (all []finding) {
 	const check = "writing"
 	log := slog.New(warning{term.Logger.Handler(), func(said, cure string) {
-		all = append(all, doctor.New(check, doctor.Warning, "%s", said).Cured("%s", cure))
+		all = append(all, newFinding(check, resultWarning, "%s", said).cured("%s", cure))
 	}})
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
 	_, writes, _ := c.Clients.policies(address, c.Writers.VisitorVotes)
 	switch {
 	case err != nil:
-		return append(all, doctor.New(check, doctor.Problem, "%v", err))
+		return append(all, newFinding(check, resultProblem, "%v", err))
 	case strings.HasPrefix(notice, "is off"):
 		what, cure, _ := strings.Cut(notice, ": ")
-		return append(all, doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure))
+		return append(all, newFinding(check, resultWarning, "%s", what).cured("%s", cure))
 	case c.Writers.VisitorVotes && writes.Rate == 0:
-		return append(all, doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("leave --client-writes 0 out"))
+		return append(all, newFinding(check, resultWarning, "visitors may vote, each address any number of times").cured("leave --client-writes 0 out"))
 	case len(all) == 0:
-		return append(all, doctor.New(check, doctor.OK, "%s", notice))
+		return append(all, newFinding(check, resultOK, "%s", notice))
 	}
 	return all
 }
@@ -162,8 +161,8 @@ func (w warning) Handle(_ context.Context, r slog.Record) error {
 }
 
 // ofSession checks the table, and the stored counts and page numbers.
-func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.Target, term Terminal) []doctor.Finding {
-	examiner := doctor.Examiner{
+func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.Target, term Terminal) []finding {
+	examiner := examiner{
 		Client: session.Client, Table: session.Table,
 		Source: stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Words:  func(err error) string { return plainly(unreached(err, session), term.Logger) },
@@ -178,11 +177,11 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	}
 	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
-		return append(all, doctor.New("page numbers", doctor.Problem, "%v", err))
+		return append(all, newFinding("page numbers", resultProblem, "%v", err))
 	}
 	now, err := readStatus(ctx, session, pages)
 	if err = errors.Join(err, pages.Close()); err != nil {
-		return append(all, doctor.New("counts", doctor.Unknown, "%s", plainly(err, term.Logger)))
+		return append(all, newFinding("counts", resultUnknown, "%s", plainly(err, term.Logger)))
 	}
 	return append(append(all, now.findings()...), eventFindings(ctx, session, now, !c.NoCount, c.Subscriptions.Max > 0, examiner.Words)...)
 }
@@ -190,10 +189,10 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 const lateCounts = time.Minute
 
 // findings returns the findings that follow from a status.
-func (s status) findings() []doctor.Finding {
-	all := []doctor.Finding{s.ofCounts()}
+func (s status) findings() []finding {
+	all := []finding{s.ofCounts()}
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
-		all = append(all, doctor.New("rebuild", doctor.Warning, "%s", s.rebuildLine()))
+		all = append(all, newFinding("rebuild", resultWarning, "%s", s.rebuildLine()))
 	}
 	idle := 0
 	for _, lease := range s.leases {
@@ -202,51 +201,51 @@ func (s status) findings() []doctor.Finding {
 		}
 	}
 	if idle > 0 && !s.byFunction() {
-		all = append(all, doctor.New("stream", doctor.Warning, "no process reads %d of %d shards", idle, len(s.leases)).
-			Cured("run talkback serve or talkback stream, or count with AWS Lambda"))
+		all = append(all, newFinding("stream", resultWarning, "no process reads %d of %d shards", idle, len(s.leases)).
+			cured("run talkback serve or talkback stream, or count with AWS Lambda"))
 	}
 	if dead := len(s.deadLetters); dead > 0 {
-		all = append(all, doctor.New("dead letters", doctor.Problem, "%s could not be counted: see talkback stream --status", output.Count(dead, "change", "changes")).
-			Cured("talkback rebuild"))
+		all = append(all, newFinding("dead letters", resultProblem, "%s could not be counted: see talkback stream --status", output.Count(dead, "change", "changes")).
+			cured("talkback rebuild"))
 	}
 	for _, store := range s.pages {
-		result := doctor.OK
+		result := resultOK
 		switch {
 		case store.Away != nil:
-			result = doctor.Problem
+			result = resultProblem
 		case !store.Complete:
-			result = doctor.Warning
+			result = resultWarning
 		}
-		all = append(all, doctor.New("page numbers", result, "%s", s.pagesLine(store)))
+		all = append(all, newFinding("page numbers", result, "%s", s.pagesLine(store)))
 	}
 	return all
 }
 
 // ofCounts returns the finding about statistics: whether they are complete and recent.
-func (s status) ofCounts() doctor.Finding {
+func (s status) ofCounts() finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
-		return doctor.New(check, doctor.Problem, "%s", found).Cured("%s", cure)
+		return newFinding(check, resultProblem, "%s", found).cured("%s", cure)
 	case !s.state.Complete:
-		return doctor.New(check, doctor.Warning, "%s", found).Cured("run talkback serve, talkback stream or talkback rebuild")
+		return newFinding(check, resultWarning, "%s", found).cured("run talkback serve, talkback stream or talkback rebuild")
 	case known && s.now.Sub(upTo) > lateCounts, !known && !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) > stream.ScheduleLate:
-		return doctor.New(check, doctor.Warning, "%s", found).Cured("see docs/operate/monitor.md")
+		return newFinding(check, resultWarning, "%s", found).cured("see docs/operate/monitor.md")
 	case s.ahead():
-		return doctor.New(check, doctor.Warning, "%s", s.headline()).Cured("set the clocks of all machines that count, and of this one, by NTP for example")
+		return newFinding(check, resultWarning, "%s", s.headline()).cured("set the clocks of all machines that count, and of this one, by NTP for example")
 	}
-	return doctor.New(check, doctor.OK, "%s", s.headline())
+	return newFinding(check, resultOK, "%s", s.headline())
 }
 
 // findingsText formats findings for a screen: a table of all, then the cures.
-func findingsText(all []doctor.Finding, screen output.Screen) string {
+func findingsText(all []finding, screen output.Screen) string {
 	table := output.NewTable("CHECK", "RESULT", "FOUND")
 	var cures strings.Builder
 	for _, f := range all {
 		result := screen.Notice(string(f.Result))
-		if f.Result == doctor.OK {
+		if f.Result == resultOK {
 			result = screen.Good(string(f.Result))
 		}
 		table.Row(f.Check, result, output.Printable(f.Found))
@@ -265,33 +264,33 @@ const examineTimeout = 5 * time.Second
 
 // examine checks the client limits, and the Redis that counts clients and remembers persisted queries,
 // if there is one.
-func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string, log *slog.Logger) doctor.Finding {
+func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string, log *slog.Logger) finding {
 	const check = "client limits"
 	reads, writes, err := f.policies(address, visitorsVote)
 	limited := reads.Rate > 0 || writes.Rate > 0
 	switch {
 	case err != nil:
-		return doctor.New(check, doctor.Problem, "%v", err)
+		return newFinding(check, resultProblem, "%v", err)
 	case f.Redis == "" && !limited:
-		return doctor.New(check, doctor.OK, "none")
+		return newFinding(check, resultOK, "none")
 	case f.Redis == "":
-		return doctor.New(check, doctor.OK, "%s", inWords(reads, writes))
+		return newFinding(check, resultOK, "%s", inWords(reads, writes))
 	}
 	store, err := quota.OpenRedis(f.Redis, table)
 	if err != nil {
-		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
+		return newFinding(check, resultProblem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}
 	defer func() { _ = store.Close() }() // nothing is left to be sent
 	queries, err := httpapi.OpenQueriesInRedis(f.Redis, table, log)
 	if err != nil {
-		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
+		return newFinding(check, resultProblem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}
 	defer func() { _ = queries.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	away := func(err error, alone string) doctor.Finding {
-		return doctor.New(check, doctor.Warning, "%s: each server %s by itself", comment.MessageOf(err), alone).
-			Cured("see to Redis, the network and the URL; what its user must be allowed is in docs/operate/limits.md")
+	away := func(err error, alone string) finding {
+		return newFinding(check, resultWarning, "%s: each server %s by itself", comment.MessageOf(err), alone).
+			cured("see to Redis, the network and the URL; what its user must be allowed is in docs/operate/limits.md")
 	}
 	does := " remembers persisted queries; there are no limits"
 	if limited {
@@ -300,8 +299,8 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 		case err != nil:
 			return away(err, "limits clients")
 		case took > quota.Patience:
-			return doctor.New(check, doctor.Warning, "%s took %v to answer; servers wait %v and then limit clients by themselves", store.Name(), took.Round(time.Millisecond), quota.Patience).
-				Cured("use a Redis that is nearer or less busy")
+			return newFinding(check, resultWarning, "%s took %v to answer; servers wait %v and then limit clients by themselves", store.Name(), took.Round(time.Millisecond), quota.Patience).
+				cured("use a Redis that is nearer or less busy")
 		case version != "":
 			does = ", Redis " + version + ", counts them"
 		default:
@@ -311,21 +310,21 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 	if err := queries.Examine(ctx); err != nil {
 		return away(err, "remembers persisted queries")
 	}
-	return doctor.New(check, doctor.OK, "%s%s", store.Name(), does)
+	return newFinding(check, resultOK, "%s%s", store.Name(), does)
 }
 
 const lateHook = 15 * time.Minute
 
 // eventFindings checks hooks and subscriptions, if there are any. delivers and serves say whether
 // processes with these flags deliver to hooks, and serve subscriptions.
-func eventFindings(ctx context.Context, session *Session, now status, delivers, serves bool, words func(error) string) (all []doctor.Finding) {
+func eventFindings(ctx context.Context, session *Session, now status, delivers, serves bool, words func(error) string) (all []finding) {
 	store := hooksOf(session)
 	hooks, damaged, err := store.States(ctx)
 	if err != nil {
-		return []doctor.Finding{doctor.New("hooks", doctor.Unknown, "%s", words(err))}
+		return []finding{newFinding("hooks", resultUnknown, "%s", words(err))}
 	}
 	for _, d := range damaged {
-		all = append(all, doctor.New("hook "+d.Hook, doctor.Problem, "%s", d.Item).Cured("%s", d.Cure))
+		all = append(all, newFinding("hook "+d.Hook, resultProblem, "%s", d.Item).cured("%s", d.Cure))
 	}
 	for _, h := range hooks {
 		var refused error // here
@@ -341,7 +340,7 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	}
 	wanted, err := session.outbox().Wanted(ctx)
 	if err != nil {
-		return append(all, doctor.New("events", doctor.Unknown, "%s", words(err)))
+		return append(all, newFinding("events", resultUnknown, "%s", words(err)))
 	}
 	if _, follows := wanted[live.Use]; follows || serves || len(hooks)+len(damaged) > 0 {
 		all = append(all, now.ofEvents())
@@ -355,43 +354,43 @@ func (s status) byFunction() bool {
 }
 
 // ofEvents returns the finding about events: whether a process writes them.
-func (s status) ofEvents() doctor.Finding {
+func (s status) ofEvents() finding {
 	const check = "events"
 	if !s.byFunction() && !slices.ContainsFunc(s.leases, func(lease stream.Lease) bool { return lease.Owner != "" }) {
-		return doctor.New(check, doctor.Problem, "hooks and subscribers get no events: no process reads the stream").
-			Cured("run talkback serve or talkback stream, or count with AWS Lambda")
+		return newFinding(check, resultProblem, "hooks and subscribers get no events: no process reads the stream").
+			cured("run talkback serve or talkback stream, or count with AWS Lambda")
 	}
-	return doctor.New(check, doctor.OK, "are written for hooks and subscribers")
+	return newFinding(check, resultOK, "are written for hooks and subscribers")
 }
 
 // hookFindings returns the findings about a hook. refused is why this process could not deliver it,
 // dead whether it has dead letters.
-func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (all []doctor.Finding) {
+func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (all []finding) {
 	check, id, sum, lag := "hook "+h.Hook.ID, h.Hook.ID, h.Progress.Sum(), h.Lag(now).Round(time.Second)
-	add := func(result doctor.Result, cure, found string, values ...any) {
-		all = append(all, doctor.New(check, result, found, values...).Cured("%s", cure))
+	add := func(result checkResult, cure, found string, values ...any) {
+		all = append(all, newFinding(check, result, found, values...).cured("%s", cure))
 	}
 	switch {
 	case h.Hook.Paused:
-		add(doctor.Warning, "talkback hooks resume "+id+"; events are kept for 14 days", "is paused, and %v behind", lag)
+		add(resultWarning, "talkback hooks resume "+id+"; events are kept for 14 days", "is paused, and %v behind", lag)
 	case h.Progress.Who == "" && h.Oldest.IsZero(): // processes look for hooks when comments change
-		add(doctor.Warning, "nothing if talkback serve or talkback stream runs with "+h.Hook.SecretEnv+" in its environment: it begins with the next change; else start one", "is delivered by no process, and no event waits")
+		add(resultWarning, "nothing if talkback serve or talkback stream runs with "+h.Hook.SecretEnv+" in its environment: it begins with the next change; else start one", "is delivered by no process, and no event waits")
 	case h.Progress.Who == "":
-		add(doctor.Problem, "start talkback serve or talkback stream with "+h.Hook.SecretEnv+" in its environment", "is delivered by no process, and %v behind", lag)
+		add(resultProblem, "start talkback serve or talkback stream with "+h.Hook.SecretEnv+" in its environment", "is delivered by no process, and %v behind", lag)
 	case sum.Attempts > 0:
-		add(doctor.Warning, "see to its receiver; talkback hooks test "+id+" tries it", "fails, and is %v behind: %s", lag, sum.LastError)
+		add(resultWarning, "see to its receiver; talkback hooks test "+id+" tries it", "fails, and is %v behind: %s", lag, sum.LastError)
 	case lag > lateHook:
-		add(doctor.Warning, "have its receiver answer first, and work afterwards", "is %v behind", lag)
+		add(resultWarning, "have its receiver answer first, and work afterwards", "is %v behind", lag)
 	}
 	if dead {
-		add(doctor.Warning, "talkback hooks dead "+id+" lists them, and talkback hooks redeliver "+id+" tries them once more", "refused events for so long that they were given up")
+		add(resultWarning, "talkback hooks dead "+id+" lists them, and talkback hooks redeliver "+id+" tries them once more", "refused events for so long that they were given up")
 	}
 	if refused != nil {
 		found, _, _ := strings.Cut(refused.Error(), ": ")
-		add(doctor.Warning, "set it for the server, or the server leaves the hook to other processes", "%s", found)
+		add(resultWarning, "set it for the server, or the server leaves the hook to other processes", "%s", found)
 	}
 	if len(all) == 0 {
-		all = append(all, doctor.New(check, doctor.OK, "has %s delivered", output.Count(sum.Delivered, "event", "events")))
+		all = append(all, newFinding(check, resultOK, "has %s delivered", output.Count(sum.Delivered, "event", "events")))
 	}
 	return all
 }

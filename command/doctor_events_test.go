@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/stream"
 )
@@ -42,7 +41,7 @@ func TestHookFindings(t *testing.T) {
 			row.change(&state)
 		}
 		all := hookFindings(state, row.refused, row.dead, now)
-		if len(all) != 1 || all[0].Check != "hook k3" || !strings.Contains(all[0].Found, row.found) || !strings.Contains(all[0].Cure, row.cure) || (all[0].Result == doctor.OK) != (row.cure == "") {
+		if len(all) != 1 || all[0].Check != "hook k3" || !strings.Contains(all[0].Found, row.found) || !strings.Contains(all[0].Cure, row.cure) || (all[0].Result == resultOK) != (row.cure == "") {
 			t.Errorf("%s: %+v, want %q and %q", row.why, all, row.found, row.cure)
 		}
 	}
@@ -54,12 +53,12 @@ func TestWhoWritesEvents(t *testing.T) {
 	now := time.Now()
 	for why, row := range map[string]struct {
 		status status
-		want   doctor.Result
+		want   checkResult
 	}{
-		"nobody":                  {status{now: now, leases: []stream.Lease{{}}}, doctor.Problem},
-		"a process":               {status{now: now, leases: []stream.Lease{{}, {Owner: "a"}}}, doctor.OK},
-		"a function":              {status{now: now, state: stream.State{Scheduled: now.Add(-time.Minute)}}, doctor.OK},
-		"a function that is gone": {status{now: now, state: stream.State{Scheduled: now.Add(-time.Hour)}}, doctor.Problem},
+		"nobody":                  {status{now: now, leases: []stream.Lease{{}}}, resultProblem},
+		"a process":               {status{now: now, leases: []stream.Lease{{}, {Owner: "a"}}}, resultOK},
+		"a function":              {status{now: now, state: stream.State{Scheduled: now.Add(-time.Minute)}}, resultOK},
+		"a function that is gone": {status{now: now, state: stream.State{Scheduled: now.Add(-time.Hour)}}, resultProblem},
 	} {
 		if got := row.status.ofEvents(); got.Result != row.want {
 			t.Errorf("%s: %+v, want %s", why, got, row.want)

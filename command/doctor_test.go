@@ -12,10 +12,12 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/doctest"
-	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
 )
+
+// foundByDoctor is a finding in JSON.
+type foundByDoctor struct{ Check, Result, Found, Cure string }
 
 // The print for a new table is testdata/doctor.golden.
 func TestDoctor(t *testing.T) {
@@ -53,13 +55,13 @@ func TestDoctorFindsProblems(t *testing.T) {
 		var out bytes.Buffer
 		e.out = &out
 		status, said := e.run(t.Context(), "doctor", append(row.arguments, "--json")...)
-		var all []doctor.Finding
+		var all []foundByDoctor
 		if err := json.Unmarshal(out.Bytes(), &all); err != nil || status != 1 || !strings.Contains(said, "problems found: ") {
 			t.Errorf("%s: status %d, %v: %s", row.why, status, err, said)
 		}
 		found := false
 		for _, f := range all {
-			found = found || f.Check == row.check && f.Result != doctor.OK && strings.Contains(f.Found, row.found)
+			found = found || f.Check == row.check && f.Result != "ok" && strings.Contains(f.Found, row.found)
 		}
 		if !found || strings.Contains(out.String(), `"short"`) {
 			t.Errorf("%s: %s", row.why, out.String())
@@ -97,30 +99,30 @@ func TestDoctorTriesRedis(t *testing.T) {
 	flags := []string{"--client-read-units", "5", "--listen", "127.0.0.1:8080", "--endpoint", dynamotest.Dynoxide(t), "--table", "missing"}
 	for _, row := range []struct {
 		why, url string
-		result   doctor.Result
+		result   string
 		found    string
 		more     []string
 	}{
-		{"no Redis", "", doctor.OK, "5 read units a second and any number of writes for each client", nil},
-		{"one that answers", server.URL(), doctor.OK, ", Redis ", nil},
-		{"a user who may do what servers do", of("limiter:"), doctor.OK, " counts them", nil},
-		{"a user who may not write", of("reader:"), doctor.Warning, "cannot be used", nil},
-		{"a wrong password", of("limiter:x"), doctor.Warning, "(WRONGPASS)", nil},
-		{"nothing there", "redis://:hush@127.0.0.1:1", doctor.Warning, "each server limits clients by itself", nil},
-		{"another scheme", "http://:hush@127.0.0.1", doctor.Problem, "--client-limits-redis: the URL of Redis must be", nil},
-		{"a user who may not remember queries", of("counter:"), doctor.Warning, "cannot be used (NOPERM): each server remembers persisted queries by itself", nil},
-		{"no limits", server.URL(), doctor.OK, " remembers persisted queries; there are no limits", []string{"--client-read-units", "0"}},
+		{"no Redis", "", "ok", "5 read units a second and any number of writes for each client", nil},
+		{"one that answers", server.URL(), "ok", ", Redis ", nil},
+		{"a user who may do what servers do", of("limiter:"), "ok", " counts them", nil},
+		{"a user who may not write", of("reader:"), "warning", "cannot be used", nil},
+		{"a wrong password", of("limiter:x"), "warning", "(WRONGPASS)", nil},
+		{"nothing there", "redis://:hush@127.0.0.1:1", "warning", "each server limits clients by itself", nil},
+		{"another scheme", "http://:hush@127.0.0.1", "problem", "--client-limits-redis: the URL of Redis must be", nil},
+		{"a user who may not remember queries", of("counter:"), "warning", "cannot be used (NOPERM): each server remembers persisted queries by itself", nil},
+		{"no limits", server.URL(), "ok", " remembers persisted queries; there are no limits", []string{"--client-read-units", "0"}},
 	} {
 		if row.url != "" {
 			t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", row.url)
 		}
 		_, out, said := talkback(t.Context(), append(append([]string{"doctor", "--json"}, flags...), row.more...)...)
-		var all []doctor.Finding
+		var all []foundByDoctor
 		if err := json.Unmarshal([]byte(out), &all); err != nil {
 			t.Fatalf("%s: %v: %s %s", row.why, err, out, said)
 		}
-		i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Check == "client limits" })
-		if i < 0 || all[i].Result != row.result || !strings.Contains(all[i].Found, row.found) || (row.result == doctor.Warning) != (all[i].Cure != "") || strings.Contains(out, "hush") {
+		i := slices.IndexFunc(all, func(f foundByDoctor) bool { return f.Check == "client limits" })
+		if i < 0 || all[i].Result != row.result || !strings.Contains(all[i].Found, row.found) || (row.result == "warning") != (all[i].Cure != "") || strings.Contains(out, "hush") {
 			t.Errorf("%s: %s", row.why, out)
 		}
 	}

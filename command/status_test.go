@@ -8,7 +8,6 @@ import (
 
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest/check"
-	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -39,7 +38,7 @@ func TestStatusHeadline(t *testing.T) {
 			t.Errorf("%s: %q does not say %q", row.why, got, row.want)
 		}
 		fine := strings.HasPrefix(row.want, "Complete:") || row.want == "not known yet"
-		if found := row.status.ofCounts(); (found.Result == doctor.OK) != fine {
+		if found := row.status.ofCounts(); (found.Result == resultOK) != fine {
 			t.Errorf("%s: doctor says %v", row.why, found)
 		}
 	}
@@ -53,24 +52,24 @@ func TestFindingsOfStatus(t *testing.T) {
 	for _, row := range []struct {
 		why    string
 		status status
-		want   []doctor.Finding // without their texts
+		want   []finding // without their texts
 	}{
-		{"as it should be", status{state: complete, leases: []stream.Lease{lease}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
-		{"a new table", status{}, []doctor.Finding{{Check: "counts", Result: doctor.Warning}}},
-		{"records were lost", status{state: stream.State{Label: "l", Gap: &stream.Gap{}}}, []doctor.Finding{{Check: "counts", Result: doctor.Problem}}},
-		{"an import ended, and a function counts", status{state: stream.State{Complete: true, Label: "l", Scheduled: noon.Add(-time.Minute)}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
+		{"as it should be", status{state: complete, leases: []stream.Lease{lease}}, []finding{{Check: "counts", Result: resultOK}}},
+		{"a new table", status{}, []finding{{Check: "counts", Result: resultWarning}}},
+		{"records were lost", status{state: stream.State{Label: "l", Gap: &stream.Gap{}}}, []finding{{Check: "counts", Result: resultProblem}}},
+		{"an import ended, and a function counts", status{state: stream.State{Complete: true, Label: "l", Scheduled: noon.Add(-time.Minute)}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}}, []finding{{Check: "counts", Result: resultOK}}},
 		{"the only process died", status{state: complete, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.Warning}, {Check: "stream", Result: doctor.Warning}}},
+			[]finding{{Check: "counts", Result: resultWarning}, {Check: "stream", Result: resultWarning}}},
 		{"a shard that was read to its end needs no reader", status{state: complete, leases: []stream.Lease{lease, {Shard: "r", Ended: true}}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.OK}}},
+			[]finding{{Check: "counts", Result: resultOK}}},
 		{"a change could not be counted", status{state: complete, leases: []stream.Lease{lease}, deadLetters: []stream.DeadLetter{{}}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "dead letters", Result: doctor.Problem}}},
+			[]finding{{Check: "counts", Result: resultOK}, {Check: "dead letters", Result: resultProblem}}},
 		{"a rebuild was interrupted", status{state: complete, leases: []stream.Lease{lease}, rebuild: counts.RebuildStatus{Who: "x", Interrupted: true}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "rebuild", Result: doctor.Warning}}},
+			[]finding{{Check: "counts", Result: resultOK}, {Check: "rebuild", Result: resultWarning}}},
 		{"page numbers are being built", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "files"}}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "page numbers", Result: doctor.Warning}}},
+			[]finding{{Check: "counts", Result: resultOK}, {Check: "page numbers", Result: resultWarning}}},
 		{"their store is away", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "redis", Complete: true, Away: errors.New("refused")}}},
-			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "page numbers", Result: doctor.Problem}}},
+			[]finding{{Check: "counts", Result: resultOK}, {Check: "page numbers", Result: resultProblem}}},
 	} {
 		row.status.now = noon
 		got := row.status.findings()

@@ -109,7 +109,6 @@ var own = map[string]struct {
 	"internal/importer":      {[]string{"comment", "dynamo", "dynamo/call", "dynamo/layout", "dynamo/restore", "internal/engine", "internal/output", "internal/reviewfile", "internal/task"}, "rows become comments; the loader that writes them is handed in, and taking an import back needs their marks only"},
 	"internal/output":        {[]string{"internal/output", "internal/task"}, "a file is written without knowing what is in it"},
 	"telemetry/spans":        {nil, "spans have the same names wherever they are made"},
-	"internal/doctor":        {[]string{"dynamo", "dynamo/call", "dynamo/layout", "internal/engine", "stream"}, "what is checked of a table does not depend on how findings are printed"},
 	"internal/edge":          {nil, "the API and the pages let caches share answers, and read what clients accept, by the same rules"},
 	"internal/task":          {nil, "a panic is caught and a wait ends in one way in every package"},
 	"internal/sample":        {[]string{"comment"}, "likewise"},
@@ -152,7 +151,7 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it, which also fills the table that is measured"},
 	"command": {[]string{
 		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "graph",
-		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/cost", "internal/counting", "internal/doctor", "internal/engine", "internal/fetch",
+		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/cost", "internal/counting", "internal/engine", "internal/fetch",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task", "internal/webhooks", "live", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper",
 		"pageindex/table", "quota", "resolvers", "stream", "telemetry", "telemetry/spans", "web", "web/product",
@@ -196,7 +195,7 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/doctor", "internal/importer", "internal/infra", "internal/planbench", "internal/webhooks"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/importer", "internal/infra", "internal/planbench", "internal/webhooks"}, "the SDK is for those who speak to the table, or to a bucket; command checks what its role may do, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects", "dynamo/restore"}, "objects are known where they are written, and where copies are read"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "resolvers", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},

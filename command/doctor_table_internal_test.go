@@ -1,4 +1,4 @@
-package doctor_test
+package command
 
 import (
 	"context"
@@ -15,24 +15,23 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
 // examiner returns an examiner with a role that lacks a permission; "" for none.
-func examiner(endpoint, table, lacks string) doctor.Examiner {
+func examinerOf(endpoint, table, lacks string) examiner {
 	client := faulttest.With(call.NewLocalClient(endpoint), func(under faulttest.HTTPClient, operation string, request *http.Request) (*http.Response, error) {
 		if operation != lacks || lacks == "" {
 			return under.Do(request)
 		}
 		return faulttest.Answer(request, http.StatusBadRequest, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"inside"}`), nil
 	})
-	return doctor.Examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
+	return examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
 }
 
-func everything(ctx context.Context, e doctor.Examiner) []doctor.Finding {
+func everyFinding(ctx context.Context, e examiner) []finding {
 	all, there := e.Shape(ctx, false)
 	if !there {
 		return all
@@ -59,8 +58,8 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 		must.Do(t, dynamo.CreateTable(t.Context(), client, table))
 		for name, action := range actions {
 			var cures []string
-			for _, f := range everything(t.Context(), examiner(endpoint, table, name)) {
-				if f.Result == doctor.Problem || f.Result == doctor.Warning {
+			for _, f := range everyFinding(t.Context(), examinerOf(endpoint, table, name)) {
+				if f.Result == resultProblem || f.Result == resultWarning {
 					cures = append(cures, f.Cure)
 				}
 			}
@@ -84,7 +83,7 @@ func TestFewerPermissionsWithoutCounting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
 	for _, name := range []string{"BatchWriteItem", "Scan", "TransactWriteItems", "UpdateTimeToLive"} {
-		if all := examiner(endpoint, table, name).Permissions(t.Context(), false); doctor.Count(all, doctor.OK) != len(all) {
+		if all := examinerOf(endpoint, table, name).Permissions(t.Context(), false); countFindings(all, resultOK) != len(all) {
 			t.Errorf("without %s: %+v", name, all)
 		}
 	}
@@ -97,16 +96,16 @@ func TestTablesInTrouble(t *testing.T) {
 		for _, row := range []struct {
 			why    string
 			change func(*dynamodb.CreateTableInput)
-			result doctor.Result
+			result checkResult
 			want   string
 		}{
-			{"there is none", nil, doctor.Problem, "does not exist"},
+			{"there is none", nil, resultProblem, "does not exist"},
 			{"another program's", func(in *dynamodb.CreateTableInput) {
 				in.GlobalSecondaryIndexes, in.StreamSpecification = nil, nil
 				in.AttributeDefinitions = slices.DeleteFunc(in.AttributeDefinitions, func(a types.AttributeDefinition) bool {
 					return *a.AttributeName != layout.AttrPK && *a.AttributeName != layout.AttrSK
 				})
-			}, doctor.Problem, "it has no index"},
+			}, resultProblem, "it has no index"},
 			{"an index was deleted", func(in *dynamodb.CreateTableInput) {
 				in.GlobalSecondaryIndexes = slices.DeleteFunc(in.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndex) bool { return *g.IndexName == string(layout.Boards) })
 				in.AttributeDefinitions = slices.DeleteFunc(in.AttributeDefinitions, func(a types.AttributeDefinition) bool {
@@ -114,12 +113,12 @@ func TestTablesInTrouble(t *testing.T) {
 						return slices.ContainsFunc(g.KeySchema, func(k types.KeySchemaElement) bool { return *k.AttributeName == *a.AttributeName })
 					}) && *a.AttributeName != layout.AttrPK && *a.AttributeName != layout.AttrSK
 				})
-			}, doctor.Problem, "is not complete: it has no index boards"},
+			}, resultProblem, "is not complete: it has no index boards"},
 			{"an index lacks an attribute", func(in *dynamodb.CreateTableInput) {
 				in.GlobalSecondaryIndexes[0].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
-			}, doctor.Problem, "does not carry attribute"},
-			{"its stream is off", func(in *dynamodb.CreateTableInput) { in.StreamSpecification = nil }, doctor.Problem, "it has no stream"},
-			{"its creator ended before time to live was on", func(*dynamodb.CreateTableInput) {}, doctor.Warning, "keeps expired items"},
+			}, resultProblem, "does not carry attribute"},
+			{"its stream is off", func(in *dynamodb.CreateTableInput) { in.StreamSpecification = nil }, resultProblem, "it has no stream"},
+			{"its creator ended before time to live was on", func(*dynamodb.CreateTableInput) {}, resultWarning, "keeps expired items"},
 		} {
 			table := dynamotest.TableName(t)
 			if row.change != nil {
@@ -127,8 +126,8 @@ func TestTablesInTrouble(t *testing.T) {
 				row.change(input)
 				dynamotest.CreateTable(t, client, input)
 			}
-			all := everything(t.Context(), examiner(endpoint, table, ""))
-			i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Result == row.result })
+			all := everyFinding(t.Context(), examinerOf(endpoint, table, ""))
+			i := slices.IndexFunc(all, func(f finding) bool { return f.Result == row.result })
 			if i < 0 || !strings.Contains(all[i].Found, row.want) || all[i].Cure == "" {
 				t.Errorf("%s: %+v, want a %s: %s", row.why, all, row.result, row.want)
 			}
@@ -138,7 +137,7 @@ func TestTablesInTrouble(t *testing.T) {
 
 // If a table is missing on AWS, the cure mentions other regions.
 func TestTableInAnotherRegion(t *testing.T) {
-	all, there := examiner(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").Shape(t.Context(), true)
+	all, there := examinerOf(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").Shape(t.Context(), true)
 	if there || len(all) != 1 || !strings.Contains(all[0].Found, "does not exist in ") || !strings.HasPrefix(all[0].Cure, "set AWS_REGION if it is in another region") {
 		t.Errorf("%+v", all)
 	}
@@ -149,17 +148,17 @@ func TestStreamIsSwitchedOnAgain(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, table))
-	switched := func(s types.StreamSpecification) []doctor.Finding {
+	switched := func(s types.StreamSpecification) []finding {
 		must.Get(client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, StreamSpecification: &s}))(t)
-		return everything(t.Context(), examiner(endpoint, table, ""))
+		return everyFinding(t.Context(), examinerOf(endpoint, table, ""))
 	}
 	off := switched(types.StreamSpecification{StreamEnabled: aws.Bool(false)})
-	i := slices.IndexFunc(off, func(f doctor.Finding) bool { return f.Result == doctor.Problem })
+	i := slices.IndexFunc(off, func(f finding) bool { return f.Result == resultProblem })
 	if i < 0 || !strings.Contains(off[i].Found, "cannot be counted") || !strings.Contains(off[i].Cure, "--stream-specification StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES") {
 		t.Errorf("off: %+v", off)
 	}
 	on := switched(types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages})
-	if doctor.Count(on, doctor.Problem) > 0 {
+	if countFindings(on, resultProblem) > 0 {
 		t.Errorf("on again: %+v", on)
 	}
 }

@@ -1,4 +1,4 @@
-package doctor
+package command
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// probe calls an action in a way that changes nothing. action is its name in IAM, on the part of
+// permissionProbe calls an action in a way that changes nothing. action is its name in IAM, on the part of
 // the table that the permission is for. counting means that only counting processes need it.
-type probe struct {
+type permissionProbe struct {
 	action, on string
 	counting   bool
 	call       func(ctx context.Context, client *dynamodb.Client, table string) error
@@ -28,43 +28,43 @@ var (
 	names = map[string]string{"#pk": layout.AttrPK}
 )
 
-// nowhere returns a random key that no item has.
-func nowhere() map[string]types.AttributeValue {
+// keyOfNothing returns a random key that no item has.
+func keyOfNothing() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		layout.AttrPK: &types.AttributeValueMemberS{Value: "DOCTOR#" + rand.Text()},
 		layout.AttrSK: &types.AttributeValueMemberS{Value: "DOCTOR"},
 	}
 }
 
-// probes are the actions in docs/operate/aws.md, except those of the stream and of settings.
-var probes = []probe{
+// permissionProbes are the actions in docs/operate/aws.md, except those of the stream and of settings.
+var permissionProbes = []permissionProbe{
 	{"GetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: nowhere()})
+		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: keyOfNothing()})
 		return err
 	}},
 	{"BatchGetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
 		_, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-			table: {Keys: []map[string]types.AttributeValue{nowhere()}},
+			table: {Keys: []map[string]types.AttributeValue{keyOfNothing()}},
 		}})
 		return err
 	}},
 	{"Query", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		return query(ctx, client, table, nil, layout.AttrPK)
+		return queryNothing(ctx, client, table, nil, layout.AttrPK)
 	}},
 	{"PutItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		_, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		_, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: keyOfNothing(), ConditionExpression: never, ExpressionAttributeNames: names})
 		return err
 	}},
 	{"UpdateItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &table, Key: keyOfNothing(), ConditionExpression: never, ExpressionAttributeNames: names})
 		return err
 	}},
 	{"DeleteItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		_, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		_, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: keyOfNothing(), ConditionExpression: never, ExpressionAttributeNames: names})
 		return err
 	}},
 	{"ConditionCheckItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		check := types.ConditionCheck{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names}
+		check := types.ConditionCheck{TableName: &table, Key: keyOfNothing(), ConditionExpression: never, ExpressionAttributeNames: names}
 		_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{ConditionCheck: &check}}})
 		return err
 	}},
@@ -72,7 +72,7 @@ var probes = []probe{
 		// It takes no condition, but deleting a missing item writes nothing, neither to the table
 		// nor to the stream.
 		_, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
-			table: {{DeleteRequest: &types.DeleteRequest{Key: nowhere()}}},
+			table: {{DeleteRequest: &types.DeleteRequest{Key: keyOfNothing()}}},
 		}})
 		return err
 	}},
@@ -95,30 +95,30 @@ var probes = []probe{
 // errNotTried is the error of a probe that was skipped because it might change something.
 var errNotTried = errors.New("not tried: time to live is off, or its state is not known")
 
-// query queries an index, or the table itself, for a key that does not exist. attribute is the
+// queryNothing queries an index, or the table itself, for a key that does not exist. attribute is the
 // partition key.
-func query(ctx context.Context, client *dynamodb.Client, table string, index *string, attribute string) error {
+func queryNothing(ctx context.Context, client *dynamodb.Client, table string, index *string, attribute string) error {
 	_, err := client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &table, IndexName: index, Limit: aws.Int32(1),
 		KeyConditionExpression:    aws.String("#key = :none"),
 		ExpressionAttributeNames:  map[string]string{"#key": attribute},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":none": nowhere()[layout.AttrPK]},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":none": keyOfNothing()[layout.AttrPK]},
 	})
 	return err
 }
 
 // Permissions checks that the role has the permissions of a server; counting says whether it also
 // counts.
-func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
-	var ofIndexes []probe // policies must include table/NAME/index/*
+func (e examiner) Permissions(ctx context.Context, counting bool) []finding {
+	var ofIndexes []permissionProbe // policies must include table/NAME/index/*
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		key := slices.IndexFunc(index.KeySchema, func(k types.KeySchemaElement) bool { return k.KeyType == types.KeyTypeHash })
-		ofIndexes = append(ofIndexes, probe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
-			return query(ctx, client, table, index.IndexName, aws.ToString(index.KeySchema[key].AttributeName))
+		ofIndexes = append(ofIndexes, permissionProbe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+			return queryNothing(ctx, client, table, index.IndexName, aws.ToString(index.KeySchema[key].AttributeName))
 		}})
 	}
-	var all []Finding
-	for _, p := range append(ofIndexes, probes...) {
+	var all []finding
+	for _, p := range append(ofIndexes, permissionProbes...) {
 		if counting || !p.counting {
 			all = append(all, e.findingOf(p, p.call(ctx, e.Client, e.Table)))
 		}
@@ -127,17 +127,17 @@ func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 }
 
 // findingOf returns the finding that follows from a probe's error.
-func (e Examiner) findingOf(p probe, err error) Finding {
+func (e examiner) findingOf(p permissionProbe, err error) finding {
 	const setting = "UpdateTimeToLive" // optional: without it, a counting process logs a warning
 	switch {
 	case err == nil, call.Refused(err), p.action == setting && call.CodeOf(err) == "ValidationException": // it is on already
 		return permitted(p.action + p.on)
 	case errors.Is(err, errNotTried):
-		return New("permission "+p.action, Unknown, "%v", err)
+		return newFinding("permission "+p.action, resultUnknown, "%v", err)
 	case p.action == setting:
-		return e.refused(p.action, Warning, err)
+		return e.refused(p.action, resultWarning, err)
 	}
-	return e.refused(p.action+p.on, Problem, err)
+	return e.refused(p.action+p.on, resultProblem, err)
 }
 
 // denied reports whether an error means that a permission is missing.
@@ -145,36 +145,36 @@ func denied(err error) bool {
 	return call.HasReason(err, "AccessDenied") || slices.Contains([]string{"AccessDeniedException", "AccessDenied"}, call.CodeOf(err))
 }
 
-func permitted(action string) Finding {
-	return New("permission "+action, OK, "granted")
+func permitted(action string) finding {
+	return newFinding("permission "+action, resultOK, "granted")
 }
 
 // refused returns the finding about a failed call. Only a missing permission has the given result;
 // any other failure says nothing about permissions.
-func (e Examiner) refused(action string, result Result, err error) Finding {
+func (e examiner) refused(action string, result checkResult, err error) finding {
 	if !denied(err) {
-		return New("call "+action, Problem, "failed: %s", e.Words(call.Wrap(err, "%s", action))).Cured("see to this first, then run talkback doctor again")
+		return newFinding("call "+action, resultProblem, "failed: %s", e.Words(call.Wrap(err, "%s", action))).cured("see to this first, then run talkback doctor again")
 	}
-	return New("permission "+action, result, "denied").Cured("grant dynamodb:%s, see docs/operate/aws.md", action)
+	return newFinding("permission "+action, result, "denied").cured("grant dynamodb:%s, see docs/operate/aws.md", action)
 }
 
 // Stream checks that the role may read the latest stream of the table. It saves no position.
-func (e Examiner) Stream(ctx context.Context) []Finding {
+func (e examiner) Stream(ctx context.Context) []finding {
 	listing, err := e.Source.Shards(ctx)
 	if err != nil {
-		return []Finding{e.refused("DescribeStream", Problem, err)}
+		return []finding{e.refused("DescribeStream", resultProblem, err)}
 	}
-	all := []Finding{permitted("DescribeStream")}
+	all := []finding{permitted("DescribeStream")}
 	if len(listing.Shards) == 0 {
-		return append(all, New("stream", Unknown, "has no shard yet, so reading was not tried"))
+		return append(all, newFinding("stream", resultUnknown, "has no shard yet, so reading was not tried"))
 	}
 	iterator, err := e.Source.Open(ctx, listing.Label, listing.Shards[len(listing.Shards)-1].ID, "")
 	if err != nil {
-		return append(all, e.refused("GetShardIterator", Problem, err))
+		return append(all, e.refused("GetShardIterator", resultProblem, err))
 	}
 	all = append(all, permitted("GetShardIterator"))
 	if _, err := e.Source.Read(ctx, listing.Label, iterator); err != nil {
-		return append(all, e.refused("GetRecords", Problem, err))
+		return append(all, e.refused("GetRecords", resultProblem, err))
 	}
 	return append(all, permitted("GetRecords"))
 }

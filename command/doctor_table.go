@@ -1,4 +1,4 @@
-package doctor
+package command
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // Shape checks that the table can be reached, and is complete: its state, indexes, stream and
 // settings. On AWS, it also checks deletion protection. there is false if nothing else about the
 // table can be checked.
-func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there bool) {
+func (e examiner) Shape(ctx context.Context, onAWS bool) (all []finding, there bool) {
 	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
 	switch {
 	case errors.As(err, new(*types.ResourceNotFoundException)):
@@ -26,86 +26,86 @@ func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there b
 		if onAWS {
 			missing.Region = e.Client.Options().Region
 		}
-		return []Finding{problem("table", missing, ": ")}, false // the existing tables may follow an earlier colon
+		return []finding{problem("table", missing, ": ")}, false // the existing tables may follow an earlier colon
 	case err != nil:
-		return []Finding{e.refused("DescribeTable", Problem, err)}, false
+		return []finding{e.refused("DescribeTable", resultProblem, err)}, false
 	}
 	all = append(all, permitted("DescribeTable"), clockOf(output.ResultMetadata))
-	all = append(all, State(output.Table)...)
+	all = append(all, checkState(output.Table)...)
 	if err := dynamo.CheckTable(ctx, e.Client, e.Table); err != nil {
 		return append(all, problem("table", err, "; ")), false
 	}
-	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
+	all = append(all, newFinding("table", resultOK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
 	if onAWS && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
-		all = append(all, New("deletion protection", Warning, "off: a mistake can delete all comments").
-			Cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
+		all = append(all, newFinding("deletion protection", resultWarning, "off: a mistake can delete all comments").
+			cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
 	}
 	all = append(all, e.layout(ctx))
 	return append(all, e.timeToLive(ctx)...), true
 }
 
 // layout checks that this program supports the layout of the table's items.
-func (e Examiner) layout(ctx context.Context) Finding {
+func (e examiner) layout(ctx context.Context) finding {
 	const check = "layout"
 	err := dynamo.CheckLayout(ctx, e.Client, e.Table)
 	switch {
 	case err == nil:
-		return New(check, OK, "its items have layout %d, which this program knows", dynamo.LayoutVersion)
+		return newFinding(check, resultOK, "its items have layout %d, which this program knows", dynamo.LayoutVersion)
 	case denied(err):
-		return e.refused("GetItem", Problem, err)
+		return e.refused("GetItem", resultProblem, err)
 	}
 	return problem(check, err, ": ")
 }
 
 // problem returns an error as a problem. Its cure is what follows the last separator.
-func problem(check string, err error, separator string) Finding {
+func problem(check string, err error, separator string) finding {
 	found, cure := err.Error(), "see to this first, then run talkback doctor again"
 	if at := strings.LastIndex(found, separator); at >= 0 {
 		found, cure = found[:at], found[at+len(separator):]
 	}
-	return New(check, Problem, "%s", found).Cured("%s", cure)
+	return newFinding(check, resultProblem, "%s", found).cured("%s", cure)
 }
 
 // clockOf compares clocks using the metadata of an answer.
-func clockOf(metadata middleware.Metadata) Finding {
+func clockOf(metadata middleware.Metadata) finding {
 	said, dated := awsmiddleware.GetServerTime(metadata)
 	came, received := awsmiddleware.GetResponseAt(metadata)
 	if !dated || !received || said.IsZero() {
-		return New("clock", Unknown, "the engine's answers do not say what time it is")
+		return newFinding("clock", resultUnknown, "the engine's answers do not say what time it is")
 	}
-	return Clock(said, came)
+	return checkClock(said, came)
 }
 
-// State checks that a table and its indexes are ready.
-func State(table *types.TableDescription) []Finding {
-	var all []Finding
+// checkState checks that a table and its indexes are ready.
+func checkState(table *types.TableDescription) []finding {
+	var all []finding
 	if status := table.TableStatus; status != types.TableStatusActive && status != types.TableStatusUpdating {
-		all = append(all, New("table", Problem, "its state is %s", status).Cured("wait until it is ACTIVE"))
+		all = append(all, newFinding("table", resultProblem, "its state is %s", status).cured("wait until it is ACTIVE"))
 	}
 	for _, index := range table.GlobalSecondaryIndexes {
 		status := index.IndexStatus
 		if status != types.IndexStatusActive && status != types.IndexStatusUpdating {
-			all = append(all, New("index "+aws.ToString(index.IndexName), Problem, "its state is %s, so pages may lack comments", status).
-				Cured("wait until it is ACTIVE"))
+			all = append(all, newFinding("index "+aws.ToString(index.IndexName), resultProblem, "its state is %s, so pages may lack comments", status).
+				cured("wait until it is ACTIVE"))
 		}
 	}
 	return all
 }
 
 // timeToLive checks that the table deletes expired items.
-func (e Examiner) timeToLive(ctx context.Context) []Finding {
+func (e examiner) timeToLive(ctx context.Context) []finding {
 	const check = "time to live"
 	on, err := dynamo.DropsExpired(ctx, e.Client, e.Table)
 	switch {
 	case err != nil && denied(err):
-		return []Finding{e.refused("DescribeTimeToLive", Warning, err)}
+		return []finding{e.refused("DescribeTimeToLive", resultWarning, err)}
 	case err != nil:
-		return []Finding{New(check, Problem, "%s", e.Words(err))}
+		return []finding{newFinding(check, resultProblem, "%s", e.Words(err))}
 	case !on:
-		return []Finding{New(check, Warning, "off: the table keeps expired items, and grows").
-			Cured("talkback serve and talkback stream switch it on, if they may (dynamodb:UpdateTimeToLive)")}
+		return []finding{newFinding(check, resultWarning, "off: the table keeps expired items, and grows").
+			cured("talkback serve and talkback stream switch it on, if they may (dynamodb:UpdateTimeToLive)")}
 	}
-	return []Finding{permitted("DescribeTimeToLive"), New(check, OK, "the table deletes expired items")}
+	return []finding{permitted("DescribeTimeToLive"), newFinding(check, resultOK, "the table deletes expired items")}
 }
 
 const (
@@ -118,8 +118,8 @@ const (
 	signaturesAllow = 5 * time.Minute
 )
 
-// Clock compares the time in an answer's Date header with the time when it arrived.
-func Clock(said, came time.Time) Finding {
+// checkClock compares the time in an answer's Date header with the time when it arrived.
+func checkClock(said, came time.Time) finding {
 	const check = "clock"
 	off, direction := came.Sub(said.Add(dateStep)), "ahead of"
 	if came.Before(said) {
@@ -127,13 +127,13 @@ func Clock(said, came time.Time) Finding {
 	}
 	switch {
 	case off <= 0:
-		return New(check, OK, "agrees with the table's, within a second")
+		return newFinding(check, resultOK, "agrees with the table's, within a second")
 	case off <= countsAllow:
-		return New(check, OK, "%v %s the table's", off.Round(time.Millisecond), direction)
+		return newFinding(check, resultOK, "%v %s the table's", off.Round(time.Millisecond), direction)
 	case off <= signaturesAllow:
-		return New(check, Warning, "%v %s the table's: new comments get wrong times", off.Round(time.Second), direction).
-			Cured("set the clock of this machine, by NTP for example")
+		return newFinding(check, resultWarning, "%v %s the table's: new comments get wrong times", off.Round(time.Second), direction).
+			cured("set the clock of this machine, by NTP for example")
 	}
-	return New(check, Problem, "%v %s the table's: AWS refuses requests with such a time", off.Round(time.Second), direction).
-		Cured("set the clock of this machine, by NTP for example")
+	return newFinding(check, resultProblem, "%v %s the table's: AWS refuses requests with such a time", off.Round(time.Second), direction).
+		cured("set the clock of this machine, by NTP for example")
 }
