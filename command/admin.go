@@ -12,7 +12,6 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/live"
@@ -159,7 +158,7 @@ func (m *measured) ofCalls(session *Session) {
 }
 
 // ofPlaces exports the state of a limiter of requests, and returns the limiter.
-func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
+func (m *measured) ofPlaces(limiter *httpapi.Limiter) *httpapi.Limiter {
 	if m == nil || limiter == nil {
 		return limiter
 	}

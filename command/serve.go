@@ -24,7 +24,6 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
@@ -98,7 +97,7 @@ type Serve struct {
 	AutomaticQueries *httpapi.AutomaticQueries `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
-	limiter     *concurrency.Limiter // admits requests; nil before Handler, and with the fixed limit of package httpapi
+	limiter     *httpapi.Limiter     // admits requests; nil before Handler, and with the fixed limit of package httpapi
 	clients     *httpapi.ClientLimits
 	followers   *httpapi.Subscriptions // nil for none
 	hub         *live.Hub              // likewise
@@ -412,7 +411,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		loading.Batches = c.measured.Pages.Batched
 	}
 	if c.limiter == nil && c.MaxInFlight > 0 {
-		c.limiter = concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
+		c.limiter = httpapi.NewLimiter(int(c.MinInFlight), int(c.MaxInFlight))
 	}
 	return httpapi.New(httpapi.Options{
 		Schema:           schema,

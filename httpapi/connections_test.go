@@ -18,7 +18,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/quota"
 )
@@ -271,7 +270,7 @@ func TestClientHangsUp(t *testing.T) {
 // A client that hangs up while its request is queued leaves the queue before the queue time is
 // over.
 func TestClientHangsUpInTheQueue(t *testing.T) {
-	s, limiter := newSchema(), concurrency.New(1, 1)
+	s, limiter := newSchema(), httpapi.NewLimiter(1, 1)
 	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) { o.Schema, o.Concurrency = s, limiter })
 	must.Get(io.WriteString(dial(t, server), strings.Replace(announced, "echo }", "waits}", 1)))(t)
 	<-s.entered

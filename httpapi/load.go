@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 	"time"
-
-	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
 // perRequest is what a request occupies while it arrives, in addition to its head and body: its
@@ -37,7 +35,7 @@ func refused(checks ...check) func(http.Handler) http.Handler {
 
 // checkLoad refuses requests while the limiter refuses others. It holds back requests of clients
 // that retry too early.
-func checkLoad(limiter *concurrency.Limiter, connections *Connections) check {
+func checkLoad(limiter *Limiter, connections *Connections) check {
 	return func(_ http.ResponseWriter, r *http.Request) *refusal {
 		if limiter.Full() {
 			connections.hold(r)
@@ -181,7 +179,7 @@ func (c countedBody) Read(p []byte) (int, error) {
 // a request that waits for its turn has less time left. The limiter compares the time of a request
 // with those that read or write about as much. A request that did neither, because it was refused
 // or its answer was cached, is not measured.
-func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
+func withPlace(limiter *Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			turn, err := limiter.Enter()
@@ -199,11 +197,11 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 				connections.refuse(r).write(w)
 				return
 			}
-			class := concurrency.Unmeasured // unless it ends well
+			class := UnmeasuredLoad // unless it ends well
 			defer func() { place.Leave(class) }()
 			next.ServeHTTP(w, r.WithContext(ctx))
 			if known := requestOf(ctx); !errors.Is(ctx.Err(), context.Canceled) {
-				class = concurrency.ClassOf(known.units, known.writes)
+				class = loadClassOf(known.units, known.writes)
 			}
 		})
 	}

@@ -13,13 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // However a request ends, its place becomes free.
 func TestPlacesComeBack(t *testing.T) {
-	limiter := concurrency.New(1, 1)
+	limiter := NewLimiter(1, 1)
 	answer := func(ctx context.Context, handler http.HandlerFunc) (status int) {
 		defer func() { _ = recover() }() // as net/http does
 		recorder := httptest.NewRecorder()
@@ -137,17 +136,17 @@ func TestHeldAreBounded(t *testing.T) {
 
 // FullLimiter returns a limiter whose only place is taken until release is called, with one request
 // waiting. It refuses all others.
-func FullLimiter(tb testing.TB) (full *concurrency.Limiter, release func()) {
+func FullLimiter(tb testing.TB) (full *Limiter, release func()) {
 	tb.Helper()
-	full = concurrency.New(1, 1)
-	turns := []*concurrency.Turn{must.Get(full.Enter())(tb), must.Get(full.Enter())(tb)}
+	full = NewLimiter(1, 1)
+	turns := []*Turn{must.Get(full.Enter())(tb), must.Get(full.Enter())(tb)}
 	if _, err := full.Enter(); err == nil {
 		tb.Fatal("it refuses nothing")
 	}
 	return full, func() {
 		for _, turn := range turns {
 			if place, err := turn.Wait(context.Background()); err == nil {
-				place.Leave(concurrency.Unmeasured)
+				place.Leave(UnmeasuredLoad)
 			}
 		}
 	}
@@ -156,9 +155,9 @@ func FullLimiter(tb testing.TB) (full *concurrency.Limiter, release func()) {
 // The timeout of an operation includes its time in the queue.
 func TestWaitingTakesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := concurrency.New(1, 1)
+		limiter := NewLimiter(1, 1)
 		place := must.Get(must.Get(limiter.Enter())(t).Wait(t.Context()))(t)
-		time.AfterFunc(10*time.Millisecond, func() { place.Leave(concurrency.Unmeasured) })
+		time.AfterFunc(10*time.Millisecond, func() { place.Leave(UnmeasuredLoad) })
 		began := time.Now()
 		var waited, left time.Duration
 		handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -25,7 +24,7 @@ import (
 // answered. A place that becomes free is used again.
 func TestInFlight(t *testing.T) {
 	s := newSchema()
-	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.Concurrency = s, concurrency.New(1, 1) })
+	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.Concurrency = s, httpapi.NewLimiter(1, 1) })
 	first := make(chan reply, 1)
 	go func() {
 		defer close(first)
@@ -133,7 +132,7 @@ func (w *writing) Exec(ctx context.Context) graphql.ResponseHandler {
 // Mutations that take longer than usual lower the limit, though they read nothing.
 func TestWritesTeach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := concurrency.New(1, 20)
+		limiter := httpapi.NewLimiter(1, 20)
 		written := &writing{newSchema(), time.Millisecond}
 		handler := httpapi.New(options(func(o *httpapi.Options) { o.Schema, o.Concurrency = written, limiter }))
 		write := func(times int) (limit int) {
@@ -156,7 +155,7 @@ func TestWritesTeach(t *testing.T) {
 
 // A client that does not finish its body takes no place.
 func TestSlowBodiesTakeNoPlace(t *testing.T) {
-	server := newServer(t, func(o *httpapi.Options) { o.Concurrency = concurrency.New(1, 1) })
+	server := newServer(t, func(o *httpapi.Options) { o.Concurrency = httpapi.NewLimiter(1, 1) })
 	body, slow := io.Pipe()
 	sent := make(chan reply, 1)
 	go func() {

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
@@ -122,7 +121,7 @@ func TestObservers(t *testing.T) {
 func TestObserversOfWhatGoesWrong(t *testing.T) {
 	s, told := newSchema(), &observer{}
 	handler := newHandler(t, func(o *httpapi.Options) {
-		o.Observers, o.Schema, o.Concurrency = []httpapi.Observer{told}, s, concurrency.New(1, 1)
+		o.Observers, o.Schema, o.Concurrency = []httpapi.Observer{told}, s, httpapi.NewLimiter(1, 1)
 		o.Pages = func(api http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/abandoned" {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/loaders"
 )
@@ -59,7 +58,7 @@ type Options struct {
 	// default is DefaultMaxQuery.
 	MaxQuery int
 	// Concurrency admits requests to the API. The default admits DefaultMaxInFlight at a time.
-	Concurrency *concurrency.Limiter
+	Concurrency *Limiter
 	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
 	// connections that hold most bytes for longest are closed. This needs Connections, and a server
 	// with a WriteTimeout. The default is DefaultMaxUnsent.
@@ -99,7 +98,7 @@ func (o Options) withDefaults() Options {
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
-	o.Concurrency = cmp.Or(o.Concurrency, concurrency.New(DefaultMaxInFlight, DefaultMaxInFlight))
+	o.Concurrency = cmp.Or(o.Concurrency, NewLimiter(DefaultMaxInFlight, DefaultMaxInFlight))
 	o.Connections = cmp.Or(o.Connections, NewConnections(0, 0))
 	if o.Authenticate == nil {
 		o.Authenticate = func(next http.Handler) http.Handler { return next }

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
@@ -111,7 +110,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		}
 	})
 	t.Run("HTTP/1.1", func(t *testing.T) {
-		server := newWholeServer(t, func(o *httpapi.Options) { o.Concurrency, o.MaxUnsent = concurrency.New(2, 2), 40<<20 })
+		server := newWholeServer(t, func(o *httpapi.Options) { o.Concurrency, o.MaxUnsent = httpapi.NewLimiter(2, 2), 40<<20 })
 		var clients []*bufio.Reader
 		for range 8 {
 			clients = append(clients, ask(t, dial(t, server)))

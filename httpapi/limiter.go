@@ -1,7 +1,4 @@
-// Package concurrency bounds how many requests are processed at a time. The bound follows the capacity of the server
-// and its table: it compares how long requests take with how long they take when few are in progress. See
-// docs/design/overload.md.
-package concurrency
+package httpapi
 
 import (
 	"cmp"
@@ -25,7 +22,9 @@ var (
 	ErrWaited = errors.New("too many requests are in progress, and this one has waited for its turn")
 )
 
-// Limiter admits requests. It is safe for concurrent use.
+// Limiter bounds how many requests are processed at a time. The bound follows the capacity of the
+// server and its table: it compares how long requests take with how long they take when few are in
+// progress. See docs/design/overload.md. A Limiter is safe for concurrent use.
 type Limiter struct {
 	mu       sync.Mutex
 	gradient *gradient
@@ -35,12 +34,12 @@ type Limiter struct {
 	queue    []*Turn       // the first is the next
 	emptied  time.Time     // when the queue was last empty
 	refusing bool          // see Refuse
-	counters Counters
+	counters LimiterCounters
 }
 
-// New returns a limiter whose limit moves between least and most. A least of zero means six for each processor. If
+// NewLimiter returns a limiter whose limit moves between least and most. A least of zero means six for each processor. If
 // least equals most, the limit is fixed.
-func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
+func NewLimiter(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {
 	least = min(cmp.Or(least, perProcessor*processors), most)
@@ -185,7 +184,7 @@ func (l *Limiter) giveUp(t *Turn, reason error) (*Place, error) {
 		return <-t.place, nil
 	case late:
 		place := <-t.place
-		l.leave(time.Now(), place, Unmeasured)
+		l.leave(time.Now(), place, UnmeasuredLoad)
 	default:
 		l.queue = slices.Delete(l.queue, at, at+1)
 	}
@@ -198,7 +197,7 @@ func (l *Limiter) giveUp(t *Turn, reason error) (*Place, error) {
 	return nil, reason
 }
 
-func (l *Limiter) leave(now time.Time, place *Place, class Class) {
+func (l *Limiter) leave(now time.Time, place *Place, class LoadClass) {
 	l.inFlight--
 	if place.visit.probe {
 		l.probing--
@@ -220,32 +219,32 @@ type Place struct {
 }
 
 // Leave gives the place back. Call it once. The duration is compared with others of the class.
-func (p *Place) Leave(class Class) {
+func (p *Place) Leave(class LoadClass) {
 	now := time.Now()
 	p.limiter.mu.Lock()
 	defer p.limiter.mu.Unlock()
 	p.limiter.leave(now, p, class)
 }
 
-// Counters count requests since the limiter was made.
-type Counters struct {
+// LimiterCounters count requests since the limiter was made.
+type LimiterCounters struct {
 	// Admitted were let in. Full were refused at once, Waited after they had waited. Gone are those
 	// whose client gave up, or whose time was over, while they waited.
 	Admitted, Full, Waited, Gone uint64
 }
 
-// State is the state of a limiter at a moment.
-type State struct {
+// LimiterState is the state of a limiter at a moment.
+type LimiterState struct {
 	// Limit is how many requests may be in progress, InFlight how many are, and Queued how many
 	// wait for their turn.
 	Limit, InFlight, Queued int
-	// Counters are those until now.
-	Counters
+	// LimiterCounters are those until now.
+	LimiterCounters
 }
 
-// State returns the current state.
-func (l *Limiter) State() State {
+// LimiterState returns the current state.
+func (l *Limiter) State() LimiterState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return State{int(l.gradient.limit), l.inFlight, len(l.queue), l.counters}
+	return LimiterState{int(l.gradient.limit), l.inFlight, len(l.queue), l.counters}
 }

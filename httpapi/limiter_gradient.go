@@ -1,4 +1,4 @@
-package concurrency
+package httpapi
 
 import (
 	"math"
@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Class groups similar requests. Durations are compared within a class only.
-type Class int
+// LoadClass groups similar requests. Durations are compared within a class only.
+type LoadClass int
 
-// Unmeasured is the class of requests that say nothing about the server: they failed, were
+// UnmeasuredLoad is the class of requests that say nothing about the server: they failed, were
 // cancelled, or did no work worth measuring.
-const Unmeasured Class = 0
+const UnmeasuredLoad LoadClass = 0
 
 const (
-	// readClasses include Unmeasured. Classes of writes come after them.
+	// readClasses include UnmeasuredLoad. Classes of writes come after them.
 	readClasses, writeClasses = 12, 4
-	classes                   = readClasses + writeClasses
+	loadClasses               = readClasses + writeClasses
 )
 
-// ClassOf returns the class of requests by their approximate read units: those of 1 are one class,
+// loadClassOf returns the class of requests by their approximate read units: those of 1 are one class,
 // 2 to 3 the next, 4 to 7 the next. Requests that write comments are classed by their number of
 // writes, in the same steps, as a write takes much longer than its reads.
-func ClassOf(units float64, writes int) Class {
+func loadClassOf(units float64, writes int) LoadClass {
 	switch {
 	case writes > 0:
-		return Class(readClasses + min(bits.Len(uint(writes)), writeClasses) - 1)
+		return LoadClass(readClasses + min(bits.Len(uint(writes)), writeClasses) - 1)
 	case units <= 0:
-		return Unmeasured
+		return UnmeasuredLoad
 	}
-	return Class(min(1+bits.Len(uint(units)), readClasses-1))
+	return LoadClass(min(1+bits.Len(uint(units)), readClasses-1))
 }
 
 // How the limit moves.
@@ -43,9 +43,9 @@ const (
 	// steepest is the smallest factor by which one window may lower the limit.
 	steepest = 0.5
 	// A window lasts until it has windowSize requests and windowTime has passed. A quiet one lasts
-	// until it has quietSize requests and quietTime has passed.
+	// until it has quietSize requests and quietSpan has passed.
 	windowSize, windowTime = 20, 100 * time.Millisecond
-	quietSize, quietTime   = 5, time.Second
+	quietSize, quietSpan = 5, time.Second
 	// windowMost is the most durations that a window keeps.
 	windowMost = 1000
 )
@@ -70,7 +70,7 @@ const (
 type gradient struct {
 	least, most, alone int
 	limit              float64
-	usual              [classes]float64 // seconds that requests take when few are in flight, 0 unknown
+	usual              [loadClasses]float64 // seconds that requests take when few are in flight, 0 unknown
 
 	// The window: requests that were admitted since the limit last changed.
 	window int
@@ -119,11 +119,11 @@ func (g *gradient) begin(now time.Time) {
 }
 
 // finished notes how long a request took.
-func (g *gradient) finished(now time.Time, v visit, class Class, took time.Duration) {
+func (g *gradient) finished(now time.Time, v visit, class LoadClass, took time.Duration) {
 	if v.probe && g.probing {
 		g.probes++
 	}
-	if class != Unmeasured {
+	if class != UnmeasuredLoad {
 		seconds, usual := max(took, time.Microsecond).Seconds(), g.usual[class]
 		if v.window == g.window && !g.probing && usual > 0 && len(g.ratios) < windowMost {
 			g.ratios = append(g.ratios, seconds/usual)
@@ -140,7 +140,7 @@ func (g *gradient) finished(now time.Time, v visit, class Class, took time.Durat
 	}
 	g.tick(now)
 	lasted, size := now.Sub(g.since), len(g.ratios)
-	if !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietTime) {
+	if !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietSpan) {
 		g.adjust()
 		g.begin(now)
 	}

@@ -1,4 +1,4 @@
-package concurrency
+package httpapi
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func TestPlaces(t *testing.T) {
 					t.Skip("nobody is in")
 				}
 				i := rapid.IntRange(0, len(places)-1).Draw(t, "place")
-				l.leave(now, places[i], Class(rapid.IntRange(0, classes-1).Draw(t, "class")))
+				l.leave(now, places[i], LoadClass(rapid.IntRange(0, loadClasses-1).Draw(t, "class")))
 				places = append(places[:i], places[i+1:]...)
 			},
 			"give up": func(t *rapid.T) {
@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(waiters)-1).Draw(t, "waiter")
 				if rapid.Bool().Draw(t, "at the moment of its turn") && len(places) > 0 && i == 0 {
-					l.leave(now, places[0], Unmeasured)
+					l.leave(now, places[0], UnmeasuredLoad)
 					places = places[1:]
 				}
 				if place, err := l.giveUp(waiters[i], context.Canceled); place != nil || !errors.Is(err, context.Canceled) {

@@ -1,4 +1,4 @@
-package concurrency
+package httpapi
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type machine struct {
 	limiter    *Limiter
 	processors chan struct{}
 	r          *rand.Rand
-	mix        func(r *rand.Rand) request
+	mix        func(r *rand.Rand) simulatedRequest
 
 	mu      sync.Mutex
 	took    []time.Duration // from arrival, of answered requests
@@ -27,30 +27,30 @@ type machine struct {
 	failed  error
 }
 
-// request is what a request needs.
-type request struct {
-	class      Class
+// simulatedRequest is what a request needs.
+type simulatedRequest struct {
+	class      LoadClass
 	cpu, table time.Duration
 }
 
-func newMachine(mix func(r *rand.Rand) request) *machine {
+func newMachine(mix func(r *rand.Rand) simulatedRequest) *machine {
 	return &machine{
 		limiter: newLimiter(0, 256, 2), processors: make(chan struct{}, 2),
 		r: rand.New(rand.NewPCG(1, 2)), mix: mix,
 	}
 }
 
-// pages are requests of one kind, whose duration varies: about 5 ms of a processor and 10 ms of the table.
-func pages(r *rand.Rand) request {
-	return request{class: 1, cpu: varied(r, 5*time.Millisecond), table: varied(r, 10*time.Millisecond)}
+// pagesLoad are requests of one kind, whose duration varies: about 5 ms of a processor and 10 ms of the table.
+func pagesLoad(r *rand.Rand) simulatedRequest {
+	return simulatedRequest{class: 1, cpu: variedTime(r, 5*time.Millisecond), table: variedTime(r, 10*time.Millisecond)}
 }
 
-func varied(r *rand.Rand, about time.Duration) time.Duration {
+func variedTime(r *rand.Rand, about time.Duration) time.Duration {
 	return time.Duration(float64(about) * (0.7 + 0.6*r.Float64()))
 }
 
 // arrive sends perSecond requests a second for a while, at random moments and independent of their outcomes.
-func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
+func (m *machine) arrive(perSecond float64, lasting time.Duration) simulatedOutcome {
 	m.took, m.refused = nil, nil
 	var group sync.WaitGroup
 	end := time.Now().Add(lasting)
@@ -63,8 +63,8 @@ func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
 	return m.outcome(lasting)
 }
 
-// enter waits for the turn of a request.
-func enter(ctx context.Context, limiter *Limiter) (*Place, error) {
+// enterLimiter waits for the turn of a request.
+func enterLimiter(ctx context.Context, limiter *Limiter) (*Place, error) {
 	turn, err := limiter.Enter()
 	if err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func enter(ctx context.Context, limiter *Limiter) (*Place, error) {
 	return turn.Wait(ctx)
 }
 
-func (m *machine) serve(needs request) {
+func (m *machine) serve(needs simulatedRequest) {
 	arrived := time.Now()
-	place, err := enter(context.Background(), m.limiter)
+	place, err := enterLimiter(context.Background(), m.limiter)
 	if err == nil {
 		m.work(needs.cpu / 2)
 		time.Sleep(needs.table)
@@ -99,34 +99,34 @@ func (m *machine) work(cpu time.Duration) {
 	<-m.processors
 }
 
-// outcome counts the results of requests.
-type outcome struct {
+// simulatedOutcome counts the results of requests.
+type simulatedOutcome struct {
 	goodput float64 // answers a second
 	p99     time.Duration
 	refused int
 	waited  int // refused requests that took 10 ms or more
 }
 
-func (m *machine) outcome(lasting time.Duration) outcome {
+func (m *machine) outcome(lasting time.Duration) simulatedOutcome {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	slices.Sort(m.took)
 	slices.Sort(m.refused)
 	at, _ := slices.BinarySearch(m.refused, 10*time.Millisecond)
-	return outcome{
+	return simulatedOutcome{
 		goodput: float64(len(m.took)) / lasting.Seconds(), p99: m.took[len(m.took)*99/100],
 		refused: len(m.refused), waited: len(m.refused) - at,
 	}
 }
 
-// capacity is how many pages a machine handles per second.
-const capacity = 400
+// simulatedCapacity is how many pages a machine handles per second.
+const simulatedCapacity = 400
 
 // simulate runs a machine in simulated time.
 func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(pages)
+		m := newMachine(pagesLoad)
 		run(t, m)
 		if m.failed != nil {
 			t.Error(m.failed)
@@ -141,12 +141,12 @@ func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
 // at once. Afterwards, nothing that the machine can handle is refused.
 func TestOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		unloaded := m.arrive(capacity/2, 10*time.Second)
+		unloaded := m.arrive(simulatedCapacity/2, 10*time.Second)
 		for _, times := range []float64{1, 3, 10} {
-			got := m.arrive(times*capacity, 5*time.Second)
+			got := m.arrive(times*simulatedCapacity, 5*time.Second)
 			t.Logf("%v times the capacity: %+v", times, got)
-			if got.goodput < 0.9*capacity {
-				t.Errorf("%v times the capacity: %.0f answers a second, want 90 %% of %d", times, got.goodput, capacity)
+			if got.goodput < 0.9*simulatedCapacity {
+				t.Errorf("%v times the capacity: %.0f answers a second, want 90 %% of %d", times, got.goodput, simulatedCapacity)
 			}
 			if got.p99 > 3*unloaded.p99 {
 				t.Errorf("%v times the capacity: one in 100 takes %v, and %v without load", times, got.p99, unloaded.p99)
@@ -155,8 +155,8 @@ func TestOverload(t *testing.T) {
 				t.Errorf("%v times the capacity: %d of %d refusals took 10 ms", times, got.waited, got.refused)
 			}
 		}
-		m.arrive(capacity/2, time.Second)
-		if after := m.arrive(capacity/2, 5*time.Second); after.refused > 0 || after.p99 > 2*unloaded.p99 {
+		m.arrive(simulatedCapacity/2, time.Second)
+		if after := m.arrive(simulatedCapacity/2, 5*time.Second); after.refused > 0 || after.p99 > 2*unloaded.p99 {
 			t.Errorf("after the overload: %+v", after)
 		}
 	})
@@ -165,8 +165,8 @@ func TestOverload(t *testing.T) {
 // A server that starts under overload has never been idle.
 func TestStartUnderOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		m.arrive(3*capacity, time.Second)
-		if got := m.arrive(3*capacity, 9*time.Second); got.goodput < 0.9*capacity || got.p99 > 67*time.Millisecond {
+		m.arrive(3*simulatedCapacity, time.Second)
+		if got := m.arrive(3*simulatedCapacity, 9*time.Second); got.goodput < 0.9*simulatedCapacity || got.p99 > 67*time.Millisecond {
 			t.Errorf("after a second: %+v", got)
 		}
 	})
@@ -175,26 +175,26 @@ func TestStartUnderOverload(t *testing.T) {
 // A cause that slows some requests does not lower the limit for others, if the processors could do more. The limit
 // grows within seconds to what they need.
 func TestSlowRequests(t *testing.T) {
-	slowly := func(share float64, class Class, table time.Duration) func(*rand.Rand) request {
-		return func(r *rand.Rand) request {
-			p := pages(r)
+	slowly := func(share float64, class LoadClass, table time.Duration) func(*rand.Rand) simulatedRequest {
+		return func(r *rand.Rand) simulatedRequest {
+			p := pagesLoad(r)
 			if r.Float64() < share {
-				p.class, p.table = class, varied(r, table)
+				p.class, p.table = class, variedTime(r, table)
 			}
 			return p
 		}
 	}
-	for name, mix := range map[string]func(*rand.Rand) request{
+	for name, mix := range map[string]func(*rand.Rand) simulatedRequest{
 		"deep pages":                         slowly(0.3, 6, 200*time.Millisecond),
 		"a throttled product":                slowly(0.3, 1, 300*time.Millisecond),
 		"a throttled product that most want": slowly(0.7, 1, 300*time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(t *testing.T, m *machine) {
-				m.arrive(capacity/2, 3*time.Second)
+				m.arrive(simulatedCapacity/2, 3*time.Second)
 				m.mix = mix
-				m.arrive(capacity*3/4, 5*time.Second)
-				if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 30 { // of 3,000
+				m.arrive(simulatedCapacity*3/4, 5*time.Second)
+				if got := m.arrive(simulatedCapacity*3/4, 10*time.Second); got.refused > 30 { // of 3,000
 					t.Errorf("%+v", got)
 				}
 			})
@@ -206,29 +206,29 @@ func TestSlowRequests(t *testing.T) {
 // waits in vain.
 func TestSlowTable(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		m.arrive(capacity*3/4, 3*time.Second)
-		m.mix = reads(3 * time.Second)
-		m.arrive(capacity*3/4, 5*time.Second)
-		if got := m.arrive(capacity*3/4, 20*time.Second); got.goodput < 1 || got.waited > got.refused/100 {
+		m.arrive(simulatedCapacity*3/4, 3*time.Second)
+		m.mix = tableReads(3 * time.Second)
+		m.arrive(simulatedCapacity*3/4, 5*time.Second)
+		if got := m.arrive(simulatedCapacity*3/4, 20*time.Second); got.goodput < 1 || got.waited > got.refused/100 {
 			t.Errorf("while the table is slow: %+v", got)
 		}
-		m.mix = pages
-		m.arrive(3*capacity, 4*time.Second)
-		if got := m.arrive(3*capacity, 4*time.Second); got.goodput < 0.9*capacity || got.p99 > 80*time.Millisecond {
+		m.mix = pagesLoad
+		m.arrive(3*simulatedCapacity, 4*time.Second)
+		if got := m.arrive(3*simulatedCapacity, 4*time.Second); got.goodput < 0.9*simulatedCapacity || got.p99 > 80*time.Millisecond {
 			t.Errorf("4 s after the table is well, under overload: %+v", got)
 		}
-		m.arrive(capacity*3/4, time.Second)
-		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 || got.p99 > 80*time.Millisecond {
+		m.arrive(simulatedCapacity*3/4, time.Second)
+		if got := m.arrive(simulatedCapacity*3/4, 5*time.Second); got.refused > 0 || got.p99 > 80*time.Millisecond {
 			t.Errorf("after the overload: %+v", got)
 		}
 	})
 }
 
-// reads are pages whose table calls take the given time.
-func reads(table time.Duration) func(*rand.Rand) request {
-	return func(r *rand.Rand) request {
-		p := pages(r)
-		p.table = varied(r, table)
+// tableReads are pages whose table calls take the given time.
+func tableReads(table time.Duration) func(*rand.Rand) simulatedRequest {
+	return func(r *rand.Rand) simulatedRequest {
+		p := pagesLoad(r)
+		p.table = variedTime(r, table)
 		return p
 	}
 }
@@ -236,10 +236,10 @@ func reads(table time.Duration) func(*rand.Rand) request {
 // A table that becomes slower is no overload: the limit grows to what it needs.
 func TestTableSlowerForGood(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		m.arrive(capacity*3/2, 5*time.Second)
-		m.mix = reads(40 * time.Millisecond)
-		m.arrive(capacity*3/2, 8*time.Second)
-		if got := m.arrive(capacity*3/2, 5*time.Second); got.goodput < 0.9*capacity {
+		m.arrive(simulatedCapacity*3/2, 5*time.Second)
+		m.mix = tableReads(40 * time.Millisecond)
+		m.arrive(simulatedCapacity*3/2, 8*time.Second)
+		if got := m.arrive(simulatedCapacity*3/2, 5*time.Second); got.goodput < 0.9*simulatedCapacity {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -247,38 +247,38 @@ func TestTableSlowerForGood(t *testing.T) {
 
 // What is no overload has nothing refused.
 func TestNoOverload(t *testing.T) {
-	for name, run := range map[string]func(*testing.T, *machine) outcome{
-		"bursts on a server with little load": func(_ *testing.T, m *machine) (got outcome) {
-			m.arrive(capacity/4, 3*time.Second)
+	for name, run := range map[string]func(*testing.T, *machine) simulatedOutcome{
+		"bursts on a server with little load": func(_ *testing.T, m *machine) (got simulatedOutcome) {
+			m.arrive(simulatedCapacity/4, 3*time.Second)
 			for range 5 {
 				time.Sleep(time.Second)
 				got.refused += m.arrive(1e6, 25*time.Microsecond).refused
 			}
 			return got
 		},
-		"some clients that wait for their answers before they ask again": func(t *testing.T, m *machine) outcome {
+		"some clients that wait for their answers before they ask again": func(t *testing.T, m *machine) simulatedOutcome {
 			m.crowd(16, 10*time.Second, 0)
 			got := m.outcome(10 * time.Second)
-			if got.goodput < 0.9*capacity {
+			if got.goodput < 0.9*simulatedCapacity {
 				t.Errorf("%+v", got)
 			}
 			return got
 		},
-		"pages after requests that were cheap": func(_ *testing.T, m *machine) outcome {
-			m.mix = func(r *rand.Rand) request {
-				return request{class: 2, cpu: varied(r, time.Millisecond), table: varied(r, time.Millisecond)}
+		"pages after requests that were cheap": func(_ *testing.T, m *machine) simulatedOutcome {
+			m.mix = func(r *rand.Rand) simulatedRequest {
+				return simulatedRequest{class: 2, cpu: variedTime(r, time.Millisecond), table: variedTime(r, time.Millisecond)}
 			}
-			m.arrive(capacity, 3*time.Second)
-			m.mix = reads(80 * time.Millisecond)
-			return m.arrive(capacity*3/4, 5*time.Second)
+			m.arrive(simulatedCapacity, 3*time.Second)
+			m.mix = tableReads(80 * time.Millisecond)
+			return m.arrive(simulatedCapacity*3/4, 5*time.Second)
 		},
 		// Each probe may refuse some requests itself: readers of a distant table are many at a time.
-		"many requests at a time, some seconds after an overload": func(_ *testing.T, m *machine) outcome {
-			m.mix = reads(100 * time.Millisecond)
-			m.arrive(capacity/2, 3*time.Second)
-			m.arrive(3*capacity, 5*time.Second)
-			m.arrive(capacity*3/4, 5*time.Second)
-			return m.arrive(capacity*3/4, 10*time.Second)
+		"many requests at a time, some seconds after an overload": func(_ *testing.T, m *machine) simulatedOutcome {
+			m.mix = tableReads(100 * time.Millisecond)
+			m.arrive(simulatedCapacity/2, 3*time.Second)
+			m.arrive(3*simulatedCapacity, 5*time.Second)
+			m.arrive(simulatedCapacity*3/4, 5*time.Second)
+			return m.arrive(simulatedCapacity*3/4, 10*time.Second)
 		},
 	} {
 		simulate(t, func(t *testing.T, m *machine) {
@@ -295,17 +295,17 @@ func TestQueue(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
 		var places []*Place
 		wait := func(ctx context.Context, order chan<- int, number int) {
-			place, err := enter(ctx, limiter)
+			place, err := enterLimiter(ctx, limiter)
 			if err == nil {
 				order <- number
-				place.Leave(Unmeasured)
+				place.Leave(UnmeasuredLoad)
 			} else if ctx.Err() == nil {
 				t.Errorf("number %d: %v", number, err)
 			}
 		}
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			place := must.Get(enter(t.Context(), limiter))(t)
+			place := must.Get(enterLimiter(t.Context(), limiter))(t)
 			places = append(places, place)
 		}
 		order := make(chan int, 3)
@@ -314,7 +314,7 @@ func TestQueue(t *testing.T) {
 		synctest.Wait()
 		go wait(t.Context(), order, 2)
 		synctest.Wait()
-		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrFull) {
+		if _, err := enterLimiter(t.Context(), limiter); !errors.Is(err, ErrFull) {
 			t.Errorf("the third to wait: %v, want to be refused", err)
 		}
 		cancel()
@@ -322,15 +322,15 @@ func TestQueue(t *testing.T) {
 		go wait(t.Context(), order, 3)
 		synctest.Wait()
 		for _, place := range places {
-			place.Leave(Unmeasured)
+			place.Leave(UnmeasuredLoad)
 			synctest.Wait()
 		}
 		if first, second := <-order, <-order; first != 2 || second != 3 {
 			t.Errorf("%d before %d, want 2 before 3", first, second)
 		}
 		synctest.Wait()
-		want := Counters{Admitted: 4, Full: 1, Gone: 1}
-		if got := limiter.State(); got.InFlight != 0 || got.Queued != 0 || got.Counters != want {
+		want := LimiterCounters{Admitted: 4, Full: 1, Gone: 1}
+		if got := limiter.State(); got.InFlight != 0 || got.Queued != 0 || got.LimiterCounters != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	})
@@ -341,7 +341,7 @@ func TestFixed(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		for least, most := range map[int]int{20: 20, 30: 256} {
 			m.limiter = newLimiter(least, most, 2)
-			m.arrive(3*capacity, 10*time.Second)
+			m.arrive(3*simulatedCapacity, 10*time.Second)
 			if got := m.limiter.State().Limit; got != least {
 				t.Errorf("the limit is %d, want the least, %d", got, least)
 			}
@@ -355,10 +355,10 @@ func TestWaitIsBounded(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			must.Get(enter(t.Context(), limiter))(t)
+			must.Get(enterLimiter(t.Context(), limiter))(t)
 		}
 		began := time.Now()
-		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
+		if _, err := enterLimiter(t.Context(), limiter); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if got := limiter.State(); got.Queued != 0 || got.Waited != 1 {
@@ -374,13 +374,13 @@ func TestProbeEndsForThoseWhoWait(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				place, err := enter(t.Context(), limiter)
+				place, err := enterLimiter(t.Context(), limiter)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				time.Sleep(time.Second)
-				place.Leave(Unmeasured)
+				place.Leave(UnmeasuredLoad)
 			})
 		}
 		group.Wait()
@@ -406,7 +406,7 @@ func TestRefusing(t *testing.T) {
 				t.Errorf("%s: refused %t, %d in all; want %t, %d", when, got, full, want, count)
 			}
 		}
-		first := must.Get(enter(t.Context(), limiter))(t)
+		first := must.Get(enterLimiter(t.Context(), limiter))(t)
 		second := must.Get(limiter.Enter())(t)
 		is(false, "one waits")
 		refused(false, 0, "nobody was refused")
@@ -415,12 +415,12 @@ func TestRefusing(t *testing.T) {
 		}
 		is(true, "another was refused")
 		refused(true, 2, "one waits")
-		first.Leave(Unmeasured)
+		first.Leave(UnmeasuredLoad)
 		place := must.Get(second.Wait(t.Context()))(t)
 		is(true, "its turn came")
 		refused(false, 2, "nobody waits")
-		place.Leave(Unmeasured)
-		must.Get(enter(t.Context(), limiter))(t)
+		place.Leave(UnmeasuredLoad)
+		must.Get(enterLimiter(t.Context(), limiter))(t)
 		is(false, "one came while nobody waited")
 	})
 }

@@ -1,4 +1,4 @@
-package concurrency
+package httpapi
 
 import (
 	"context"
@@ -34,31 +34,33 @@ func TestAttacks(t *testing.T) {
 			m.crowd(1000, 2*time.Second, 20*time.Millisecond)
 		},
 		"requests that do nothing": func(t *testing.T, m *machine) {
-			m.mix = func(*rand.Rand) request { return request{class: Unmeasured, cpu: 50 * time.Microsecond} }
-			m.arrive(20*capacity, 5*time.Second)
+			m.mix = func(*rand.Rand) simulatedRequest {
+				return simulatedRequest{class: UnmeasuredLoad, cpu: 50 * time.Microsecond}
+			}
+			m.arrive(20*simulatedCapacity, 5*time.Second)
 		},
 		"a machine that sleeps for an hour": func(t *testing.T, m *machine) {
-			m.mix = reads(time.Hour) // by the clock, requests in flight take that long
-			m.arrive(capacity, 20*time.Millisecond)
+			m.mix = tableReads(time.Hour) // by the clock, requests in flight take that long
+			m.arrive(simulatedCapacity, 20*time.Millisecond)
 		},
 		"the same under overload": func(t *testing.T, m *machine) {
-			m.arrive(3*capacity, 2*time.Second)
-			m.mix = reads(time.Hour)
-			m.arrive(10*capacity, 20*time.Millisecond)
+			m.arrive(3*simulatedCapacity, 2*time.Second)
+			m.mix = tableReads(time.Hour)
+			m.arrive(10*simulatedCapacity, 20*time.Millisecond)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(t *testing.T, m *machine) {
-				m.arrive(capacity/2, 5*time.Second)
+				m.arrive(simulatedCapacity/2, 5*time.Second)
 				attack(t, m)
 				t.Logf("%+v, usual %v", m.limiter.State(), m.limiter.gradient.usual[1])
-				m.mix = pages
-				m.arrive(capacity/2, time.Second)
-				if got := m.arrive(capacity/2, 5*time.Second); got.refused > 0 || got.p99 > 45*time.Millisecond {
+				m.mix = pagesLoad
+				m.arrive(simulatedCapacity/2, time.Second)
+				if got := m.arrive(simulatedCapacity/2, 5*time.Second); got.refused > 0 || got.p99 > 45*time.Millisecond {
 					t.Errorf("a second later: %+v", got)
 				}
-				m.arrive(3*capacity, 4*time.Second)
-				if got := m.arrive(3*capacity, 5*time.Second); got.goodput < 0.9*capacity || got.p99 > 67*time.Millisecond || got.waited > got.refused/100 {
+				m.arrive(3*simulatedCapacity, 4*time.Second)
+				if got := m.arrive(3*simulatedCapacity, 5*time.Second); got.goodput < 0.9*simulatedCapacity || got.p99 > 67*time.Millisecond || got.waited > got.refused/100 {
 					t.Errorf("under overload: %+v", got)
 				}
 			})
@@ -71,16 +73,16 @@ func TestAttacks(t *testing.T) {
 func (m *machine) hangUp(requests int, after time.Duration) {
 	var group sync.WaitGroup
 	for range requests {
-		time.Sleep(time.Second / capacity / 100)
+		time.Sleep(time.Second / simulatedCapacity / 100)
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			defer cancel()
-			place, err := enter(ctx, m.limiter)
+			place, err := enterLimiter(ctx, m.limiter)
 			if err != nil {
 				return
 			}
 			<-ctx.Done()
-			place.Leave(Unmeasured)
+			place.Leave(UnmeasuredLoad)
 		})
 	}
 	group.Wait()
@@ -95,7 +97,7 @@ func (m *machine) crowd(clients int, lasting, pause time.Duration) {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			for time.Now().Before(end) {
-				m.serve(pages(r))
+				m.serve(pagesLoad(r))
 				time.Sleep(pause)
 			}
 		})
@@ -106,14 +108,14 @@ func (m *machine) crowd(clients int, lasting, pause time.Duration) {
 // Writes are bounded like reads, even if nothing is ever read.
 func TestWrites(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
-		m.mix = func(r *rand.Rand) request {
-			p := pages(r)
-			p.class = ClassOf(0, 1)
+		m.mix = func(r *rand.Rand) simulatedRequest {
+			p := pagesLoad(r)
+			p.class = loadClassOf(0, 1)
 			return p
 		}
-		unloaded := m.arrive(capacity/2, 5*time.Second)
-		m.arrive(3*capacity, 2*time.Second)
-		if got := m.arrive(3*capacity, 5*time.Second); got.goodput < 0.9*capacity || got.p99 > 3*unloaded.p99 {
+		unloaded := m.arrive(simulatedCapacity/2, 5*time.Second)
+		m.arrive(3*simulatedCapacity, 2*time.Second)
+		if got := m.arrive(3*simulatedCapacity, 5*time.Second); got.goodput < 0.9*simulatedCapacity || got.p99 > 3*unloaded.p99 {
 			t.Errorf("%+v, and %+v without load", got, unloaded)
 		}
 	})
@@ -121,19 +123,19 @@ func TestWrites(t *testing.T) {
 
 // Each request is compared with those that do about the same work.
 func TestClasses(t *testing.T) {
-	seen := map[Class]bool{}
-	for _, alike := range [][]Class{
-		{ClassOf(0, 0), Unmeasured},
-		{ClassOf(0.5, 0)},
-		{ClassOf(1, 0), ClassOf(1.5, 0)},
-		{ClassOf(2, 0), ClassOf(3.5, 0)},
-		{ClassOf(600, 0), ClassOf(1e6, 0)},
-		{ClassOf(0, 1), ClassOf(5, 1)},
-		{ClassOf(0, 2), ClassOf(0, 3)},
-		{ClassOf(0, 8), ClassOf(0, 1000)},
+	seen := map[LoadClass]bool{}
+	for _, alike := range [][]LoadClass{
+		{loadClassOf(0, 0), UnmeasuredLoad},
+		{loadClassOf(0.5, 0)},
+		{loadClassOf(1, 0), loadClassOf(1.5, 0)},
+		{loadClassOf(2, 0), loadClassOf(3.5, 0)},
+		{loadClassOf(600, 0), loadClassOf(1e6, 0)},
+		{loadClassOf(0, 1), loadClassOf(5, 1)},
+		{loadClassOf(0, 2), loadClassOf(0, 3)},
+		{loadClassOf(0, 8), loadClassOf(0, 1000)},
 	} {
 		for _, class := range alike {
-			if class != alike[0] || class < 0 || class >= classes {
+			if class != alike[0] || class < 0 || class >= loadClasses {
 				t.Errorf("%v", alike)
 			}
 		}
@@ -149,19 +151,19 @@ func TestQueueOfTheGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(4, 4, 2)
 		for range 4 {
-			must.Get(enter(t.Context(), limiter))(t)
+			must.Get(enterLimiter(t.Context(), limiter))(t)
 		}
 		leaving, hangUp := context.WithCancel(t.Context())
 		for range 4 {
-			go func() { _, _ = enter(leaving, limiter) }()
+			go func() { _, _ = enterLimiter(leaving, limiter) }()
 		}
 		synctest.Wait()
-		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrFull) {
+		if _, err := enterLimiter(t.Context(), limiter); !errors.Is(err, ErrFull) {
 			t.Fatalf("%v, want the queue to be full", err)
 		}
 		hangUp()
 		synctest.Wait()
-		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrWaited) {
+		if _, err := enterLimiter(t.Context(), limiter); !errors.Is(err, ErrWaited) {
 			t.Errorf("%v, want room to wait", err)
 		}
 	})
