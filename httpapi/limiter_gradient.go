@@ -45,7 +45,7 @@ const (
 	// A window lasts until it has windowSize requests and windowTime has passed. A quiet one lasts
 	// until it has quietSize requests and quietSpan has passed.
 	windowSize, windowTime = 20, 100 * time.Millisecond
-	quietSize, quietSpan = 5, time.Second
+	quietSize, quietSpan   = 5, time.Second
 	// windowMost is the most durations that a window keeps.
 	windowMost = 1000
 )
