@@ -388,7 +388,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Follower:  c.hub,
 		MediaBase: c.MediaBase,
 	}
-	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), resolver.Direct()
+	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), resolver.Fields()
 	if c.Federation {
 		fields = resolver.Subgraph(resolvers.SubgraphSDL())
 	}

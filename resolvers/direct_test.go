@@ -143,7 +143,7 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 const mediaBase = "https://media.example/"
 
 // direct is the middleware that writes lists.
-var direct = (&resolvers.Resolver{MediaBase: mediaBase}).Direct()
+var direct = (&resolvers.Resolver{MediaBase: mediaBase}).Fields()
 
 func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
