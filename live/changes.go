@@ -13,9 +13,9 @@ type change struct {
 	product string
 	id      comment.ID
 	number  uint64 // of the last event
-	// Whether it came into lists, was edited, and was shown before or after any event.
-	cameIn, edited, shown bool
-	since                 uint64 // number of an event: those from there on sum up to the same change
+	// Whether it came into lists, was edited, left lists, and was shown before or after any event.
+	cameIn, edited, left, shown bool
+	since                       uint64 // number of an event: those from there on sum up to the same change
 	// at is the position of a subscriber who got this change and those before it: before all that sums up to the next one.
 	at uint64
 }
@@ -36,6 +36,7 @@ func changesIn(events []outbox.Event) []change {
 		c := later
 		c.cameIn = c.cameIn || e.Shown && !e.WasShown
 		c.edited = c.edited || e.Kind == outbox.Edited
+		c.left = c.left || e.WasShown && !e.Shown
 		c.shown = c.shown || e.Shown || e.WasShown
 		if c != later {
 			c.since = e.Number
@@ -78,7 +79,7 @@ func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.E
 			kind = comment.CameIn
 		}
 		return &comment.Event{Kind: kind, CommentID: c.id, Comment: now}
-	case now != nil && !c.edited: // without an edit, it did not pass the filter before either
+	case now != nil && !c.edited && !c.left: // it did not pass the filter before either
 		return nil
 	}
 	dates := comment.Filter{CreatedAfter: filter.CreatedAfter, CreatedBefore: filter.CreatedBefore}

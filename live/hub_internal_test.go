@@ -306,12 +306,71 @@ func TestChangesOfABatch(t *testing.T) {
 		{Kind: outbox.Imported, Comment: "b", Number: 3, Shown: true}, {Kind: outbox.Held, Comment: "a", Number: 4},
 		{Kind: outbox.StatisticsChanged, Product: "q"}, {Kind: outbox.StatisticsChanged, Product: "p"}, {Kind: outbox.StatisticsChanged, Product: "q"},
 	}
-	want := change{id: "a", number: 4, cameIn: true, edited: true, shown: true, since: 1, at: 4}
+	want := change{id: "a", number: 4, cameIn: true, edited: true, left: true, shown: true, since: 1, at: 4}
 	if got := changesIn(events); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := countedIn(events); !slices.Equal(got, []string{"p", "q"}) {
 		t.Errorf("statistics of %q", got)
+	}
+}
+
+// Whatever happened, and wherever a client's connection breaks or a batch ends, the client shows in the end what is there,
+// and was told of all that came in. Comments are read late: as they are in the end.
+func TestEventsAddUp(t *testing.T) {
+	r, filter := commenttest.Rand(t), comment.Filter{Ratings: []int{5}}
+	for range 20_000 {
+		now, shows := map[comment.ID]*comment.Comment{}, map[comment.ID]bool{}
+		for _, id := range []comment.ID{"a", "b", "c"}[r.IntN(3):] {
+			now[id] = &comment.Comment{ID: id, Rating: 1 + 4*r.IntN(2), Status: comment.Status(r.IntN(2))}
+			shows[id] = now[id].Status == comment.Approved
+		}
+		before, told, came := maps.Clone(shows), map[comment.ID]bool{}, map[comment.ID]bool{}
+		for id, c := range now {
+			told[id] = shows[id] && filter.Allows(*c)
+		}
+		var events []outbox.Event
+		for number := uint64(1); number <= 8; number++ {
+			id := slices.Sorted(maps.Keys(now))[r.IntN(len(now))]
+			e := outbox.Event{Kind: outbox.Voted, Comment: id, Number: number, WasShown: shows[id], Shown: shows[id]}
+			switch r.IntN(4) {
+			case 0:
+				e.Kind, e.Shown = outbox.Held, false
+			case 1:
+				e.Kind, e.Shown = outbox.Approved, true
+			case 2:
+				e.Kind, now[id].Rating = outbox.Edited, 6-now[id].Rating
+			}
+			events, shows[id] = append(events, e), e.Shown
+		}
+		for at := uint64(0); at < uint64(len(events)); {
+			began, batch := at, events[at:int(at)+1+r.IntN(len(events)-int(at))]
+			for _, c := range changesIn(batch) {
+				if at = c.at; at <= began {
+					t.Fatalf("who got a change is at %d, as before", at)
+				}
+				seen := now[c.id]
+				if !shows[c.id] {
+					seen = nil
+				}
+				if event := c.eventFor(filter, seen); event != nil {
+					told[c.id], came[c.id] = event.Kind != comment.Gone, came[c.id] || event.Kind == comment.CameIn
+					if r.IntN(2) == 0 {
+						batch = nil
+						break
+					}
+				}
+			}
+			if batch != nil {
+				at = batch[len(batch)-1].Number
+			}
+		}
+		for id, c := range now {
+			there := shows[id] && filter.Allows(*c)
+			if told[id] != there || there && !before[id] && !came[id] {
+				t.Fatalf("%s is told as there: %t, as come in: %t, want %t after %+v", id, told[id], came[id], there, events)
+			}
+		}
 	}
 }
 
