@@ -9,7 +9,6 @@ import (
 	"hash/fnv"
 	"io"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +79,8 @@ func postgresConfig(target string) (*pgxpool.Config, error) {
 		return nil, comment.Errorf(comment.BadInput,
 			"the URL of the page index cannot be read; give it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
-	if u, err := url.Parse(target); err == nil && !u.Query().Has("pool_max_conn_lifetime") {
+	// Only the settings tell whether it is given: pgx knows addresses that net/url does not.
+	if given, err := pgx.ParseConfig(target); err == nil && given.RuntimeParams["pool_max_conn_lifetime"] == "" {
 		config.MaxConnLifetime = usedFor
 	}
 	connection := config.ConnConfig

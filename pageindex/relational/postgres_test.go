@@ -213,9 +213,11 @@ func TestSlow(t *testing.T) {
 // a failover, the name of the database leads to another one. What the URL says counts.
 func TestConnectionsAreRenewed(t *testing.T) {
 	for settings, want := range map[string]time.Duration{"": 30 * time.Second, "?pool_max_conn_lifetime=1h": time.Hour, "?pool_max_conns=2": 30 * time.Second} {
-		config := must.Get(postgresConfig("postgres://talkback@db.internal/shop" + settings))(t)
-		if config.MaxConnLifetime != want {
-			t.Errorf("with %q, a connection is used for %v, want %v", settings, config.MaxConnLifetime, want)
+		for _, hosts := range []string{"db.internal", "one:5432,two:5433", "[::1]:5432,[::2]:5433"} {
+			config := must.Get(postgresConfig("postgres://talkback@" + hosts + "/shop" + settings))(t)
+			if config.MaxConnLifetime != want {
+				t.Errorf("at %s, with %q, a connection is used for %v, want %v", hosts, settings, config.MaxConnLifetime, want)
+			}
 		}
 	}
 }
