@@ -40,7 +40,7 @@ const (
 type finding struct {
 	// Check names the check, such as "permission Query".
 	Check string `json:"check"`
-	// checkResult is the severity.
+	// Result is the severity.
 	Result checkResult `json:"result"`
 	// Found describes the outcome.
 	Found string `json:"found"`

@@ -242,7 +242,7 @@ type LimiterState struct {
 	LimiterCounters
 }
 
-// LimiterState returns the current state.
+// State returns the current state.
 func (l *Limiter) State() LimiterState {
 	l.mu.Lock()
 	defer l.mu.Unlock()

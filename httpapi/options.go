@@ -20,7 +20,7 @@ const (
 	// DefaultMaxQuery is 16 KiB.
 	DefaultMaxQuery = 16 << 10
 	// DefaultMaxInFlight is as many requests as the open connections to the table can carry. Usually
-	// fewer are admitted: see package concurrency.
+	// fewer are admitted: see [Limiter].
 	DefaultMaxInFlight = 256
 	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
 	DefaultMaxUnsent = 64 << 20

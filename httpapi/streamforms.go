@@ -130,7 +130,7 @@ var eventStream = streamForm{
 const completeEvent = "event: complete\ndata:\n\n"
 
 // The parts of a multipart answer. The delimiter follows a part at once: a client finds the end of a part only by the
-// partDelimiter after it.
+// delimiter after it.
 const (
 	partDelimiter = "\r\n--graphql"
 	partHead      = "\r\nContent-Type: application/json\r\n\r\n"

@@ -47,7 +47,7 @@ const maxOperationID = 128
 // the library closes the socket if they wait for 5 seconds.
 const maxFrame = 16 << 10
 
-// tooManyOperations is the error of an operation beyond maxOperations.
+// tooManyOperations is the error of an operation beyond maxSocketOperations.
 const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
 
 // socket is the WebSocket of an http.Request.
@@ -144,7 +144,7 @@ func (l leanAnswer) WriteHeader(status int) {
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// serveSocket reads messages until the socket is closed.
+// serve reads messages until the socket is closed.
 func (s *socket) serve() {
 	defer func() { _ = s.conn.CloseNow() }()
 	if s.conn.Subprotocol() != socketProtocol {

@@ -13,7 +13,7 @@ type bitReader struct {
 // longestRead is how many bytes behind the text fill may read, as long as rest is not negative.
 const longestRead = 16
 
-// fillTable returns the reader with 56 bits or more.
+// fill returns the reader with 56 bits or more.
 func (r bitReader) fill(in []byte) bitReader {
 	return bitReader{
 		next: r.next | binary.LittleEndian.Uint64(in[r.at:])<<(r.have%64),

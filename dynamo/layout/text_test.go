@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// checkCompressed stores a text and reads it back.
+// checkText stores a text and reads it back.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
 	stored := storedText(text)
 	got, err := readText(stored)
@@ -58,7 +58,7 @@ func TestFormOfATextIsTheShorter(t *testing.T) {
 	}
 }
 
-// anyText returns random ASCII characters. Compression stores a long one in seven eighths of its
+// anyOf returns random ASCII characters. Compression stores a long one in seven eighths of its
 // bytes. UTF-8 allows no long text without any redundancy, since not all byte values are equally
 // frequent.
 func anyOf(r *rand.Rand, size int) string {

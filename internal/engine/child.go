@@ -86,7 +86,7 @@ func StartChild(c Command) (*Child, error) {
 	return child, nil
 }
 
-// waitFor reaps the child and records why it ended.
+// wait reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()
