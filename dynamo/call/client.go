@@ -26,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/logging"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first
@@ -83,8 +84,11 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 // CheckSettings returns an error if a client's region or credentials are damaged, such as by quotes
 // or line breaks in variables, so that no call could be made.
 func CheckSettings(ctx context.Context, client *dynamodb.Client) error {
-	if region := client.Options().Region; strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return fmt.Errorf("%q is not an AWS region: set AWS_REGION to one such as eu-central-1, without quotes or spaces", region)
+	region := client.Options().Region
+	for label := range strings.SplitSeq(region, ".") { // as the SDK does: engines have regions such as LOCAL
+		if region != "" && (!smithyhttp.ValidHostLabel(label) || strings.Trim(label, "-") != label) {
+			return fmt.Errorf("%q is not an AWS region: set AWS_REGION to one such as eu-central-1, without quotes or spaces", region)
+		}
 	}
 	found, err := client.Options().Credentials.Retrieve(ctx)
 	if err == nil && strings.ContainsFunc(found.AccessKeyID+found.SessionToken, unicode.IsControl) {

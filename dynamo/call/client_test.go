@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/talkback/talkback/dynamo/call"
 )
 
@@ -34,5 +36,23 @@ func TestSDKPrintsNothing(t *testing.T) {
 	printed, err := io.ReadAll(reader)
 	if err != nil || len(printed) > 0 || failed == nil || !strings.Contains(failed.Error(), "no AWS credentials were found") {
 		t.Errorf("it printed %q, %v, and failed with %v; want the error alone", printed, err, failed)
+	}
+}
+
+// A region is damaged only if the SDK refuses it: engines beside AWS have regions of their own.
+func TestSettingsOfRegions(t *testing.T) {
+	for region, legal := range map[string]bool{
+		"": true, "eu-central-1": true, "us-iso-east-1": true, "cn-north-1": true, "localhost": true, "LOCAL": true, "eu.shop.example": true,
+		`"eu-central-1"`: false, "eu-central-1\n": false, "eu central 1": false, "eu_central_1": false, "-eu": false, "eu.": false,
+	} {
+		t.Setenv("AWS_REGION", region)
+		client := call.NewLocalClient("http://127.0.0.1:1")
+		_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}, call.NoRetries)
+		if taken := !strings.Contains(err.Error(), "invalid input region"); taken != legal {
+			t.Errorf("%q: the SDK says %v", region, err)
+		}
+		if err := call.CheckSettings(t.Context(), client); (err == nil) != legal {
+			t.Errorf("%q: %v", region, err)
+		}
 	}
 }
