@@ -128,9 +128,10 @@ func FindDynoxide() (string, error) {
 	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", ErrNotInstalled)
 }
 
-// Build builds a program of this module to a file as `make build` does, so that bin/talkback is left as it is if it is up to
-// date. With the flags of the tests, which may watch for races, nearly all packages would be compiled once more. A copy of
-// bin/talkback that is up to date is left as it is, too, and linking takes longer than the copy.
+// Build builds a program of this module to a file of the caller's as `make build` does. With the flags of the tests, which
+// may watch for races, nearly all packages would be compiled once more. It copies bin/talkback first: go build leaves a
+// program as it is if it is up to date, and linking takes longer than the copy. It would not notice a copy that was cut
+// off, so the file must not be bin/talkback, which others copy at the same time.
 func Build(program, path string) error {
 	if root, err := moduleRoot(); err == nil {
 		if made, err := os.ReadFile(filepath.Join(root, "bin", filepath.Base(program))); err == nil {
