@@ -121,3 +121,14 @@ func TestWhatCanBeResumed(t *testing.T) {
 		}
 	}
 }
+
+// A rebuild keeps the gap of its beginning, even one whose time is damaged in the state of the
+// stream.
+func TestGapOfARebuild(t *testing.T) {
+	for _, found := range []time.Time{{}, time.UnixMilli(-1), time.UnixMilli(1_000_000)} {
+		progress := rebuildProgress{stream: stream.State{Gap: &stream.Gap{Found: found, Shard: "1", Reason: "it was away"}}}
+		if back, err := decodeRebuild(progress.attributes()); err != nil || !progress.stream.Gap.Same(back.stream.Gap) {
+			t.Errorf("found %v: %+v, %v", found, back.stream.Gap, err)
+		}
+	}
+}

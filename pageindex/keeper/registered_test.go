@@ -58,6 +58,16 @@ func TestRegistry(t *testing.T) {
 	})
 }
 
+// A registration that lacks its moments, as an early version wrote it, is not built anew.
+func TestRegistrationWithoutMoments(t *testing.T) {
+	stores := map[string]Registration{"a": {Identity: "ABC", Gaps: 1, Begun: 1}}
+	it := encodeRegistry(Registry{Stores: stores})
+	delete(storeIn(it), attrMoments)
+	if diff := cmp.Diff(stores, decodeRegistry(it).Stores); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A registry that was damaged by hand stops nothing: unreadable parts count as missing, and are
 // replaced.
 func TestDamagedRegistry(t *testing.T) {

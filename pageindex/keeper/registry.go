@@ -128,12 +128,13 @@ const (
 
 	attrIdentity = "i"
 	attrGaps     = "g"
+	attrMoments  = "m" // absent for none in a registration of an early version
 )
 
-// fields returns the attributes of a registration.
+// fields returns the attributes of a registration, without its moments.
 func (s *Registration) fields() layout.Fields {
 	return layout.Fields{
-		attrIdentity: &s.Identity, attrGaps: &s.Gaps, "b": &s.Begun, "t": &s.Since, "r": &s.Reason, "c": &s.Built, "m": &s.Moments,
+		attrIdentity: &s.Identity, attrGaps: &s.Gaps, "b": &s.Begun, "t": &s.Since, "r": &s.Reason, "c": &s.Built,
 		"o": &s.Work.Owner, "w": &s.Work.Who, "d": &s.Work.Engine, "h": &s.Work.Heartbeat, "e": &s.Work.Entries,
 	}
 }
@@ -184,7 +185,7 @@ func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) er
 func encodeRegistry(registry Registry) layout.Item {
 	stores := layout.Item{}
 	for name, s := range registry.Stores {
-		store := layout.Item{}
+		store := layout.Item{attrMoments: layout.Text(s.Moments)}
 		s.fields().Write(store)
 		stores[name] = &types.AttributeValueMemberM{Value: store}
 	}
@@ -207,7 +208,7 @@ func decodeRegistry(it layout.Item) Registry {
 			continue
 		}
 		r := layout.NewReader(store.Value)
-		var s Registration
+		s := Registration{Moments: r.OptionalText(attrMoments)}
 		s.fields().Read(r)
 		if r.Err() == nil {
 			out.Stores[name] = s
