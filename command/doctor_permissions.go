@@ -14,8 +14,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// permissionProbe calls an action in a way that changes nothing. action is its name in IAM, on the part of
-// the table that the permission is for. counting means that only counting processes need it.
+// permissionProbe calls an action in a way that changes nothing. action is its name in IAM, on the
+// part of the table that the permission is for. counting means that only counting processes need
+// it.
 type permissionProbe struct {
 	action, on string
 	counting   bool
@@ -36,7 +37,8 @@ func keyOfNothing() map[string]types.AttributeValue {
 	}
 }
 
-// permissionProbes are the actions in docs/operate/aws.md, except those of the stream and of settings.
+// permissionProbes are the actions in docs/operate/aws.md, except those of the stream and of
+// settings.
 var permissionProbes = []permissionProbe{
 	{"GetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
 		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: keyOfNothing()})
@@ -95,8 +97,8 @@ var permissionProbes = []permissionProbe{
 // errNotTried is the error of a probe that was skipped because it might change something.
 var errNotTried = errors.New("not tried: time to live is off, or its state is not known")
 
-// queryNothing queries an index, or the table itself, for a key that does not exist. attribute is the
-// partition key.
+// queryNothing queries an index, or the table itself, for a key that does not exist. attribute is
+// the partition key.
 func queryNothing(ctx context.Context, client *dynamodb.Client, table string, index *string, attribute string) error {
 	_, err := client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &table, IndexName: index, Limit: aws.Int32(1),

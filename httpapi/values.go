@@ -113,7 +113,7 @@ func withID(keys map[string]any) map[string]any {
 	return keys
 }
 
-// integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
+// asInteger accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
 // JSON.
 func asInteger(value any) (any, wrong) {
 	number, kind := asFloat(value)
@@ -133,7 +133,7 @@ func asInteger(value any) (any, wrong) {
 // maxExact is the largest whole number that no other whole number becomes as a float64.
 const maxExact = 1<<53 - 1
 
-// id accepts strings, and whole numbers, which become strings. Large numbers keep their digits.
+// asID accepts strings, and whole numbers, which become strings. Large numbers keep their digits.
 func asID(value any) (any, wrong) {
 	if text, ok := value.(string); ok {
 		return text, ""

@@ -12,12 +12,13 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// Fields returns a [graphql.FieldMiddleware] that writes lists which need no resolver. gqlgen resolves
-// each field of each list element separately and starts a goroutine for each element. Fields that read
-// from the table need that. For a page whose values have all been read, it is most of the work.
+// Fields returns a [graphql.FieldMiddleware] that writes lists which need no resolver. gqlgen
+// resolves each field of each list element separately and starts a goroutine for each element.
+// Fields that read from the table need that. For a page whose values have all been read, it is most
+// of the work.
 //
-// The middleware replaces a list of comments or products by a [DirectList] if all selected fields below
-// it have been read, and leaves all others to gqlgen. The answer is the same, byte for byte.
+// The middleware replaces a list of comments or products by a [DirectList] if all selected fields
+// below it have been read, and leaves all others to gqlgen. The answer is the same, byte for byte.
 func (r *Resolver) Fields() graphql.FieldMiddleware {
 	types := typesOf(r.MediaBase)
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {

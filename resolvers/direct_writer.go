@@ -99,9 +99,9 @@ func sizeOf(value any, below []part) (size int) {
 	return size
 }
 
-// writeJSON writes a value in JSON: nil, a text, a number, a condition, a time, or an object with the fields
-// below, or a list of such objects. Texts and times are pointers, and null if these are nil; so are
-// whole numbers that may be null.
+// writeJSON writes a value in JSON: nil, a text, a number, a condition, a time, or an object with
+// the fields below, or a list of such objects. Texts and times are pointers, and null if these are
+// nil; so are whole numbers that may be null.
 func writeJSON(w io.Writer, value any, below []part) {
 	var leaf graphql.Marshaler = graphql.Null
 	switch v := value.(type) {

@@ -12,8 +12,8 @@ import (
 
 // Subgraph returns a [graphql.FieldMiddleware] that answers the fields of a subgraph of Apollo
 // Federation, whose schema is sdl, and leaves all others to [Resolver.Fields]. It replaces gqlgen's
-// own loop over representations, which fetches statistics late and does not say which representation
-// an error is about.
+// own loop over representations, which fetches statistics late and does not say which
+// representation an error is about.
 func (r *Resolver) Subgraph(sdl string) graphql.FieldMiddleware {
 	others := r.Fields()
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {

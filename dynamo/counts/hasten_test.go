@@ -64,3 +64,10 @@ func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comm
 
 // SetPatience sets how long a verification waits for proof that changes were counted.
 func SetPatience(v *Verifier, patience time.Duration) { v.patience = patience }
+
+// CountFewVotes makes a VoteRecounter keep the counts of slices from this number of votes on, and
+// read no more at once.
+func CountFewVotes(r *VoteRecounter, votes int) *VoteRecounter {
+	r.many, r.atOnce = votes, votes
+	return r
+}

@@ -123,7 +123,7 @@ func (p rebuildProgress) attributes() layout.Item {
 	out[attrLabel] = layout.Text(p.stream.Label)
 	if gap := p.stream.Gap; gap != nil {
 		gapFields(gap).Write(out)
-		out[attrGapFound] = layout.Time(gap.Found) // even a zero time: it says that there is a gap
+		out[attrGapFound] = layout.Time(gap.Found) // even a zero time, which stands for a gap as well
 	}
 	segments := make([]types.AttributeValue, len(p.segments))
 	for i, s := range p.segments {

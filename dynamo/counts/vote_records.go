@@ -24,9 +24,9 @@ type voteWork struct {
 // noSlice is in place of the slice if a record is of no vote.
 const noSlice = -1
 
-// voteWorkOf returns the work that records require, one for each comment. It includes deleted comments
-// that had votes, which are then deleted. The slices of each are in the order of their first
-// records, and at most atOnce of their votes are to be read.
+// voteWorkOf returns the work that records require, one for each comment. It includes deleted
+// comments that had votes, which are then deleted. The slices of each are in the order of their
+// first records, and at most atOnce of their votes are to be read.
 func voteWorkOf(records []stream.Record, atOnce int) (all []*voteWork) {
 	by := map[comment.ID]*voteWork{}
 	for i, r := range records {

@@ -193,7 +193,7 @@ func (r *VoteRecounter) show(ctx context.Context, id comment.ID, shown layout.Vo
 }
 
 // delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
-// votes, it deletes some and returns errWaits. summed is whether there are sums. They may be all
+// votes, it deletes some and returns errManyVotes. summed is whether there are sums. They may be all
 // that is left: a process that counted before the deletion may store the first sums after it.
 func (r *VoteRecounter) delete(ctx context.Context, id comment.ID, summed bool, atOnce int) error {
 	keys := []layout.Item{layout.VoteSumsKey(id)} // the sums first, so that no more are stored

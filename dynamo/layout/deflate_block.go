@@ -123,8 +123,8 @@ func (b *blockWriter) repetitions(c *presetCode, text string, at, earlier int) (
 	return longest
 }
 
-// commonLength returns the length of the common prefix of two texts, maxLength at most. The second text
-// is the shorter one.
+// commonLength returns the length of the common prefix of two texts, maxLength at most. The second
+// text is the shorter one.
 func commonLength(a, b string) int {
 	n := min(len(b), maxLength)
 	for i := range n {

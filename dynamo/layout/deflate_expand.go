@@ -30,8 +30,8 @@ type expander struct {
 // expanders are pooled, since their buffers are larger than nearly all texts.
 var expanders = sync.Pool{New: func() any { return &expander{out: make([]byte, usualText)} }}
 
-// ExpandText returns the text that compressText compressed. It returns errTooLarge as soon as the text
-// exceeds limit, in bytes, and errDamagedText for most other bytes: DEFLATE has no checksum.
+// ExpandText returns the text that compressText compressed. It returns errTooLarge as soon as the
+// text exceeds limit, in bytes, and errDamagedText for most other bytes: DEFLATE has no checksum.
 func ExpandText(short []byte, limit int) (string, error) {
 	x := expanders.Get().(*expander)
 	defer expanders.Put(x)

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// presetPrefixes has a line for each preset code: its number, its name and, in base64, the beginning of a
-// DEFLATE stream that has this code. Lines are only ever added, since stored texts name their code
-// by its number.
+// presetPrefixes has a line for each preset code: its number, its name and, in base64, the
+// beginning of a DEFLATE stream that has this code. Lines are only ever added, since stored texts
+// name their code by its number.
 //
 //go:embed deflate_prefixes.txt
 var presetPrefixes string
@@ -28,8 +28,8 @@ const (
 	markerBits = 3
 )
 
-// neverUsed is the cost of a byte without a word. It is more than the cost of a text of maxBlock bytes,
-// and maxBlock times it fits into 32 bits.
+// neverUsed is the cost of a byte without a word. It is more than the cost of a text of maxBlock
+// bytes, and maxBlock times it fits into 32 bits.
 const neverUsed = 1 << 18
 
 // presetCode is a preset code.

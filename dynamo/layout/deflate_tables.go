@@ -6,8 +6,8 @@ type codeTables struct {
 	distances [1 << maxBits]codeEntry
 }
 
-// codeEntry is the meaning of some bits: up to three literals, a length, a distance or the end of the
-// text.
+// codeEntry is the meaning of some bits: up to three literals, a length, a distance or the end of
+// the text.
 //
 //	literals:         bits of the words (6 bits), the literals (24 bits), how many they are (2 bits)
 //	length, distance: bits of the word (6 bits), extra bits (4 bits), the least one (15 bits)

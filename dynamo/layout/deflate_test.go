@@ -21,8 +21,8 @@ import (
 
 const testLimit = 256 << 10
 
-// inflateStandard expands with the standard library, which gets the prefix first. It does not check that
-// the result is text.
+// inflateStandard expands with the standard library, which gets the prefix first. It does not check
+// that the result is text.
 func inflateStandard(short []byte) (string, error) {
 	if len(short) > 0 && short[0]&marker == marker {
 		n := int(short[0] >> markerBits)

@@ -38,10 +38,11 @@ type Command struct {
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
 // done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
 //
-// Child and watchdog get few variables of our environment (child_environment.go): secrets stay with us.
+// Child and watchdog get few variables of our environment (child_environment.go): secrets stay with
+// us.
 
-// Child is a child process that runs or has ended. It never outlives us: not after Ctrl-C, not after a
-// crash, not after kill -9.
+// Child is a child process that runs or has ended. It never outlives us: not after Ctrl-C, not
+// after a crash, not after kill -9.
 type Child struct {
 	cmd      *exec.Cmd
 	watchdog *watchdog

@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Elapsed returns the time from a moment until now, by the clock that shows more. The monotonic clock
-// may stop while the machine is suspended, and the wall clock may jump back.
+// Elapsed returns the time from a moment until now, by the clock that shows more. The monotonic
+// clock may stop while the machine is suspended, and the wall clock may jump back.
 func Elapsed(since, now time.Time) time.Duration {
 	return max(now.Sub(since), now.Round(0).Sub(since))
 }
 
-// Cached caches a value for a while. One goroutine reads it, and others wait. Safe for concurrent use.
+// Cached caches a value for a while. One goroutine reads it, and others wait. Safe for concurrent
+// use.
 type Cached[T any] struct {
 	// Age is the maximum time since the read of a cached value began.
 	Age time.Duration
