@@ -11,8 +11,8 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/telemetry"
@@ -234,7 +234,7 @@ func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 }
 
 // ofCounting exports the progress of reading the stream. Call it before the runner runs.
-func (m *measured) ofCounting(runner *counting.Runner) {
+func (m *measured) ofCounting(runner *counts.Runner) {
 	if m == nil {
 		return
 	}

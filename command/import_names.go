@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
@@ -109,7 +109,7 @@ func withCounting(ctx context.Context, session *Session, target keeper.Target, o
 		runner := newCounting(session, pages, nil, term.Logger)
 		runner.Prepare(ctx)
 		return session.watch(ctx, func(ctx context.Context) (err error) {
-			waited, err = runner.Until(ctx, work, func(b counting.Backlog) { printBacklog(term.Err, told, b) })
+			waited, err = runner.Until(ctx, work, func(b counts.Backlog) { printBacklog(term.Err, told, b) })
 			return err
 		})
 	})

@@ -14,7 +14,6 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/internal/task"
@@ -47,7 +46,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		return err
 	}
 	go func() {
-		_, err := runner.Until(t.Context(), work, func(counting.Backlog) {})
+		_, err := runner.Until(t.Context(), work, func(counts.Backlog) {})
 		done <- err
 	}()
 	<-written

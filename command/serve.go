@@ -19,13 +19,13 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
-	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/live"
@@ -283,7 +283,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 			if c.NoCount {
 				return load(ctx)
 			}
-			_, err = runner.Until(ctx, load, func(b counting.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
+			_, err = runner.Until(ctx, load, func(b counts.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
 			return err
 		})
 		if err != nil {
@@ -338,9 +338,9 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 }
 
 // wire makes the store of the table and the runner that counts its comments, and connects them.
-func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
+func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counts.Runner) {
 	c.Watermark = newLeases(session)
-	var runner *counting.Runner
+	var runner *counts.Runner
 	c.Following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
 	store := c.Store(session, pages.found, term.Logger)
 	runner = newCounting(session, pages, store, term.Logger)

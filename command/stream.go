@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
@@ -106,7 +105,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 
 // newCounting makes the runner that counts the comments of a table and feeds its page numbers.
 // The follower receives the changes; nil for none.
-func newCounting(session *Session, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
+func newCounting(session *Session, pages *pages, follower counts.Follower, log *slog.Logger) *counts.Runner {
 	shared := newLeases(session)
 	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower).Handle), session.tracer, session.writes)
 	consumer := &stream.Consumer{
@@ -117,7 +116,7 @@ func newCounting(session *Session, pages *pages, follower counts.Follower, log *
 		Logger:  log,
 		Engine:  session.run,
 	}
-	table := counting.Table{
+	table := counts.RunnerTable{
 		HasComments: func(ctx context.Context) (bool, error) { return dynamo.HasComments(ctx, session.Client, session.Table) },
 		DropExpired: func(ctx context.Context) error { return dynamo.KeepTimeToLive(ctx, session.Client, session.Table) },
 		NoteLayout:  func(ctx context.Context) error { return dynamo.NoteLayout(ctx, session.Client, session.Table) },
@@ -125,11 +124,11 @@ func newCounting(session *Session, pages *pages, follower counts.Follower, log *
 			return counts.NewRebuilder(call.For(session.Client, call.ForRebuild), session.Table, pages.rebuilding(session)).Run(ctx, func(counts.RebuildProgress) {})
 		},
 	}
-	return counting.New(consumer, shared, table, !session.AWS, log)
+	return counts.NewRunner(consumer, shared, table, !session.AWS, log)
 }
 
 // printBacklog prints what a command is waiting for. It ignores failed writes.
-func printBacklog(out io.Writer, done string, b counting.Backlog) {
+func printBacklog(out io.Writer, done string, b counts.Backlog) {
 	text := "all comments of the table are being counted"
 	if !b.Rebuilding {
 		text = fmt.Sprintf("the last %s are still to be counted", lagText(b.Behind))

@@ -3,15 +3,16 @@
 //
 // A [Counter] applies the changes in the table's stream to the counts, each change once, however
 // often its record comes. A [Reader] reads statistics and leaderboards. A [Rebuilder] counts
-// everything anew while the Counter goes on. A [Verifier] compares the counts with the comments. A
-// [VoteRecounter] counts a comment's votes, for the others: nothing is ever added to their total,
-// so a record that comes twice, late or to two processes at once does no harm.
+// everything anew while the Counter goes on. A [Verifier] compares the counts with the comments.
+// A [VoteRecounter] counts a comment's votes, for the others: nothing is ever added to their total, so
+// a record that comes twice, late or to two processes at once does no harm. A [Runner] keeps all this
+// up to date while a command runs.
 //
 // To read it, start with change.go (a record becomes a Change), counter.go and tally.go (changes
 // become one transaction), then the items: marker.go, statistics.go, places.go and settings.go.
 // reader.go and leaders.go read them. rebuild.go and rebuild_product.go count anew, verify.go only
 // compares; both examine products with examiner.go. vote_records.go finds the comments whose votes
-// changed, and votes.go counts these.
+// changed, and votes.go counts these. runner.go and the files beside it decide when all that runs.
 package counts
 
 import (
@@ -86,8 +87,8 @@ type CounterOptions struct {
 	// again if the record is handled again. If it returns an error, so does Handle.
 	Feed feed
 	// Pages merges the logs of the page index in the table, in the background. A Counter without it
-	// drops the index of each product that it counts, and logs the first. The next Counter with
-	// Pages that counts the product starts the index anew.
+	// drops the index of each product that it counts, and logs the first. The next Counter with Pages
+	// that counts the product starts the index anew.
 	Pages merger
 	// Logger logs merges that fail, and indexes that are dropped. The next merge does the work of a
 	// failed one. It may be nil without Pages.

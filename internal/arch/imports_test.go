@@ -104,7 +104,6 @@ var own = map[string]struct {
 	"moderation":             {[]string{"comment", "internal/fetch"}, "what is held is decided of a comment and of facts that the caller looked up"},
 	"internal/cost":          {[]string{"comment", "dynamo", "dynamo/counts", "dynamo/layout", "dynamo/planner", "internal/sample", "stream"}, "a bill asks those who plan, count and store what they would consume"},
 	"internal/reviewfile":    {[]string{"comment", "internal/fetch"}, "a file becomes comments; where these go is not its concern"},
-	"internal/counting":      {[]string{"comment", "dynamo/counts", "internal/task", "stream"}, "when to count is decided of what leases say; only how much a rebuild did is the table's word"},
 	"internal/importer":      {[]string{"comment", "dynamo", "dynamo/call", "dynamo/layout", "dynamo/restore", "internal/engine", "internal/output", "internal/reviewfile", "internal/task"}, "rows become comments; the loader that writes them is handed in, and taking an import back needs their marks only"},
 	"internal/output":        {[]string{"internal/output", "internal/task"}, "a file is written without knowing what is in it"},
 	"telemetry/spans":        {nil, "spans have the same names wherever they are made"},
@@ -150,7 +149,7 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it, which also fills the table that is measured"},
 	"command": {[]string{
 		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "graph",
-		"httpapi", "httpapi/limits", "internal/cost", "internal/counting", "internal/engine", "internal/fetch",
+		"httpapi", "httpapi/limits", "internal/cost", "internal/engine", "internal/fetch",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task", "internal/webhooks", "live", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper",
 		"pageindex/table", "quota", "resolvers", "stream", "telemetry", "telemetry/spans", "web", "web/product",

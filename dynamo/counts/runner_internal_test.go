@@ -1,4 +1,4 @@
-package counting
+package counts
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/stream"
 )
@@ -34,7 +33,7 @@ type fakeTable struct {
 }
 
 type rebuild struct {
-	result counts.RebuildResult
+	result RebuildResult
 	err    error
 	state  *stream.State // what others have made of the state meanwhile
 }
@@ -78,11 +77,11 @@ func (f *fakeTable) DropExpired(context.Context) error {
 	return nil
 }
 
-func (f *fakeTable) Rebuild(context.Context) (counts.RebuildResult, error) {
+func (f *fakeTable) Rebuild(context.Context) (RebuildResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, "rebuild")
-	next := rebuild{result: counts.RebuildResult{Complete: true}, state: &stream.State{Version: 9, Complete: true}}
+	next := rebuild{result: RebuildResult{Complete: true}, state: &stream.State{Version: 9, Complete: true}}
 	if len(f.rebuilds) > 0 {
 		next, f.rebuilds = f.rebuilds[0], f.rebuilds[1:]
 	}
@@ -101,12 +100,12 @@ func (silent) Shards(context.Context) (stream.Listing, error) {
 
 func newRunner(table *fakeTable, said *bytes.Buffer) *Runner {
 	log := slog.New(slog.NewTextHandler(said, nil))
-	counted := Table{table.HasComments, table.DropExpired, table.NoteLayout, table.Rebuild}
-	return New(&stream.Consumer{Source: silent{}, Logger: log}, table, counted, true, log)
+	counted := RunnerTable{table.HasComments, table.DropExpired, table.NoteLayout, table.Rebuild}
+	return NewRunner(&stream.Consumer{Source: silent{}, Logger: log}, table, counted, true, log)
 }
 
 // Statistics are rebuilt when they may be wrong, and only then.
-func TestComplete(t *testing.T) {
+func TestRunnerCompletes(t *testing.T) {
 	gap := &stream.Gap{Reason: "records were dropped"}
 	conflict, broken := comment.Errorf(comment.Conflict, "another process counts"), errors.New("broken")
 	complete := stream.State{Version: 2, Complete: true}
@@ -127,7 +126,7 @@ func TestComplete(t *testing.T) {
 		{"another process rebuilds, and is killed", &fakeTable{comments: true, rebuilds: []rebuild{{err: conflict}}},
 			[]string{"rebuild", "rebuild"}, turnEvery, "another process counts", nil},
 		{"records were lost meanwhile", &fakeTable{comments: true, rebuilds: []rebuild{{}}}, []string{"rebuild", "rebuild"}, turnEvery, "lost meanwhile", nil},
-		{"a product cannot be repaired", &fakeTable{comments: true, rebuilds: []rebuild{{result: counts.RebuildResult{Failed: []string{"vase"}}}}},
+		{"a product cannot be repaired", &fakeTable{comments: true, rebuilds: []rebuild{{result: RebuildResult{Failed: []string{"vase"}}}}},
 			[]string{"rebuild"}, 0, "", errors.New(`the table refused the statistics of 1 product, "vase" among them`)},
 		{"a rebuild fails", &fakeTable{comments: true, rebuilds: []rebuild{{err: broken}}}, []string{"rebuild"}, 0, "", broken},
 		{"the state cannot be read", &fakeTable{failing: broken}, nil, 0, "", broken},
@@ -156,7 +155,7 @@ func TestComplete(t *testing.T) {
 
 // A gap is closed at once. While this process reads no leases, that another one found a gap is
 // noticed half a minute later.
-func TestKeepComplete(t *testing.T) {
+func TestRunnerClosesGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &fakeTable{}
 		var said bytes.Buffer
@@ -242,7 +241,7 @@ func TestGapOfAnotherProcess(t *testing.T) {
 
 // A task that fails is restarted ever later, up to ten minutes; one that ran for longer begins
 // again. No panic ends the process, and no value of one is logged.
-func TestRestart(t *testing.T) {
+func TestRestartOfTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
 		r := newRunner(&fakeTable{}, &said)
@@ -301,7 +300,7 @@ func TestRestartAfterTrouble(t *testing.T) {
 
 // The wait for the counts ends when the stream has proved them, and not before; it outlasts what
 // may pass.
-func TestAwait(t *testing.T) {
+func TestRunnerAwaits(t *testing.T) {
 	for _, row := range []struct {
 		why  string
 		step func(at int, table *fakeTable) // at each second
@@ -387,7 +386,7 @@ func TestBacklog(t *testing.T) {
 
 // While someone waits for the counts, the stream is read often; afterwards as before. The error of
 // the work ends the wait.
-func TestUntil(t *testing.T) {
+func TestRunnerUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &fakeTable{state: stream.State{Version: 1, Complete: true}, leases: []stream.Lease{{Shard: "s", Proven: 1}}}
 		r := newRunner(table, &bytes.Buffer{})
@@ -434,7 +433,7 @@ func TestBesideFails(t *testing.T) {
 }
 
 // A table without comments is marked before the first is written, and is to drop what expires.
-func TestPrepare(t *testing.T) {
+func TestRunnerPrepares(t *testing.T) {
 	table := &fakeTable{}
 	newRunner(table, &bytes.Buffer{}).Prepare(t.Context())
 	if diff := cmp.Diff([]string{"drop expired"}, table.calls); diff != "" || !table.state.Complete {

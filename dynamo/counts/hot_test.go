@@ -1,4 +1,4 @@
-package counting_test
+package counts_test
 
 import (
 	"fmt"

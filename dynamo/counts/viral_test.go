@@ -1,4 +1,4 @@
-package counting_test
+package counts_test
 
 import (
 	"context"
@@ -34,8 +34,8 @@ const (
 
 // Query returns the votes of one comment whose sort keys have a prefix.
 func (s *simTable) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	prefix := text(in.ExpressionAttributeValues, ":prefix")
-	from, _ := strconv.Atoi(text(in.ExclusiveStartKey, "from"))
+	prefix := textOf(in.ExpressionAttributeValues, ":prefix")
+	from, _ := strconv.Atoi(textOf(in.ExclusiveStartKey, "from"))
 	s.mu.Lock()
 	var found []layout.Item
 	for slice, votes := range s.votes {

@@ -1,4 +1,4 @@
-package counting_test
+package counts_test
 
 import (
 	"context"
@@ -71,9 +71,9 @@ func newSimTable(shards int) *simTable {
 	}
 }
 
-func text(it layout.Item, attr string) string { return layout.NewReader(it).Text(attr) }
+func textOf(it layout.Item, attr string) string { return layout.NewReader(it).Text(attr) }
 
-func keyOf(it layout.Item) string { return text(it, layout.AttrPK) + "|" + text(it, layout.AttrSK) }
+func keyOf(it layout.Item) string { return textOf(it, layout.AttrPK) + "|" + textOf(it, layout.AttrSK) }
 
 func (s *simTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	if err := task.Wait(ctx, readTakes); err != nil {
@@ -110,7 +110,7 @@ func (s *simTable) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 			continue
 		}
 		s.items[keys[i]] = write.Put.Item
-		if position, marker := strings.CutPrefix(text(write.Put.Item, layout.AttrSK), layout.MarkerSKPrefix); marker && s.counted[position].IsZero() {
+		if position, marker := strings.CutPrefix(textOf(write.Put.Item, layout.AttrSK), layout.MarkerSKPrefix); marker && s.counted[position].IsZero() {
 			s.counted[position] = time.Now()
 		}
 	}
@@ -133,7 +133,7 @@ func (s *simTable) prepare(writes []types.TransactWriteItem) (keys []string, err
 		}
 		key := keyOf(it)
 		keys = append(keys, key)
-		partition := text(it, layout.AttrPK)
+		partition := textOf(it, layout.AttrPK)
 		reason := "None"
 		switch {
 		case s.units[partition] > partitionUnits-unitsPerItem:
