@@ -13,10 +13,10 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/telemetry"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // AdminFlags configure the listener for operators.
@@ -53,7 +53,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	})
 	if err != nil {
 		listener.close()
-		return nil, usage(err)
+		return nil, asUsage(err)
 	}
 	if metrics == nil {
 		return nil, nil
@@ -287,12 +287,12 @@ func one(yes bool) float64 {
 
 func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) {
 	traces, err := telemetry.StartTraces(ctx, release(), os.LookupEnv, term.Logger)
-	return traces, usage(err)
+	return traces, asUsage(err)
 }
 
 func (s *Session) trace(traces *telemetry.Traces) {
 	if tracer := traces.Tracer(); tracer != nil {
-		s.tracer, s.writes = tracer, spans.NewWrites()
+		s.tracer, s.writes = tracer, usage.NewWrites()
 		s.Client = call.Traced(s.Client, s.Table)
 	}
 }

@@ -29,7 +29,7 @@ func (c *Author) author() comment.Author { return comment.Author{ID: c.ID, Impor
 // Run exports or erases, and prints the result.
 func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	if err := c.check(); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	if c.Do == "erase" {
 		return flags.with(ctx, Opening{Owner: "talkback author"}, term, func(session *Session) error {

@@ -91,7 +91,7 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	if f.Redis != "" {
 		store, err := quota.OpenRedis(f.Redis, table)
 		if err != nil {
-			return nil, "", stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
+			return nil, "", stop, asUsage(fmt.Errorf("--client-limits-redis: %w", err))
 		}
 		link := quota.NewLink(ctx, store, store.Name(), log)
 		stop = func() { _ = store.Close() }
@@ -174,7 +174,7 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins [
 	}
 	visitors, err := auth.NewVisitors(who, f.VisitorSecret, nil)
 	if err != nil {
-		return nil, "", usage(err)
+		return nil, "", asUsage(err)
 	}
 	return visitors, notice + "; visitors may vote", nil
 }
@@ -195,7 +195,7 @@ func (f WriterFlags) writers(ctx context.Context, address net.Addr, origins []ht
 	})
 	switch {
 	case err != nil:
-		return nil, "", usage(err)
+		return nil, "", asUsage(err)
 	case !guard.Open():
 		return guard, "needs a token", nil
 	case !isLoopback(address):

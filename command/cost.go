@@ -32,7 +32,7 @@ type Cost struct {
 // Run prints a bill for each workload, or one for the measured use of servers.
 func (c *Cost) Run(ctx context.Context, term Terminal) error {
 	if err := c.check(); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	var workloads []cost.Workload
 	for _, name := range c.Workloads {

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // EngineFlags select the engine and the table.
@@ -193,8 +193,8 @@ type Session struct {
 	AWS bool
 
 	clock  *call.Clock   // compares this machine's clock with the table's; nil until watchClock
-	tracer *spans.Tracer // nil if no traces are sent
-	writes *spans.Writes // likewise
+	tracer *usage.Tracer // nil if no traces are sent
+	writes *usage.Writes // likewise
 
 	events *outbox.Outbox // nil until outbox
 

@@ -31,7 +31,7 @@ type Explain struct {
 func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	q, err := c.query()
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	return c.PagesFlag.withStore(ctx, flags, "talkback explain", term, func(store *dynamo.Store) error {
 		if err := store.Warm(ctx, c.Product); err != nil {

@@ -33,7 +33,7 @@ type Export struct {
 // Run exports, and prints the number of comments. After an error there is no file.
 func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	if err := c.check(); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	return flags.export(ctx, "talkback export", c.File, c.Force, term, c.write)
 }

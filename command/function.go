@@ -104,7 +104,7 @@ func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal)
 	c.NoCount = true
 	target, err := keeper.Parse(c.Pages, keeper.Networked())
 	if err != nil {
-		return nil, usage(err)
+		return nil, asUsage(err)
 	}
 	around, err := c.prepare(ctx, nil, flags.Table, nil, term)
 	if err != nil {

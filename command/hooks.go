@@ -48,7 +48,7 @@ func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
 func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
 	since, err := c.check(line.Model)
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	return flags.with(ctx, Opening{Owner: "talkback hooks"}, term, func(session *Session) error {
 		text, err := c.run(ctx, session, since, output.ScreenOf(term.Out))

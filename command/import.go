@@ -62,7 +62,7 @@ type Import struct {
 // says what stopped the import, how far it came, and how to continue.
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.checkMode(); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	target, err := c.PagesFlag.target()
 	switch {
@@ -74,25 +74,25 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term) })
 	case restore.IsExport(c.File):
 		if err := c.checkTable(); err != nil {
-			return usage(err)
+			return asUsage(err)
 		}
 		return tableRestore{c.File, c.Calls, c.Replace, c.DryRun, c.CreateTable, c.NoCount, target}.run(ctx, flags, term)
 	}
 	options, err := c.Options()
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	if c.Detect != "" {
 		told, err := importer.StartDetector(ctx, c.Detect)
 		if err != nil {
-			return cmp.Or(ctx.Err(), usage(err))
+			return cmp.Or(ctx.Err(), asUsage(err))
 		}
 		defer told.Close()
 		options.Detect = told.Language
 	}
 	limit, err := importer.ParseLimit(c.MaxRejects)
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	in, err := importer.Open(ctx, c.File, options, term.In)
 	if err != nil {
@@ -390,7 +390,7 @@ func (c *Import) newRejects(flags *EngineFlags, in *importer.Input, term Termina
 	}
 	rejects, err := importer.NewRejects(path, c.Force, in)
 	if errors.Is(err, importer.ErrRejectsIsInput) || errors.Is(err, importer.ErrRejectsOnStandardOutput) {
-		err = usage(err)
+		err = asUsage(err)
 	}
 	return rejects, err
 }

@@ -51,7 +51,7 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bo
 
 func (f PagesFlag) target() (keeper.Target, error) {
 	t, err := keeper.Parse(f.Pages, keeper.Kinds())
-	return t, usage(err)
+	return t, asUsage(err)
 }
 
 // pages maintains the page numbers of a table in a process. For those inside the table, it only
@@ -80,7 +80,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, log 
 		Progress: shared, Entries: counts.NewEntries(numbers, session.Table), Who: session.process(), Engine: session.run, Logger: log,
 	})
 	if err != nil {
-		return nil, usage(err)
+		return nil, asUsage(err)
 	}
 	p.keeper, p.store = kept, kept.Store
 	switch {

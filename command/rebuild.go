@@ -31,7 +31,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 		return usagef("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
 	}
 	if err := checkCalls(c.Calls); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	target, only, err := c.OnlyPagesFlag.target(line)
 	if err != nil {

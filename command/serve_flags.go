@@ -56,7 +56,7 @@ func (f *PersistedFlags) open(ctx context.Context, check func(text string) error
 		if redis != "" {
 			store, err := httpapi.OpenQueriesInRedis(redis, table, log)
 			if err != nil {
-				return nil, nil, stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
+				return nil, nil, stop, asUsage(fmt.Errorf("--client-limits-redis: %w", err))
 			}
 			shared, stop = store, func() { _ = store.Close() }
 		}
@@ -94,7 +94,7 @@ type ModerationFlags struct {
 func (f ModerationFlags) open() (moderation.Policy, error) {
 	policy, err := moderation.Open(f.Moderation, f.ModerationRules)
 	if f.Moderation != "rules" || f.ModerationRules == "" {
-		err = usage(err)
+		err = asUsage(err)
 	}
 	return policy, err
 }
@@ -116,7 +116,7 @@ func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (op
 	}
 	if f.ProductInfo != "" {
 		if options.Catalog, err = product.NewCatalog(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
-			return options, usage(err)
+			return options, asUsage(err)
 		}
 	}
 	if f.PageTemplate != "" {

@@ -20,7 +20,7 @@ type Show struct {
 func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	id, err := comment.ParseID(c.ID)
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	return flags.with(ctx, Opening{Owner: "talkback show"}, term, func(session *Session) error {
 		inspection, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).Inspect(ctx, id)

@@ -24,11 +24,11 @@ type Stats struct {
 // Run prints the statistics of the product, or counts its comments within a range of dates.
 func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	if err := comment.CheckProductID(c.Product); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	filter, err := c.FilterFlags.filter()
 	if err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	return c.PagesFlag.withStore(ctx, flags, "talkback stats", term, func(store *dynamo.Store) error {
 		rated, err := readRatings(ctx, store, c.Product, filter)

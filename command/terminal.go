@@ -74,8 +74,8 @@ func (e *usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// usage turns an error into a usage error, and leaves nil as it is.
-func usage(err error) error {
+// asUsage turns an error into a usage error, and leaves nil as it is.
+func asUsage(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ type Verify struct {
 // Run prints each drift in a line, and a summary. Drift is an error.
 func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
 	if err := checkCalls(c.Calls); err != nil {
-		return usage(err)
+		return asUsage(err)
 	}
 	target, only, err := c.OnlyPagesFlag.target(line)
 	if err != nil {

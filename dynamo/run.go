@@ -15,7 +15,6 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // run takes the comments of a stretch of a list. It makes the reads of a plan in parallel and
@@ -170,10 +169,9 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 }
 
 // observe counts a wave in the run and in the account of its operation, and begins its span.
-func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Span) {
+func (r *run) observe(ctx context.Context, reads int) (context.Context, usage.Span) {
 	r.waves++
-	r.account.Wave()
-	return spans.Wave(ctx, string(r.plan.Purpose), reads)
+	return r.account.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
 // continueRead sets the limit of a read's next call, or replaces the read and returns false. dry is

@@ -36,7 +36,6 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // client is the part of the SDK's client that a Store works with.
@@ -81,7 +80,7 @@ type Options struct {
 	// with a BadInput error.
 	PageNumbers pageindex.Index
 	// Writes notes which spans write comments, by the keys of their items.
-	Writes *spans.Writes
+	Writes *usage.Writes
 	// Observer observes pages.
 	Observer Observer
 	// Improper is called once for each malformed item that a list or a leaderboard leaves out, up

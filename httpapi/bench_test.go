@@ -16,14 +16,14 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/sample"
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // The cost of observing a request is nothing if there is no observer.
 func BenchmarkObservers(b *testing.B) {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	tracesOf := func(sampler trace.Sampler) httpapi.Observer {
-		return httpapi.TraceRequests(spans.NewTracer(trace.NewTracerProvider(trace.WithSampler(sampler))))
+		return httpapi.TraceRequests(usage.NewTracer(trace.NewTracerProvider(trace.WithSampler(sampler))))
 	}
 	for _, row := range []struct {
 		name      string

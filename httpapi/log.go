@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // LogRequests returns an observer that logs a line for each request to the API: the type and the
@@ -26,10 +26,10 @@ type requestLog struct{ logger *slog.Logger }
 // Began implements Observer. The log names the caller's trace even if this server does not record
 // it.
 func (requestLog) Began(r *http.Request, _ *Exchange) context.Context {
-	if spans.TraceID(r.Context()) != "" {
+	if usage.TraceID(r.Context()) != "" {
 		return r.Context()
 	}
-	return spans.Joined(r.Context(), r.Header)
+	return usage.JoinTrace(r.Context(), r.Header)
 }
 
 // Ended implements Observer.
@@ -62,7 +62,7 @@ func (e *Exchange) attributes(ctx context.Context) []any {
 		}
 	}
 	text("request", e.ID)
-	text("trace", spans.TraceID(ctx))
+	text("trace", usage.TraceID(ctx))
 	text("operation", e.Operation)
 	text("name", logName(e.Name))
 	text("outcome", string(e.Outcome))
@@ -123,9 +123,9 @@ func (l *SlowLog) Ended(ctx context.Context, e *Exchange) {
 // TraceRequests returns an observer that records requests and their operations as spans, in the
 // trace that a request names by the W3C's traceparent. Probes are not recorded. A page that calls
 // the API has one span, with the span of the operation inside.
-func TraceRequests(tracer *spans.Tracer) Observer { return requestTraces{tracer} }
+func TraceRequests(tracer *usage.Tracer) Observer { return requestTraces{tracer} }
 
-type requestTraces struct{ tracer *spans.Tracer }
+type requestTraces struct{ tracer *usage.Tracer }
 
 func (requestTraces) leavesOut(e *Exchange) bool {
 	return e.Inside || e.Route == "/healthz" || e.Route == "/readyz"
@@ -136,7 +136,7 @@ func (t requestTraces) Began(r *http.Request, e *Exchange) context.Context {
 	if t.leavesOut(e) {
 		return r.Context()
 	}
-	ctx, _ := t.tracer.Request(spans.Joined(r.Context(), r.Header), r, e.Route)
+	ctx, _ := t.tracer.Request(usage.JoinTrace(r.Context(), r.Header), r, e.Route)
 	return ctx
 }
 
@@ -145,15 +145,15 @@ func (t requestTraces) Ended(ctx context.Context, e *Exchange) {
 	if t.leavesOut(e) {
 		return
 	}
-	span := spans.Current(ctx)
+	span := usage.CurrentSpan(ctx)
 	defer span.End()
 	if !span.Recording() {
 		return
 	}
 	span.Set(
-		spans.Count("http.response.status_code", e.Status),
-		spans.Count("http.response.body.size", e.Bytes),
-		spans.Text("talkback.request_id", e.ID),
+		usage.Count("http.response.status_code", e.Status),
+		usage.Count("http.response.body.size", e.Bytes),
+		usage.Text("talkback.request_id", e.ID),
 	)
 	if e.Status == 0 || e.Status >= http.StatusInternalServerError {
 		span.Fail(cmp.Or(e.Refused, e.Code, "_OTHER"))
@@ -161,17 +161,17 @@ func (t requestTraces) Ended(ctx context.Context, e *Exchange) {
 }
 
 // end ends the span of an operation.
-func (e *Exchange) end(span spans.Span) {
+func (e *Exchange) end(span usage.Span) {
 	defer span.End()
 	if !span.Recording() {
 		return
 	}
 	span.Set(
-		spans.Text("talkback.outcome", string(e.Outcome)),
-		spans.Amount("talkback.estimated_read_units", e.EstimatedUnits),
-		spans.Amount("talkback.read_units", e.Units),
-		spans.Count("talkback.waves", e.Waves),
-		spans.Count("talkback.calls", e.Calls),
+		usage.Text("talkback.outcome", string(e.Outcome)),
+		usage.Amount("talkback.estimated_read_units", e.EstimatedUnits),
+		usage.Amount("talkback.read_units", e.Units),
+		usage.Count("talkback.waves", e.Waves),
+		usage.Count("talkback.calls", e.Calls),
 	)
 	if e.Code != "" {
 		span.Fail(e.Code)

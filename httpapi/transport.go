@@ -21,7 +21,6 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // transport implements GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one
@@ -165,7 +164,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	if len(errs) == 0 && t.forAll(r) {
 		known.shared = t.shared.record(r, operation, began)
 	}
-	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
+	ctx, span := usage.BeginOperation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
 	switch {
 	case len(errs) > 0:

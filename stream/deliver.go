@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/task"
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Retries of a record that fails on its own: the tries, and the first wait, which doubles.
@@ -168,7 +168,7 @@ func reasonOf(err error) string {
 // Traced returns a handler that makes a trace for each batch. The trace is linked to the spans that
 // wrote the items of the batch, by their partition keys. Without a tracer, Traced returns the
 // handler as it is.
-func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes) Handler {
+func Traced(handler Handler, tracer *usage.Tracer, writes *usage.Writes) Handler {
 	if tracer == nil {
 		return handler
 	}

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // flushTimeout bounds the sending of remaining spans at the end.
@@ -63,11 +63,11 @@ func StartTraces(ctx context.Context, version string, environment func(string) (
 }
 
 // Tracer returns the tracer that begins traces, nil if none are sent.
-func (t *Traces) Tracer() *spans.Tracer {
+func (t *Traces) Tracer() *usage.Tracer {
 	if t == nil {
 		return nil
 	}
-	return spans.NewTracer(t.provider)
+	return usage.NewTracer(t.provider)
 }
 
 // Flush sends the spans that have ended, until the context ends.

@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/otlptest"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/telemetry"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // A request that is not traced allocates nothing for it.
@@ -32,14 +32,14 @@ func TestUntracedRequestsAllocateNothing(t *testing.T) {
 var asked = httptest.NewRequest("POST", "/graphql", nil)
 
 // request begins and ends the spans of a page.
-func request(ctx context.Context, tracer *spans.Tracer) {
+func request(ctx context.Context, tracer *usage.Tracer) {
 	ctx, whole := tracer.Request(ctx, asked, "/graphql")
 	defer whole.End()
-	ctx, operation := spans.Operation(ctx, "query", "Page")
+	ctx, operation := usage.BeginOperation(ctx, "query", "Page")
 	defer operation.End()
-	ctx, wave := spans.Wave(ctx, "PAGE", 1)
+	ctx, wave := usage.From(ctx).Wave(ctx, "PAGE", 1)
 	defer wave.End()
-	_, call := spans.Call(ctx, "Query")
+	_, call := usage.BeginCall(ctx, "Query")
 	call.End()
 }
 
@@ -126,9 +126,9 @@ func TestSampling(t *testing.T) {
 			if row.parent != "" {
 				header["Traceparent"], header["Tracestate"] = []string{row.parent}, []string{row.state}
 			}
-			ctx := spans.Joined(t.Context(), header)
-			if (spans.TraceID(ctx) == id) != row.joined {
-				t.Errorf("part of the trace %q", spans.TraceID(ctx))
+			ctx := usage.JoinTrace(t.Context(), header)
+			if (usage.TraceID(ctx) == id) != row.joined {
+				t.Errorf("part of the trace %q", usage.TraceID(ctx))
 			}
 			request(ctx, traces.Tracer())
 			traces.Stop()

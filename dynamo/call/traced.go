@@ -9,7 +9,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/talkback/talkback/telemetry/spans"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Traced returns a copy of a client whose calls get spans, as children of the span of their
@@ -36,7 +36,7 @@ func (t traced) call(
 	if !ofTable(ctx) {
 		return next.HandleInitialize(ctx, in)
 	}
-	ctx, span := spans.Call(ctx, middleware.GetOperationName(ctx))
+	ctx, span := usage.BeginCall(ctx, middleware.GetOperationName(ctx))
 	if !span.Recording() {
 		return next.HandleInitialize(ctx, in)
 	}

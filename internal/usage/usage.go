@@ -1,7 +1,15 @@
-// Package usage accounts for the resources of each operation while it runs: read units, calls,
-// waves, comments written, and the bytes of text that it holds. The bytes are bounded, per
-// operation and for all operations of a process together. The account travels in the context, so
-// this package depends on neither the table nor HTTP.
+// Package usage follows what each operation uses while it runs, in an account and in the spans of
+// a trace. Both travel in the context, so this package depends on neither the table nor HTTP.
+//
+// An account has read units, calls, waves, comments written, and the bytes of text that the
+// operation holds. The bytes are bounded, per operation and for all operations of a process
+// together.
+//
+// Spans show a request, its operation, each wave of reads, each call to the table, and each batch
+// of the stream. Their names are those of OpenTelemetry's semantic conventions where there are
+// some, and begin with talkback. else. No attribute holds what customers wrote, nor who they are.
+// The package knows OpenTelemetry's API and not its SDK, which package telemetry sets up. Where no
+// span is being recorded, the functions return at once and allocate nothing.
 package usage
 
 import (
@@ -115,9 +123,6 @@ func (o *Operation) Writes() (writes int) {
 	o.locked(func() { writes = o.writes })
 	return writes
 }
-
-// Wave adds a wave of reads.
-func (o *Operation) Wave() { o.locked(func() { o.reads.Waves++ }) }
 
 // Keep keeps a plan that is carried out, to print it if the operation turns out to be slow. The
 // plan must not change.

@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // client is the part of the SDK's client that an Index calls.
@@ -50,8 +49,7 @@ func (r *reading) wave(ctx context.Context, reads ...func(context.Context) error
 	r.mu.Lock()
 	r.cost.Waves++
 	r.mu.Unlock()
-	usage.From(ctx).Wave()
-	ctx, span := spans.Wave(ctx, "page number", len(reads))
+	ctx, span := usage.From(ctx).Wave(ctx, "page number", len(reads))
 	defer span.End()
 	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
 }

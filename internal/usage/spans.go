@@ -1,11 +1,4 @@
-// Package spans makes the spans of traces: of a request, its operation, each wave of reads, each
-// call to the table, and each batch of the stream. The names are those of OpenTelemetry's semantic
-// conventions where there are some, and begin with talkback. else. No attribute holds what
-// customers wrote, nor who they are.
-//
-// It knows OpenTelemetry's API and not its SDK, which package telemetry sets up. Where no span is
-// being recorded, its functions return at once and allocate nothing.
-package spans
+package usage
 
 import (
 	"cmp"
@@ -32,7 +25,7 @@ func NewTracer(provider trace.TracerProvider) *Tracer { return &Tracer{provider.
 type Span struct{ span trace.Span }
 
 // none returns a span that records nothing.
-func none() Span { return Current(context.Background()) }
+func none() Span { return CurrentSpan(context.Background()) }
 
 // child begins a span within that of a context, if that is being recorded.
 func child(ctx context.Context, name string, kind trace.SpanKind, attributes func() []attribute.KeyValue) (context.Context, Span) {
@@ -84,9 +77,9 @@ func TraceID(ctx context.Context) string {
 // https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxTraceState = 512
 
-// Joined returns a context that is part of the trace that a request's headers name: traceparent and
+// JoinTrace returns a context that is part of the trace that a request's headers name: traceparent and
 // tracestate of the W3C. Headers that break its rules are ignored.
-func Joined(ctx context.Context, header http.Header) context.Context {
+func JoinTrace(ctx context.Context, header http.Header) context.Context {
 	if len(header["Traceparent"]) != 1 {
 		return ctx
 	}
@@ -125,12 +118,12 @@ func method(name string) string {
 	return "_OTHER"
 }
 
-// Current returns the span of a context.
-func Current(ctx context.Context) Span { return Span{trace.SpanFromContext(ctx)} }
+// CurrentSpan returns the span of a context.
+func CurrentSpan(ctx context.Context) Span { return Span{trace.SpanFromContext(ctx)} }
 
-// Operation begins the span of an operation of GraphQL. The type is query or mutation, "" if the
+// BeginOperation begins the span of an operation of GraphQL. The type is query or mutation, "" if the
 // operation could not be read; the name is one that parsed, "" for none.
-func Operation(ctx context.Context, kind, name string) (context.Context, Span) {
+func BeginOperation(ctx context.Context, kind, name string) (context.Context, Span) {
 	return child(ctx, cmp.Or(kind, "GraphQL Operation"), trace.SpanKindInternal, func() []attribute.KeyValue {
 		var attributes []attribute.KeyValue
 		if kind != "" {
@@ -143,15 +136,16 @@ func Operation(ctx context.Context, kind, name string) (context.Context, Span) {
 	})
 }
 
-// Wave begins the span of a wave of parallel reads. The purpose is one of a closed list.
-func Wave(ctx context.Context, purpose string, reads int) (context.Context, Span) {
+// Wave adds a wave of parallel reads, and begins its span. The purpose is one of a closed list.
+func (o *Operation) Wave(ctx context.Context, purpose string, reads int) (context.Context, Span) {
+	o.locked(func() { o.reads.Waves++ })
 	return child(ctx, "wave", trace.SpanKindInternal, func() []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("talkback.wave.purpose", purpose), attribute.Int("talkback.wave.reads", reads)}
 	})
 }
 
-// Call begins the span of a call of DynamoDB, such as Query.
-func Call(ctx context.Context, operation string) (context.Context, Span) {
+// BeginCall begins the span of a call of DynamoDB, such as Query.
+func BeginCall(ctx context.Context, operation string) (context.Context, Span) {
 	return child(ctx, operation, trace.SpanKindClient, func() []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)}
 	})
