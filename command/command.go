@@ -187,8 +187,10 @@ func report(err error, term Terminal) {
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
 	}
-	if at := strings.Index(text, outOfFiles.Error()); at >= 0 && errors.Is(err, outOfFiles) { // whatever needed one more
-		text = text[:at] + outOfFiles.Error() + "; raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"
+	if said, other, found := strings.Cut(text, outOfFiles.Error()); found && errors.Is(err, outOfFiles) { // whatever needed one more
+		closing := strings.Repeat(")", max(0, strings.Count(said, "(")-strings.Count(said, ")")))
+		cure, _, _ := strings.Cut(other, "\n") // the next lines are a summary, or other errors
+		text = said + outOfFiles.Error() + closing + "; raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)" + other[len(cure):]
 	}
 	var unwritten *fs.PathError
 	if out, is := term.Out.(*os.File); is && errors.As(err, &unwritten) && unwritten.Path == out.Name() {

@@ -192,6 +192,9 @@ func plainly(err error, log *slog.Logger) string {
 		if strings.Contains(text, raw) {
 			words, known := callText(call)
 			text = strings.ReplaceAll(text, raw, words)
+			if known && isRefusal(call) { // its words have the cure; that of servers, whose roles are renewed, is another
+				text = strings.ReplaceAll(text, "; ask again in a moment", "")
+			}
 			if !known {
 				log.Error("a call to the engine failed", "error", raw)
 			}
