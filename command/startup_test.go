@@ -58,6 +58,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	for _, row := range []struct {
 		why       string
 		region    string
+		profile   string
 		arguments []string
 		aws       string // a stand-in for DynamoDB on AWS
 	}{
@@ -75,6 +76,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "nothing answers at the endpoint", arguments: []string{"--endpoint", "http://" + closed.Addr().String()}},
 		{why: "no region", arguments: []string{"--aws"}},
 		{why: "no credentials", region: "eu-central-1", arguments: []string{"--aws"}},
+		{why: "no such profile", region: "eu-central-1", profile: "nowhere", arguments: []string{"--aws"}},
 		{why: "a region in quotes, as some files of variables keep them", region: `"eu-central-1"`, aws: endpoint, arguments: []string{"--aws"}},
 		{why: "a region with a line break, as echo adds it", region: "eu-central-1\n", aws: endpoint, arguments: []string{"--aws"}},
 		{why: "the same at an endpoint", region: "eu-central-1\n", arguments: []string{"--endpoint", endpoint}},
@@ -113,6 +115,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "a limit that would refuse everything", arguments: []string{"--max-tokens", "0"}},
 	} {
 		t.Setenv("AWS_REGION", row.region)
+		t.Setenv("AWS_PROFILE", row.profile)
 		if row.aws != "" {
 			for _, name := range []string{"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
 				t.Setenv(name, row.aws)
