@@ -46,10 +46,11 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
-	if m.done.loaded > 0 && !m.DryRun && counted {
+	inTable := m.done.loaded > 0 && !m.DryRun && m.done.rows() > m.done.rejected
+	if inTable && counted {
 		return "", fmt.Errorf("the rows are in the table, but %w\n%s\nRun it again%s: it writes only the rejected rows", err, summary, m.Rejects.again())
 	}
-	if m.done.loaded > 0 && !m.DryRun {
+	if inTable {
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
 	again := "Run it again" + m.Rejects.again()
