@@ -167,13 +167,13 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 		Source: stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Words:  func(err error) string { return plainly(unreached(err, session), term.Logger) },
 	}
-	all, there := examiner.Shape(ctx, session.AWS)
+	all, there := examiner.shape(ctx, session.AWS)
 	if !there {
 		return all
 	}
-	all = append(all, examiner.Permissions(ctx, !c.NoCount)...)
+	all = append(all, examiner.permissions(ctx, !c.NoCount)...)
 	if !c.NoCount {
-		all = append(all, examiner.Stream(ctx)...)
+		all = append(all, examiner.ofStream(ctx)...)
 	}
 	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {

@@ -109,9 +109,9 @@ func queryNothing(ctx context.Context, client *dynamodb.Client, table string, in
 	return err
 }
 
-// Permissions checks that the role has the permissions of a server; counting says whether it also
+// permissions checks that the role has the permissions of a server; counting says whether it also
 // counts.
-func (e examiner) Permissions(ctx context.Context, counting bool) []finding {
+func (e examiner) permissions(ctx context.Context, counting bool) []finding {
 	var ofIndexes []permissionProbe // policies must include table/NAME/index/*
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		key := slices.IndexFunc(index.KeySchema, func(k types.KeySchemaElement) bool { return k.KeyType == types.KeyTypeHash })
@@ -160,8 +160,8 @@ func (e examiner) refused(action string, result checkResult, err error) finding 
 	return newFinding("permission "+action, result, "denied").cured("grant dynamodb:%s, see docs/operate/aws.md", action)
 }
 
-// Stream checks that the role may read the latest stream of the table. It saves no position.
-func (e examiner) Stream(ctx context.Context) []finding {
+// ofStream checks that the role may read the latest stream of the table. It saves no position.
+func (e examiner) ofStream(ctx context.Context) []finding {
 	listing, err := e.Source.Shards(ctx)
 	if err != nil {
 		return []finding{e.refused("DescribeStream", resultProblem, err)}

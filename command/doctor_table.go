@@ -15,10 +15,10 @@ import (
 	"github.com/talkback/talkback/dynamo"
 )
 
-// Shape checks that the table can be reached, and is complete: its state, indexes, stream and
+// shape checks that the table can be reached, and is complete: its state, indexes, stream and
 // settings. On AWS, it also checks deletion protection. there is false if nothing else about the
 // table can be checked.
-func (e examiner) Shape(ctx context.Context, onAWS bool) (all []finding, there bool) {
+func (e examiner) shape(ctx context.Context, onAWS bool) (all []finding, there bool) {
 	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
 	switch {
 	case errors.As(err, new(*types.ResourceNotFoundException)):

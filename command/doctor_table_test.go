@@ -32,11 +32,11 @@ func examinerOf(endpoint, table, lacks string) examiner {
 }
 
 func everyFinding(ctx context.Context, e examiner) []finding {
-	all, there := e.Shape(ctx, false)
+	all, there := e.shape(ctx, false)
 	if !there {
 		return all
 	}
-	return slices.Concat(all, e.Permissions(ctx, true), e.Stream(ctx))
+	return slices.Concat(all, e.permissions(ctx, true), e.ofStream(ctx))
 }
 
 // If a role lacks one permission, the findings name it. If it lacks none, they name none. Nothing
@@ -83,7 +83,7 @@ func TestFewerPermissionsWithoutCounting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
 	for _, name := range []string{"BatchWriteItem", "Scan", "TransactWriteItems", "UpdateTimeToLive"} {
-		if all := examinerOf(endpoint, table, name).Permissions(t.Context(), false); countFindings(all, resultOK) != len(all) {
+		if all := examinerOf(endpoint, table, name).permissions(t.Context(), false); countFindings(all, resultOK) != len(all) {
 			t.Errorf("without %s: %+v", name, all)
 		}
 	}
@@ -137,7 +137,7 @@ func TestTablesInTrouble(t *testing.T) {
 
 // If a table is missing on AWS, the cure mentions other regions.
 func TestTableInAnotherRegion(t *testing.T) {
-	all, there := examinerOf(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").Shape(t.Context(), true)
+	all, there := examinerOf(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").shape(t.Context(), true)
 	if there || len(all) != 1 || !strings.Contains(all[0].Found, "does not exist in ") || !strings.HasPrefix(all[0].Cure, "set AWS_REGION if it is in another region") {
 		t.Errorf("%+v", all)
 	}

@@ -13,7 +13,7 @@ import (
 type examiner struct {
 	// Client calls the engine. Required.
 	Client *dynamodb.Client
-	// Source reads the table's stream. Required by Stream.
+	// Source reads the table's stream. Required by ofStream.
 	Source stream.Source
 	// Table is the name of the table. Required.
 	Table string
@@ -21,7 +21,7 @@ type examiner struct {
 	Words func(error) string
 }
 
-// checkResult is the severity of a finding.
+// Result is the severity.of a finding.
 type checkResult string
 
 // The results, from good to bad.
