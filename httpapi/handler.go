@@ -1,7 +1,10 @@
 // Package httpapi serves the API over HTTP: the GraphQL endpoint, health and readiness, and the
-// pages it is given. It bounds the requests and answers of each connection. Clients may name operations
-// instead of sending their texts. The events of subscriptions leave by graphql-transport-ws over
-// WebSocket, as server-sent events, or as the parts of a multipart answer as Apollo's clients read it.
+// pages it is given. It bounds the requests and answers of each connection, and lets in no more
+// requests at once than the server handles well (limiter.go). Variables and arguments get the types
+// of the schema (coercion.go). Clients may name operations instead of sending their texts
+// (trusted.go, automatic.go). The events of subscriptions leave by graphql-transport-ws over
+// WebSocket (websocket.go), as server-sent events, or as the parts of a multipart answer as Apollo's
+// clients read it (streamforms.go).
 package httpapi
 
 import (

@@ -1,6 +1,7 @@
 // Package resolvers answers the fields of the schema: each resolver reads its arguments, makes one
 // call and shapes the answer. The calls go through small interfaces: the package does not know the
-// table.
+// table. Lists whose values have all been read are written at once, without a resolver for each field
+// (direct.go).
 package resolvers
 
 import (
