@@ -331,9 +331,16 @@ func changesOwn(t *testing.T, ctx context.Context, s shop) {
 		refresh,
 		holds(idle+" && "+root+".querySelector('"+own+"') === null"),
 	)
-	saved := []chromedp.Action{
-		enter("form textarea", "Noch einmal anders."),
-		click("form .primary"),
+	// Nor does one of a guest wait any longer that everyone sees.
+	s.opens(t, ctx, "signed approved",
+		click(".write button"),
+		click(".write [value='4']"),
+		click(".write .primary"),
+		says(".said", "Thank you. Your comment is shown once the shop has read it."),
+		holds(idle+" && "+root+".querySelector('.list [id=c_mine]') !== null && "+root+".querySelector('"+own+"') === null"),
+	)
+	saved := func(text string) []chromedp.Action {
+		return []chromedp.Action{enter("form textarea", text), click("form .primary")}
 	}
 	waits := "Thank you. Your comment is shown once the shop has read it."
 	s.opens(t, ctx, "edited", append(append([]chromedp.Action{
@@ -342,21 +349,30 @@ func changesOwn(t *testing.T, ctx context.Context, s shop) {
 		holds(root + ".querySelector('.list .actions') === null"), // it is edited above
 		click(own + ".actions button"),
 		holds(root + ".querySelector('.highlight textarea').value === 'Anders.'"),
-	}, saved...),
+	}, saved("Noch einmal anders.")...),
 		says(".said", waits),
 		says(own+".text", "Noch einmal anders."),
 		focused(own),
 	)...)
 	s.opens(t, ctx, "edited", append(append([]chromedp.Action{
 		chromedp.Evaluate(signsIn, nil),
-		says(own+".text", "Anders."),
+		says(own+".text", "Noch einmal anders."),
 		click(".bar[href='?rating=1']"), // where nothing of it stands above
 		click(".list .actions button"),
 		holds(root + ".querySelector('.list textarea').value.startsWith('Text 0')"),
-	}, saved...),
-		says(".theirs .text", "Anders."),
+	}, saved("Noch einmal ganz anders.")...),
+		says(".theirs .text", "Noch einmal anders."),
 		click("form .primary"), // keeps what was typed
 		says(".said", waits),
+	)...)
+	// An edit that is rejected at once waits no longer, and the comment can be edited where it stands.
+	s.opens(t, ctx, "edited", append(append([]chromedp.Action{
+		chromedp.Evaluate(signsIn, nil),
+		says(own+".text", "Noch einmal ganz anders."),
+		click(own + ".actions button"),
+	}, saved(rejected)...),
+		says(".said", waits),
+		holds(idle+" && "+root+".querySelector('"+own+"') === null && "+root+".querySelector('.list .actions') !== null"),
 	)...)
 }
 

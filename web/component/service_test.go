@@ -37,6 +37,7 @@ type service struct {
 	votes  []string        // votes received
 	text   string          // of the comment added last
 	tokens int             // tokens given to visitors
+	edits  []string        // the texts of edits, which wait
 
 	followers chan *follower // that subscribed
 }
@@ -152,13 +153,13 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		s.add(w, raw.Variables["input"].(object))
 		return
 	case strings.Contains(raw.Query, "editComment"):
-		edit(w, raw.Variables["input"].(object))
+		s.edit(w, raw.Variables["input"].(object))
 		return
 	case strings.Contains(raw.Query, "deleteComment"):
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{}}}})
 		return
 	case strings.Contains(raw.Query, "comment(id:"): // an edit of it waits
-		reply(w, http.StatusOK, object{"data": object{"value": ownOf("edited", catalogue("edited"))}})
+		reply(w, http.StatusOK, object{"data": object{"value": s.edited()}})
 		return
 	case strings.Contains(raw.Query, "createVisitorToken"):
 		s.mu.Lock()
@@ -177,7 +178,11 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 		trouble(w, r)
 		return
 	}
-	reply(w, http.StatusOK, answer(asked.Variables))
+	found := answer(asked.Variables)
+	if asked.Variables.ID == "edited" && asked.Variables.Own {
+		found["data"].(object)["product"].(object)["viewerComment"] = s.edited()
+	}
+	reply(w, http.StatusOK, found)
 }
 
 // vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is gone, the
@@ -237,19 +242,39 @@ func (s *service) add(w http.ResponseWriter, input object) {
 	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 }
 
-// edit answers an edit of a comment that was deleted, or of one beside which an edit of the version 2 waits.
-func edit(w http.ResponseWriter, input object) {
-	if input["text"] != "Noch einmal anders." {
+// rejected is the text of an edit that is rejected at once, after the answer.
+const rejected = "Noch einmal verboten."
+
+// edit answers an edit of a comment that was deleted, or of one beside which an edit waits.
+func (s *service) edit(w http.ResponseWriter, input object) {
+	text := input["text"].(string)
+	if !strings.HasPrefix(text, "Noch einmal") {
 		reply(w, http.StatusOK, gone)
 		return
 	}
-	if input["version"] != 2.0 {
+	own := s.edited()
+	if version := own["heldEdit"].(object)["version"].(int); input["version"] != float64(version) {
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "CONFLICT", "message": "no", "path": []string{"input", "version"}}}}}})
 		return
 	}
-	own := ownOf("edited", catalogue("edited"))
-	own["heldEdit"].(object)["text"], own["heldEdit"].(object)["version"] = input["text"], 3
+	s.mu.Lock()
+	s.edits = append(s.edits, text)
+	s.mu.Unlock()
+	own["heldEdit"].(object)["text"], own["heldEdit"].(object)["version"] = text, 2+len(s.edits)
 	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": own, "errors": []object{}}}})
+}
+
+// edited returns the sender's own comment with the edit that waits beside it.
+func (s *service) edited() object {
+	own := ownOf("edited", catalogue("edited"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.edits); n > 0 && s.edits[n-1] == rejected {
+		own["heldEdit"] = nil
+	} else if n > 0 {
+		own["heldEdit"].(object)["text"], own["heldEdit"].(object)["version"] = s.edits[n-1], 2+n
+	}
+	return own
 }
 
 // listed are the texts of the manifest of trusted documents that is built with the element.
@@ -420,7 +445,7 @@ func answer(v variables) object {
 	}
 	data := object{"product": product}
 	switch v.ID {
-	case "signed", "votes", "long pictures votes":
+	case "signed", "signed approved", "votes", "long pictures votes":
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil, "cannotVoteReason": nil}
 	case "waits", "rejected", "edited":
 		customer, reason := any("me"), any(nil)
@@ -553,6 +578,9 @@ func commentOf(product string, c made) object {
 			reply["text"], reply["name"] = hostile, hostile
 		}
 		comment["reply"] = reply
+	}
+	if product == "signed approved" && c.number == 0 { // what is written is approved at once
+		comment["id"] = "c_mine"
 	}
 	if c.number == 0 && slices.Contains([]string{"waits", "rejected", "edited"}, product) {
 		comment["author"] = object{"customerId": "me", "name": "I"}

@@ -1,6 +1,6 @@
 // What the forms get from the element, and what they tell it.
 import { type Choice, isFirst, isNewest } from './address';
-import type { Comment, Data, OwnComment, Viewer } from './answer';
+import type { Comment, Data, OwnComment, Product, Viewer } from './answer';
 import type { Client } from './client';
 import { isOwn } from './forms/drafts';
 import type { Texts } from './texts';
@@ -50,16 +50,19 @@ export function latest(comment: Comment & Partial<OwnComment>): Comment {
   return { ...comment, ...comment.heldEdit };
 }
 
+/** Whether an answer knows what became of a change that waited: it has the comment for its writer, or by now for everyone. */
+export function isKnown({ list, viewerComment }: Product, { comment }: Change): boolean | undefined {
+  return viewerComment?.id === comment.id || list?.nodes.some(({ id, version }) => id === comment.id && version >= latest(comment).version);
+}
+
 /** An answer with a change that it may not show yet. Counts stay as the service has them. */
 export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { product } = data;
   if (!product) return data;
   const { list, praise, complaint, viewerComment } = product;
   if (waits(change)) {
-    const own = change.comment as OwnComment;
-    const before = product.viewerComment;
-    const isNew = !(before?.id === own.id && latest(before).version >= latest(own).version) && data.viewer && isOwn(own, data.viewer); // who asks by now may be another
-    return isNew && isFirst(choice) ? { ...data, product: { ...product, viewerComment: own } } : data;
+    const shows = isFirst(choice) && data.viewer && isOwn(change.comment, data.viewer); // who asks by now may be another
+    return shows ? { ...data, product: { ...product, viewerComment: change.comment as OwnComment } } : data;
   }
   return {
     ...data,

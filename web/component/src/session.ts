@@ -2,7 +2,7 @@
 import { changed, type Choice, isFirst, queryOf } from './address';
 import { type Answer, type List, operation, type Plan, type Product, variablesOf } from './answer';
 import { ask, type Client, type Problem, problemIn, problemOf } from './client';
-import { type Change, nodesWith, waits, withChange } from './desk';
+import { type Change, isKnown, nodesWith, waits, withChange } from './desk';
 import { forgetVisitor } from './forms/visitor';
 import type { Shown } from './view';
 
@@ -156,7 +156,9 @@ export class Session {
   /** Takes an answer, such as one that came with the page. */
   show(answer: Answer, more: readonly List[] = []): void {
     this.problem = problemOf(answer, this.choice.page > 1);
-    if (!answer.data?.product) return;
+    const product = answer.data?.product;
+    if (!product) return;
+    this.#written = this.#written.filter(({ change }) => !waits(change) || !isKnown(product, change));
     if (answer.data.viewer?.customerId !== this.shown?.data.viewer?.customerId) this.at.clear(); // it has what another customer sees
     this.fresh.clear();
     this.shown = this.#amended({ choice: this.choice, data: answer.data, more, milliseconds: this.#milliseconds });
