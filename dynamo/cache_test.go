@@ -133,8 +133,10 @@ func TestPagesThatAreNotKept(t *testing.T) {
 func TestLargeNamedComments(t *testing.T) {
 	n := &namedComments{proof: (&followed{since: time.Now().Add(-time.Hour), lag: heartbeats, all: true}).follows, changes: newChanges(), kept: newLRU[namedKey, namedComment](pagesKept, nil)}
 	small, large := commenttest.Large(commenttest.Rand(t), "42", largestKept/2), commenttest.Large(commenttest.Rand(t), "42", 2*largestKept)
-	n.keep(map[comment.ID]*comment.Comment{small.ID: &small, large.ID: &large}, false, time.Now())
-	if others, found := n.find([]comment.ID{small.ID, large.ID}, false); found[small.ID] == nil || len(found) != 1 || len(others) != 1 {
+	pictured := commenttest.Large(commenttest.Rand(t), "42", largestKept/2)
+	pictured.Media = []comment.Media{{Alt: strings.Repeat("alt", largestKept/3)}}
+	n.keep(map[comment.ID]*comment.Comment{small.ID: &small, large.ID: &large, pictured.ID: &pictured}, false, time.Now())
+	if others, found := n.find([]comment.ID{small.ID, large.ID, pictured.ID}, false); found[small.ID] == nil || len(found) != 1 || len(others) != 2 {
 		t.Errorf("%d comments are cached, want the small one", len(found))
 	}
 }
