@@ -17,7 +17,6 @@ import (
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/web"
-	"github.com/talkback/talkback/web/product"
 )
 
 // PersistedFlags configure operations that clients name instead of sending their texts.
@@ -115,12 +114,12 @@ func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (op
 		return options, usagef("--product-info-inside is about --product-info: give both, or none")
 	}
 	if f.ProductInfo != "" {
-		if options.Catalog, err = product.NewCatalog(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
+		if options.Catalog, err = web.NewCatalog(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
 			return options, asUsage(err)
 		}
 	}
 	if f.PageTemplate != "" {
-		options.Layout, err = task.Await(ctx, func() (*product.Layout, error) { return product.ReadLayout(f.PageTemplate, log) })
+		options.Layout, err = task.Await(ctx, func() (*web.Layout, error) { return web.ReadLayout(f.PageTemplate, log) })
 		if err != nil {
 			return options, fmt.Errorf("--page-template: %w", err)
 		}

@@ -68,7 +68,8 @@ func namedAsset(name string, made []byte, policy, cache string) *asset {
 	return &asset{contentType: contentType, etag: etag, policy: policy, cache: cache}
 }
 
-// mustHave returns a value that is made of embedded files or constants, and panics if they are wrong.
+// mustHave returns a value that is made of embedded files or constants, or of what can always be
+// encoded, and panics if they are wrong.
 func mustHave[T any](made T, err error) T {
 	if err != nil {
 		panic(err)

@@ -9,8 +9,6 @@ import (
 	"html/template"
 	"net/http"
 	"sync"
-
-	"github.com/talkback/talkback/web/product"
 )
 
 //go:embed desk/page.html desk/*.json
@@ -22,7 +20,7 @@ const deskPath = "/moderation"
 // deskLanguages are the languages of the page for moderators; the first is for readers of any other.
 var deskLanguages = []string{"en", "de"}
 
-var chooseDesk = product.NewChooser(deskLanguages...)
+var chooseDesk = newChooser(deskLanguages...)
 
 // desks makes the page for moderators, by language, at its first call.
 var desks = sync.OnceValue(func() map[string]*asset {

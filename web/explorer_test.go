@@ -44,8 +44,8 @@ const (
 
 // The contents of the editors, and of the answer.
 var (
-	query, variables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
-	headers, result  = fmt.Sprintf(shown, "request-headers.json"), fmt.Sprintf(shown, "response.json")
+	query, queryVariables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
+	headers, result       = fmt.Sprintf(shown, "request-headers.json"), fmt.Sprintf(shown, "response.json")
 )
 
 // until waits for an expression to be true.
@@ -55,7 +55,7 @@ func until(expression string) chromedp.Action { return is(expression, true) }
 func is(expression string, want any) chromedp.Action {
 	text, _ := json.Marshal(want) // strings, lists of them and truths
 	return chromedp.ActionFunc(func(ctx context.Context) error {
-		inTime, cancel := context.WithTimeout(ctx, patience)
+		inTime, cancel := context.WithTimeout(ctx, explorerPatience)
 		defer cancel()
 		condition := fmt.Sprintf(`JSON.stringify(%s) === JSON.stringify(%s)`, expression, text)
 		err := browsertest.Until(condition, nil).Do(inTime)
@@ -68,8 +68,8 @@ func is(expression string, want any) chromedp.Action {
 	})
 }
 
-// patience is the limit of each wait.
-const patience = 2 * time.Minute
+// explorerPatience is the limit of each wait.
+const explorerPatience = 2 * time.Minute
 
 // has waits for a text to contain another.
 func has(expression, part string) chromedp.Action {
@@ -177,10 +177,10 @@ func (e explorer) examples(t *testing.T) {
 		choose(first.title), is(tabTitles, append(titles, first.operation)),
 		// The explorer formats JSON with code of ours in place of Prettier's, and queries with Prettier.
 		choose(next), is(marked, []string{next}),
-		set(query, "# kept\n{node(id:\"a\"){id}}"), set(variables, `{"a":[1,{"b":null}]}`),
+		set(query, "# kept\n{node(id:\"a\"){id}}"), set(queryVariables, `{"a":[1,{"b":null}]}`),
 		browsertest.Click(`button[aria-label^="Prettify"]`),
 		is(query, "# kept\n{\n  node(id: \"a\") {\n    id\n  }\n}\n"),
-		is(variables, "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ]\n}"))
+		is(queryVariables, "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ]\n}"))
 	for i, example := range all {
 		var answer struct {
 			Data struct {
@@ -212,7 +212,7 @@ func (e explorer) links(t *testing.T) {
 	} {
 		given := url.Values{"query": {test.query}, "variables": {test.variables}, "operationName": {test.name}}
 		shows := cmp.Or(test.query, markup)
-		actions := chromedp.Tasks{is(query, shows), is(variables, test.holds), is(folded, false), browsertest.SchemaKnown(), is(`location.search !== ""`, true)}
+		actions := chromedp.Tasks{is(query, shows), is(queryVariables, test.holds), is(folded, false), browsertest.SchemaKnown(), is(`location.search !== ""`, true)}
 		for _, part := range test.says {
 			actions = append(actions, has(noticed, part))
 		}
@@ -243,7 +243,7 @@ func (e explorer) sharing(t *testing.T) {
 		chromedp.WaitVisible(press, chromedp.ByQuery), until(`globalThis.__MONACO?.editor.getModels().length >= 4`),
 		chromedp.Evaluate(copies, nil),
 		browsertest.Click(`//button[text()="Headers"]`), set(headers, `{"Authorization": "Bearer top-secret"}`),
-		set(query, shared), set(variables, `{"n": 2}`),
+		set(query, shared), set(queryVariables, `{"n": 2}`),
 		browsertest.Click(press), has(noticed, "no headers"), chromedp.Evaluate(`copied`, &copied),
 		chromedp.Evaluate(refuses, nil),
 		browsertest.Click(press), is(`document.querySelector('.notice input')?.value === copied`, true),
@@ -257,7 +257,7 @@ func (e explorer) sharing(t *testing.T) {
 		t.Fatal(copied, err)
 	}
 	e.newcomer(t).visit(t, "?"+parsed.RawQuery,
-		is(query, shared), has(variables, `"n": 2`), until(`!!localStorage.getItem('graphiql:tabState')`),
+		is(query, shared), has(queryVariables, `"n": 2`), until(`!!localStorage.getItem('graphiql:tabState')`),
 		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"}), // the link is not opened once more
 		set(query, shared+"# changed"), is(`location.search`, ""), until(`!!localStorage.getItem('graphiql:tabState')?.includes('# changed')`),
 		chromedp.Reload(), is(query, shared+"# changed"), is(tabTitles, []string{"Shared"}))

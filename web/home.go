@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/talkback/talkback/web/product"
 )
 
 const (
-	// keptFor is how long answers of the API are shown before they are refreshed.
-	keptFor = 10 * time.Second
+	// homeKeptFor is how long answers of the API are shown before they are refreshed.
+	homeKeptFor = 10 * time.Second
 	// homeTimeout bounds the time that the API has for all answers. The page is shown without them
 	// then.
 	homeTimeout = 3 * time.Second
@@ -31,11 +29,10 @@ var homeTemplate = template.Must(template.New("home").Parse(homeText))
 // address of the server from the request, so that copies of it work for the reader. Safe for
 // concurrent use.
 type homePage struct {
-	api     http.Handler
-	pages   *product.Pages
-	policy  string // that of the element
-	schema  bool   // the server shows its schema
-	catalog *product.Catalog
+	api    http.Handler
+	pages  *productPages
+	policy string // that of the element
+	schema bool   // the server shows its schema
 
 	mu       sync.Mutex
 	snapshot *snapshot // nil before the first request
@@ -48,13 +45,13 @@ type homePage struct {
 func (h *homePage) at(r *http.Request) *asset {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.snapshot == nil || time.Since(h.snapshot.at) > keptFor {
+	if h.snapshot == nil || time.Since(h.snapshot.at) > homeKeptFor {
 		// A reader who goes away does not leave the next one with half an answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), homeTimeout)
 		defer cancel()
 		h.snapshot, h.last = take(ctx, h.api), nil
 		h.snapshot.widget = h.pages.Widget(ctx, h.snapshot.product)
-		h.snapshot.named = h.catalog.Find(ctx, h.snapshot.products()...)
+		h.snapshot.named = h.pages.Catalog.Find(ctx, h.snapshot.products()...)
 	}
 	if address := addressOf(r); h.last == nil || h.address != address {
 		h.address, h.last = address, h.make(address)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/schematest"
-	"github.com/talkback/talkback/web/product"
 )
 
 // The answers of an API, by the names of the operations.
@@ -41,7 +40,7 @@ func newStub(t *testing.T, leaders, boards, praise string) *stub {
 // made returns the page for an API.
 func made(t *testing.T, api http.Handler, schema bool) string {
 	t.Helper()
-	h := &homePage{api: api, pages: product.New(api, nil), schema: schema}
+	h := &homePage{api: api, pages: newProductPages(api, nil), schema: schema}
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Host, r.TLS = "shop.example", &tls.ConnectionState{}
 	return string(h.at(r).unpacked())
@@ -92,7 +91,7 @@ func TestStates(t *testing.T) {
 
 // The leaderboard has the names that the shop gives to products, and ids where it gives none.
 func TestLeadersAreNamed(t *testing.T) {
-	s := &snapshot{named: map[string]product.Product{"a": {Name: "Kettle"}}}
+	s := &snapshot{named: map[string]Product{"a": {Name: "Kettle"}}}
 	entries := make([]entry, 2)
 	entries[0].Product.ID, entries[1].Product.ID = "a", "b"
 	rows := s.rows(entries)
@@ -121,7 +120,7 @@ func TestAnswersAreKept(t *testing.T) {
 	for _, praise := range []string{somePraise, failing} {
 		synctest.Test(t, func(t *testing.T) {
 			api := newStub(t, someLeaders, someBoards, praise)
-			h := &homePage{api: api, pages: product.New(api, nil)}
+			h := &homePage{api: api, pages: newProductPages(api, nil)}
 			gone := httptest.NewRequest("GET", "/", nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -131,11 +130,11 @@ func TestAnswersAreKept(t *testing.T) {
 				readers.Go(func() { h.at(httptest.NewRequest("GET", "/", nil)) })
 			}
 			readers.Wait()
-			time.Sleep(keptFor)
+			time.Sleep(homeKeptFor)
 			h.at(gone)
 			once := []string{"Leaders", "LeadersByLanguage", "NewestPraise", "ProductPage"}
 			if !slices.Equal(api.asked, once) {
-				t.Errorf("within %v the API was asked %v, want %v", keptFor, api.asked, once)
+				t.Errorf("within %v the API was asked %v, want %v", homeKeptFor, api.asked, once)
 			}
 			time.Sleep(time.Nanosecond)
 			if h.at(gone); len(api.asked) != 2*len(once) {

@@ -11,18 +11,17 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/internal/edge"
-	"github.com/talkback/talkback/web/product"
 )
 
 // products serves the product pages, and the page for unknown addresses.
 type products struct {
-	*product.Pages
+	*productPages
 	policy  string
 	sharing edge.Sharing
 }
 
 // serve sends a page that was made for the request.
-func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Page) {
+func (p *products) serve(w http.ResponseWriter, r *http.Request, page productPage) {
 	header := w.Header()
 	writePolicies(header, p.policy)
 	maps.Copy(header, page.Header)

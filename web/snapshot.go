@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/talkback/talkback/web/product"
 )
 
 //go:embed home/showcase.graphql
@@ -34,14 +32,14 @@ const boards = 6
 // snapshot has the API's answers at one time.
 type snapshot struct {
 	at            time.Time
-	product       string           // of the showcase
-	answer        product.Response // to the showcase
-	shown         showcaseAnswer   // the same
+	product       string         // of the showcase
+	answer        apiResponse    // to the showcase
+	shown         showcaseAnswer // the same
 	took          time.Duration
 	leaders       []entry // of all languages, by rank; nil if the API refused
 	leadersStatus int     // the status of the answer with the leaders
 	byLanguage    []board // the language with most comments first
-	named         map[string]product.Product
+	named         map[string]Product
 	widget        template.HTML // of the product of the showcase
 }
 
@@ -100,7 +98,7 @@ type entry struct {
 func take(ctx context.Context, api http.Handler) *snapshot {
 	s := &snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
-	all := product.AskForAll(ctx, api, leaders, nil)
+	all := askForAll(ctx, api, leaders, nil)
 	decode(all, &overall)
 	s.leadersStatus = all.Status
 	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
@@ -108,7 +106,7 @@ func take(ctx context.Context, api http.Handler) *snapshot {
 		s.byLanguage = takeBoards(ctx, api, languagesOf(s.leaders))
 	}
 	began := time.Now()
-	s.answer = product.AskForAll(ctx, api, showcase, map[string]string{"id": s.product})
+	s.answer = askForAll(ctx, api, showcase, map[string]string{"id": s.product})
 	s.at = time.Now()
 	s.took = s.at.Sub(began)
 	_ = json.Unmarshal(s.answer.Body, &s.shown) // what is no answer has no product
@@ -139,7 +137,7 @@ func takeBoards(ctx context.Context, api http.Handler, tags []string) []board {
 		variables[fmt.Sprintf("l%d", i)] = tag
 	}
 	answer := map[string][]entry{}
-	decode(product.AskForAll(ctx, api, "query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables), &answer)
+	decode(askForAll(ctx, api, "query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables), &answer)
 	var found []board
 	for i, tag := range tags {
 		if entries := answer[fmt.Sprintf("b%d", i)]; len(entries) > 0 {
@@ -150,7 +148,7 @@ func takeBoards(ctx context.Context, api http.Handler, tags []string) []board {
 }
 
 // decode decodes the data of an answer. A body that is no answer leaves the target as it is.
-func decode(r product.Response, target any) {
+func decode(r apiResponse, target any) {
 	var answer struct{ Data json.RawMessage }
 	if json.Unmarshal(r.Body, &answer) == nil && len(answer.Data) > 0 {
 		_ = json.Unmarshal(answer.Data, target) // a value of another type is absent, like a failed one

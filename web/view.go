@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
-
-	"github.com/talkback/talkback/web/product"
 )
 
 // link is a link of the page.
@@ -75,7 +73,7 @@ func viewOf(s *snapshot, address string) homeView {
 		v.Figures, v.Price, v.Summary = s.cost()
 	}
 	for _, b := range s.byLanguage {
-		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), s.rows(b.leaders)})
+		v.Boards = append(v.Boards, languageRows{b.language, languageName(b.language), s.rows(b.leaders)})
 	}
 	return v
 }

@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/edge"
-	"github.com/talkback/talkback/web/product"
 )
 
 //go:embed desk/desk.css desk/*.js home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
@@ -43,10 +42,14 @@ type Options struct {
 	// Pictures is served below PicturesPath; nil for nothing.
 	Pictures fs.FS
 	// Catalog has the names of products; nil without names.
-	Catalog *product.Catalog
-	// Plans, Live and Layout are those of [product.Pages].
-	Plans, Live bool
-	Layout      *product.Layout
+	Catalog *Catalog
+	// Plans makes product pages show how they were read, under a header of Talkback, for people who
+	// try it.
+	Plans bool
+	// Live makes product pages show, by a subscription, how many comments came while they are open.
+	Live bool
+	// Layout surrounds the content of product pages; nil for none.
+	Layout *Layout
 	// SharedFor is how long shared caches may keep product pages. 0 lets them keep none.
 	SharedFor time.Duration
 }
@@ -64,14 +67,14 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if o.Pictures != nil {
 		static.addPictures(o.Pictures)
 	}
-	pages := product.New(api, mustHave(files.ReadFile("component/dist/component.css")))
+	pages := newProductPages(api, mustHave(files.ReadFile("component/dist/component.css")))
 	pages.Catalog, pages.Plans, pages.Live, pages.Layout = o.Catalog, o.Plans, o.Live, o.Layout
 	media := ""
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
 	}
-	policy := fmt.Sprintf(productPolicy, pages.StyleHash, media)
-	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", catalog: o.Catalog}
+	policy := fmt.Sprintf(productPolicy, pages.styleHash, media)
+	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != ""}
 	return site{static, front, &products{pages, policy, edge.Sharing(o.SharedFor)}, o.MediaOrigin}
 }
 
@@ -101,7 +104,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isHome:
 		w.Header().Add("Vary", forwardedProto)
 		s.home.at(r).ServeHTTP(w, r)
-	case found == nil && strings.HasSuffix(below, product.InsideSuffix): // and not the page of a product "element"
+	case found == nil && strings.HasSuffix(below, insideSuffix): // and not the page of a product "element"
 		s.products.serve(w, r, s.products.Inside(r))
 	case found == nil:
 		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
@@ -188,9 +191,9 @@ func (s static) addElement() {
 		s[address] = packedAsset(name, packed, homePolicy, mustAsk)
 		s[address].anywhere = true
 	}
-	for _, lang := range product.Languages() {
-		address := product.TextsPath(lang)
-		s[address] = newAsset(address, product.ElementTexts(lang), homePolicy, mustAsk)
+	for _, lang := range textLanguages() {
+		address := textsPath(lang)
+		s[address] = newAsset(address, elementTexts(lang), homePolicy, mustAsk)
 		s[address].anywhere = true
 	}
 }

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"encoding/json"
@@ -21,23 +21,23 @@ import (
 // texts.
 func TestTranslationsAreComplete(t *testing.T) {
 	var plurals []string
-	for key := range english.words {
+	for key := range englishTexts.words {
 		if base, found := strings.CutSuffix(key, ".one"); found {
 			plurals = append(plurals, base)
 		}
 	}
 	for _, one := range translations {
 		wanted := map[string]string{} // the English text by the key of this language
-		for key, text := range english.words {
+		for key, text := range englishTexts.words {
 			wanted[key] = text
 		}
 		for _, key := range plurals {
 			delete(wanted, key+".one")
 			for n := range 1_001 {
-				wanted[one.formOf(key, n, 0)] = english.words[key+".other"]
+				wanted[one.formOf(key, n, 0)] = englishTexts.words[key+".other"]
 			}
-			wanted[key+".other"] = english.words[key+".other"] // of fractions, in some languages
-			wanted[one.formOf(key, 1_000_000, 0)] = english.words[key+".other"]
+			wanted[key+".other"] = englishTexts.words[key+".other"] // of fractions, in some languages
+			wanted[one.formOf(key, 1_000_000, 0)] = englishTexts.words[key+".other"]
 		}
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(one.words))); diff != "" {
 			t.Errorf("%s lacks texts (-) or has others (+): %s", one.lang, diff)
@@ -69,7 +69,7 @@ func cmpPlaceholders(text, translation string) (missing, more string) {
 // Each text is used somewhere: a source contains its key, or the key's beginning and end.
 func TestTextsAreUsed(t *testing.T) {
 	var sources strings.Builder
-	for _, pattern := range []string{"*.go", "template/*", "../component/src/*.ts*", "../component/src/*/*.ts*"} {
+	for _, pattern := range []string{"product_*.go", "product/template/*", "component/src/*.ts*", "component/src/*/*.ts*"} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
 			content := must.Get(os.ReadFile(path))(t)
@@ -79,7 +79,7 @@ func TestTextsAreUsed(t *testing.T) {
 		}
 	}
 	code := sources.String()
-	for key := range english.words {
+	for key := range englishTexts.words {
 		subject, last, _ := strings.Cut(key, ".")
 		base := strings.TrimSuffix(strings.TrimSuffix(key, ".one"), ".other")
 		said := slices.ContainsFunc([]string{key, base, strings.TrimSuffix(key, ".helpful")}, func(key string) bool {
@@ -124,12 +124,12 @@ func TestNumbersAndDays(t *testing.T) {
 	german := textsFor("de")
 	at := time.Date(2024, 5, 31, 23, 59, 59, 0, time.FixedZone("", -8*3600)) // 1 June in UTC
 	for _, row := range []struct{ got, en, de string }{
-		{english.decimal(tenths(4.25)) + " " + german.decimal(tenths(4.25)), "4.3", "4,3"},
-		{english.decimal(tenths(4.96)) + " " + german.decimal(tenths(4.96)), "5.0", "5,0"},
-		{english.rounded(1234.005, 2) + " " + german.rounded(1234.005, 2), "1,234.01", "1.234,01"},
-		{english.rounded(0.04, 1) + " " + german.rounded(0.04, 1), "0", "0"},
-		{english.rounded(2.06, 1) + " " + german.rounded(2.06, 1), "2.1", "2,1"},
-		{english.date(at) + " " + german.date(at), "1 June 2024", "1. Juni 2024"},
+		{englishTexts.decimal(tenths(4.25)) + " " + german.decimal(tenths(4.25)), "4.3", "4,3"},
+		{englishTexts.decimal(tenths(4.96)) + " " + german.decimal(tenths(4.96)), "5.0", "5,0"},
+		{englishTexts.rounded(1234.005, 2) + " " + german.rounded(1234.005, 2), "1,234.01", "1.234,01"},
+		{englishTexts.rounded(0.04, 1) + " " + german.rounded(0.04, 1), "0", "0"},
+		{englishTexts.rounded(2.06, 1) + " " + german.rounded(2.06, 1), "2.1", "2,1"},
+		{englishTexts.date(at) + " " + german.date(at), "1 June 2024", "1. Juni 2024"},
 	} {
 		if want := row.en + " " + row.de; row.got != want {
 			t.Errorf("got %s, want %s", row.got, want)
@@ -141,7 +141,7 @@ func TestLanguageNames(t *testing.T) {
 	for tag, want := range map[string]string{
 		"de": "Deutsch", "pt-BR": "Português (BR)", "zh-Hant": "繁體中文", "zh-Hant-HK": "中文 (Hant-HK)", "und": "Other language", "tlh": "tlh",
 	} {
-		if got := english.languageName(tag); got != want {
+		if got := englishTexts.languageName(tag); got != want {
 			t.Errorf("%s is called %s, want %s", tag, got, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestLanguageNames(t *testing.T) {
 
 // No value can introduce another placeholder.
 func TestValuesAreNotTemplates(t *testing.T) {
-	if got := english.say("page.title.number", "product", "{n}", "n", "7"); got != "{n}: customer comments, page 7" {
+	if got := englishTexts.say("page.title.number", "product", "{n}", "n", "7"); got != "{n}: customer comments, page 7" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"encoding/json"
@@ -94,7 +94,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 			"product PRODUCT":                       "product " + w.product,
 			"What customers say about PRODUCT: 2 comments, 4.0 of 5 stars.": "What customers say about " + w.product + ": 2 comments, 4.0 of 5 stars.",
 			"de": w.language, "?language=de": state{Product: w.product, Page: 1, Languages: []string{w.language}}.href(),
-			"Deutsch": english.languageName(w.language),
+			"Deutsch": englishTexts.languageName(w.language),
 		}
 		if err := sameBut(harmless[folds], tree(t, body), said); err != nil {
 			rt.Fatalf("%+v: %v", w, err)

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/internal/fetch"
 )
 
-//go:embed template
+//go:embed product/template
 var templateFiles embed.FS
 
 // templates holds, for each language, a function that reads the templates with its texts at its first
@@ -39,7 +39,7 @@ func readTemplates(t *texts) *template.Template {
 		"say": t.say, "number": t.number, "date": t.date, "dateTime": dateTime, "languageName": t.languageName, "ratingStars": t.ratingStars, "mediaName": t.mediaName,
 	})
 	for _, name := range []string{"element", "page"} {
-		content := mustHave(templateFiles.ReadFile("template/" + name + ".html"))
+		content := mustHave(templateFiles.ReadFile("product/template/" + name + ".html"))
 		var joined strings.Builder // without line breaks and indentation
 		for line := range strings.Lines(string(content)) {
 			joined.WriteString(strings.TrimSpace(line))

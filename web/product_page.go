@@ -1,10 +1,4 @@
-// Package product renders the product page on the server: everything that a shop shows about the
-// comments of one product, with links that work without JavaScript and that search engines follow.
-//
-// The page is an element, <talkback-comments>, whose inside the server writes as a declarative shadow root. The
-// element's script takes over the same DOM when it arrives. An address becomes a state, one request to the API answers
-// it, a view decides every text and link, and a template writes them.
-package product
+package web
 
 import (
 	"cmp"
@@ -23,40 +17,42 @@ import (
 // timeout bounds the request to the API. A person does not wait longer.
 const timeout = 8 * time.Second
 
-// Pages are the product pages of one API. Safe for concurrent use.
-type Pages struct {
+// productPages are the product pages of one API: everything that a shop shows about the comments of one
+// product, with links that work without JavaScript and that search engines follow. Safe for
+// concurrent use.
+//
+// A page has an element, <talkback-comments>, whose inside the server writes as a declarative shadow
+// root. The element's script takes over the same DOM when it arrives. An address becomes a state, one
+// request to the API answers it, a view decides every text and link, and a template writes them.
+type productPages struct {
 	api     http.Handler
 	style   template.CSS
 	build   string // changes with everything that renders an answer
 	timeout time.Duration
 
-	// StyleHash is the source that a Content-Security-Policy allows for the style of the element, such
+	// styleHash is the source that a Content-Security-Policy allows for the style of the element, such
 	// as "sha256-47DEQ...".
-	StyleHash string
-	// Catalog has the names of products; nil without names.
-	Catalog *Catalog
-	// Plans makes pages show how they were read, under a header of Talkback, for people who try it.
-	Plans bool
-	// Live makes pages show, by a subscription, how many comments came while they are open.
-	Live bool
-	// Layout surrounds the content of pages; nil for none.
-	Layout *Layout
+	styleHash string
+	// Those of Options.
+	Catalog     *Catalog
+	Plans, Live bool
+	Layout      *Layout
 }
 
-// New returns pages whose comments the API answers. The style is the CSS of the element.
-func New(api http.Handler, style []byte) *Pages {
+// newProductPages returns pages whose comments the API answers. The style is the CSS of the element.
+func newProductPages(api http.Handler, style []byte) *productPages {
 	sum := sha256.Sum256(style)
-	return &Pages{
+	return &productPages{
 		api:       api,
 		style:     template.CSS(style),
-		StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+		styleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 		build:     buildVersion(style),
 		timeout:   timeout,
 	}
 }
 
-// Page is a complete answer.
-type Page struct {
+// productPage is a complete answer.
+type productPage struct {
 	Status int
 	// Header has the headers of the page besides its length and its policies.
 	Header http.Header
@@ -96,7 +92,7 @@ type element struct {
 
 // Product answers a request for the page of a product. The base is the scheme and the host by which
 // the request reached the server, such as "https://shop.example".
-func (p *Pages) Product(r *http.Request, base string) Page {
+func (p *productPages) Product(r *http.Request, base string) productPage {
 	t := textsFor(r.Header.Get("Accept-Language"))
 	s, ok := parseState(r.URL)
 	if !ok {
@@ -116,17 +112,17 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 }
 
 // read asks the API for the comments of a state. known is false if no product can have the id.
-func (p *Pages) read(r *http.Request, s state) (reply Response, a answer, known bool) {
+func (p *productPages) read(r *http.Request, s state) (reply apiResponse, a answer, known bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
-	reply = ask(ctx, p.api, r, operation, s.variables())
+	reply = askAPI(ctx, p.api, r, operation, s.variables())
 	a = parseAnswer(s, reply.Body)
 	// A body is too large because of the id, the only value without a bound.
 	return reply, a, !a.refuses("product") && a.code("product") != "BODY_TOO_LARGE"
 }
 
 // complete adds what caches and clients have to know of a page.
-func (p *Pages) complete(page Page, t *texts, s state, a answer, named Product, base string, reply Response) Page {
+func (p *productPages) complete(page productPage, t *texts, s state, a answer, named Product, base string, reply apiResponse) productPage {
 	switch page.Status {
 	case http.StatusOK:
 		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
@@ -138,25 +134,25 @@ func (p *Pages) complete(page Page, t *texts, s state, a answer, named Product, 
 
 // Widget returns the element with the first comments of a product, in English, to stand on a page that
 // everyone sees. It is empty without comments.
-func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
+func (p *productPages) Widget(ctx context.Context, id string) template.HTML {
 	s := state{Product: id, Page: 1}
-	reply := AskForAll(ctx, p.api, operation, s.variables())
+	reply := askForAll(ctx, p.api, operation, s.variables())
 	a := parseAnswer(s, reply.Body)
 	if product := a.Data.Product; product == nil || product.List == nil || product.empty() {
 		return ""
 	}
-	shown := english.viewOf(s, a)
+	shown := englishTexts.viewOf(s, a)
 	shown.Plan = nil
-	return template.HTML(execute(english, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(english, s, reply.Body)}))
+	return template.HTML(execute(englishTexts, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(englishTexts, s, reply.Body)}))
 }
 
 // NotFound answers a request for an unknown address of the site.
-func (p *Pages) NotFound(r *http.Request) Page {
+func (p *productPages) NotFound(r *http.Request) productPage {
 	return p.missing(textsFor(r.Header.Get("Accept-Language")), "missing.text")
 }
 
 // missing returns the page for an unknown address, with the reason.
-func (p *Pages) missing(t *texts, reason string) Page {
+func (p *productPages) missing(t *texts, reason string) productPage {
 	return p.render(http.StatusNotFound, t, document{
 		Lang: t.lang, Dir: t.dir(), Title: t.say("missing.title"), Heading: t.say("missing.title"), Text: t.say(reason), NoIndex: true,
 	})
@@ -166,7 +162,7 @@ func (p *Pages) missing(t *texts, reason string) Page {
 var lasting = append([]string{"QUERY_TOO_LONG", "INTERNAL"}, refusals...)
 
 // statusOf returns the status of the page of an answer.
-func statusOf(s state, a answer, reply Response) int {
+func statusOf(s state, a answer, reply apiResponse) int {
 	product, code := a.Data.Product, a.code("product", "list")
 	unread := product == nil || product.List == nil
 	switch {
@@ -185,7 +181,7 @@ func statusOf(s state, a answer, reply Response) int {
 }
 
 // document decides what the page shows. Search engines are to list complete pages only.
-func (p *Pages) document(t *texts, s state, a answer, named Product, body []byte, base string, whole bool) document {
+func (p *productPages) document(t *texts, s state, a answer, named Product, body []byte, base string, whole bool) document {
 	product, called := a.Data.Product, cmp.Or(named.Name, s.Product)
 	d := document{
 		Lang: t.lang, Dir: t.dir(), Title: t.say("page.title", "product", called), Description: t.description(product, called),
@@ -204,8 +200,8 @@ func (p *Pages) document(t *texts, s state, a answer, named Product, body []byte
 	if named.Name != "" {
 		d.Heading, d.Below = named.Name, t.say("page.heading")
 	}
-	if t != english {
-		d.Texts = TextsPath(t.lang)
+	if t != englishTexts {
+		d.Texts = textsPath(t.lang)
 	}
 	if pages := d.Element.View.Pages; pages != nil {
 		d.Previous, d.Next = pages.Previous, pages.Next
@@ -244,7 +240,7 @@ func embedded(t *texts, s state, body []byte) template.JS {
 }
 
 // version identifies the content of the page, without the times and costs of reading it.
-func (p *Pages) version(t *texts, s state, a answer, named Product, base string) string {
+func (p *productPages) version(t *texts, s state, a answer, named Product, base string) string {
 	said := *a.Data.Product
 	list := *said.List
 	list.Plan = plan{}
@@ -259,7 +255,7 @@ func (p *Pages) version(t *texts, s state, a answer, named Product, base string)
 }
 
 // render writes a page.
-func (p *Pages) render(status int, t *texts, d document) Page {
+func (p *productPages) render(status int, t *texts, d document) productPage {
 	d.Talkback = p.Plans
 	body, ok := []byte(nil), false
 	if p.Layout != nil {
@@ -273,8 +269,8 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 }
 
 // pageOf returns a page in the language of its reader.
-func pageOf(status int, t *texts, body []byte) Page {
-	return Page{
+func pageOf(status int, t *texts, body []byte) productPage {
+	return productPage{
 		Status: status,
 		Header: http.Header{
 			"Content-Type":     {"text/html; charset=utf-8"},
@@ -285,12 +281,12 @@ func pageOf(status int, t *texts, body []byte) Page {
 	}
 }
 
-// InsideSuffix ends the path of the inside of an element, after the path of its product's page.
-const InsideSuffix = "/element"
+// insideSuffix ends the path of the inside of an element, after the path of its product's page.
+const insideSuffix = "/element"
 
 // Inside answers a request for the inside of the element, which the server of a shop puts into a page of its own. The
 // query is that of the shop's page, and its parameter path is the path of that page.
-func (p *Pages) Inside(r *http.Request) Page {
+func (p *productPages) Inside(r *http.Request) productPage {
 	t := textsFor(r.Header.Get("Accept-Language"))
 	s, ok := parseInside(r.URL)
 	if !ok {
@@ -313,7 +309,7 @@ func (p *Pages) Inside(r *http.Request) Page {
 // parseInside reads the address of the inside of an element.
 func parseInside(address *url.URL) (state, bool) {
 	product := *address
-	product.RawPath = strings.TrimSuffix(address.EscapedPath(), InsideSuffix)
+	product.RawPath = strings.TrimSuffix(address.EscapedPath(), insideSuffix)
 	product.Path, _ = url.PathUnescape(product.RawPath)
 	s, ok := parseState(&product)
 	s.Path = address.Query().Get("path")
@@ -321,6 +317,6 @@ func parseInside(address *url.URL) (state, bool) {
 }
 
 // plain returns an answer to a program, with a text for its developer.
-func plain(status int, text string) Page {
-	return Page{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: append([]byte(text), '\n')}
+func plain(status int, text string) productPage {
+	return productPage{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: append([]byte(text), '\n')}
 }

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"context"
@@ -42,15 +42,15 @@ type Catalog struct {
 	address  address
 	client   *fetch.Client
 	log      *slog.Logger
-	known    *lru.Cache[string, entry]
+	known    *lru.Cache[string, catalogEntry]
 	fetching singleflight.Group
 	places   chan struct{}
 	patience time.Duration
 	logged   atomic.Int64 // when a failure was logged last, in seconds since 1970
 }
 
-// entry is a product and until when it needs no fetch.
-type entry struct {
+// catalogEntry is a product and until when it needs no fetch.
+type catalogEntry struct {
 	Product
 	until time.Time
 }
@@ -62,7 +62,7 @@ func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	known := mustHave(lru.New[string, entry](maxKnown))
+	known := mustHave(lru.New[string, catalogEntry](maxKnown))
 	allowed := fetch.Public
 	if inside {
 		allowed = fetch.PublicOrInside
@@ -126,14 +126,14 @@ func (c *Catalog) refresh(id string) error {
 		if err != nil {
 			return err
 		}
-		product, err := read(answer)
+		product, err := readProduct(answer)
 		if err == nil {
-			c.known.Add(id, entry{product, time.Now().Add(keptFor)})
+			c.known.Add(id, catalogEntry{product, time.Now().Add(keptFor)})
 		}
 		return err
 	})
 	if err != nil {
-		c.known.Add(id, entry{old.Product, time.Now().Add(failedFor)})
+		c.known.Add(id, catalogEntry{old.Product, time.Now().Add(failedFor)})
 		c.failed(id, err)
 	}
 	return err

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"bytes"
@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Response is an HTTP response of the API, as a handler in the same process writes it.
-type Response struct {
+// apiResponse is an HTTP response of the API, as a handler in the same process writes it.
+type apiResponse struct {
 	Status int
 	Body   []byte
 	header http.Header
 }
 
 // Header implements [http.ResponseWriter].
-func (r *Response) Header() http.Header { return r.header }
+func (r *apiResponse) Header() http.Header { return r.header }
 
 // WriteHeader implements [http.ResponseWriter].
-func (r *Response) WriteHeader(status int) { r.Status = status }
+func (r *apiResponse) WriteHeader(status int) { r.Status = status }
 
 // Write implements [http.ResponseWriter].
-func (r *Response) Write(p []byte) (int, error) {
+func (r *apiResponse) Write(p []byte) (int, error) {
 	r.Body = append(r.Body, p...)
 	return len(p), nil
 }
 
-// ask sends an operation to the API from within the server, as any client would: all limits apply
+// askAPI sends an operation to the API from within the server, as any client would: all limits apply
 // to it. The variables are anything that can be encoded as JSON.
 //
 // The request has the address of the one for the page, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.
-func ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Response {
+func askAPI(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) apiResponse {
 	r := requestOf(ctx, operation, variables)
 	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
 	for name, values := range page.Header {
@@ -45,9 +45,9 @@ func ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	return send(api, r)
 }
 
-// AskForAll is ask for content that everyone sees. The request has no address: no client is charged
+// askForAll is ask for content that everyone sees. The request has no address: no client is charged
 // for it, and a client at its limit does not fail it for others.
-func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Response {
+func askForAll(ctx context.Context, api http.Handler, operation string, variables any) apiResponse {
 	return send(api, requestOf(ctx, operation, variables))
 }
 
@@ -63,8 +63,8 @@ func requestOf(ctx context.Context, operation string, variables any) *http.Reque
 	return r
 }
 
-func send(api http.Handler, r *http.Request) Response {
-	answer := Response{Status: http.StatusOK, header: http.Header{}}
+func send(api http.Handler, r *http.Request) apiResponse {
+	answer := apiResponse{Status: http.StatusOK, header: http.Header{}}
 	api.ServeHTTP(&answer, r)
 	return answer
 }

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"fmt"
@@ -175,7 +175,7 @@ func TestFailingShop(t *testing.T) {
 		asked.Add(1)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	c.known.Add("old", entry{Product: Product{Name: "Kettle"}})
+	c.known.Add("old", catalogEntry{Product: Product{Name: "Kettle"}})
 	for range 3 {
 		settled(t, c, "new")
 	}

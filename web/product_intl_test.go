@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestIntl(t *testing.T) {
 		}
 		want[lang.lang] = w
 	}
-	given := must.Get(json.Marshal(map[string]any{"languages": Languages(), "numbers": numbers, "hundredths": hundredths}))(t)
+	given := must.Get(json.Marshal(map[string]any{"languages": textLanguages(), "numbers": numbers, "hundredths": hundredths}))(t)
 	got := map[string]*notation{}
 	if err := chromedp.Run(browsertest.Open(t), chromedp.Evaluate(fmt.Sprintf(`((given) => Object.fromEntries(given.languages.map((language) => {
 		const locale = { en: 'en-GB', ar: 'ar-u-nu-latn' }[language] ?? language; // as the element has it
@@ -96,5 +96,5 @@ func TestAutonyms(t *testing.T) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	must.Do(t, encoder.Encode(names))
-	goldentest.Compare(t, "texts/languages.json", out.Bytes())
+	goldentest.Compare(t, "product/texts/languages.json", out.Bytes())
 }

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"bytes"
@@ -32,8 +32,8 @@ type Product struct {
 
 var errNameless = errors.New("the answer of the address holds no product with a name")
 
-// read finds the product in an answer.
-func read(answer fetch.Answer) (Product, error) {
+// readProduct finds the product in an answer.
+func readProduct(answer fetch.Answer) (Product, error) {
 	kind, _, _ := mime.ParseMediaType(answer.ContentType)
 	var found map[string]any
 	switch {

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ type fixture struct {
 // fixtures reads testdata, by name.
 func fixtures(t testing.TB) map[string]fixture {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/*.json")
+	paths, err := filepath.Glob("product/testdata/*.json")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
@@ -64,7 +64,7 @@ func TestMarkup(t *testing.T) {
 			var out bytes.Buffer
 			must.Do(t, templates[texts.lang]().ExecuteTemplate(&out, "element", v))
 			out.WriteByte('\n')
-			goldentest.Compare(t, "testdata/"+name+".html", out.Bytes())
+			goldentest.Compare(t, "product/testdata/"+name+".html", out.Bytes())
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := get(t, f.Answer, 200, f.Path+"?"+f.Query, f.Locale)
 			wellFormed(t, page.Body)
-			markup := must.Get(os.ReadFile("testdata/" + name + ".html"))(t)
+			markup := must.Get(os.ReadFile("product/testdata/" + name + ".html"))(t)
 			if f.Explain && !bytes.Contains(page.Body, bytes.TrimSpace(markup)) {
 				t.Error("the page does not hold the markup of its element")
 			}
@@ -84,7 +84,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 }
 
 // get requests a page, with an API that gives one answer.
-func get(t testing.TB, answer []byte, status int, address, language string) Page {
+func get(t testing.TB, answer []byte, status int, address, language string) productPage {
 	t.Helper()
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -93,7 +93,7 @@ func get(t testing.TB, answer []byte, status int, address, language string) Page
 	must.Get(url.Parse(address))(t)
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	r.Header.Set("Accept-Language", language)
-	pages := New(api, []byte(":host{display:block}"))
+	pages := newProductPages(api, []byte(":host{display:block}"))
 	pages.Plans = true
 	return pages.Product(r, "https://shop.example")
 }
@@ -118,7 +118,7 @@ func TestInside(t *testing.T) {
 		{"/products/42/element?page=7&path=/shop", "refused", 400, `<a class="button" href="/shop">First page</a>`},
 	} {
 		answer := answerOf(t, row.fixture)
-		pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }), []byte(":host{}"))
+		pages := newProductPages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }), []byte(":host{}"))
 		page := pages.Inside(httptest.NewRequest(http.MethodGet, row.address, nil))
 		body := string(page.Body)
 		if page.Status != row.status || !strings.Contains(body, row.shows) || (page.Version != "") != (row.status == 200) {

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"crypto/tls"
@@ -42,7 +42,7 @@ func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "later")
 	})
-	reply := ask(t.Context(), api, page, "{a}", map[string]string{"id": "42"})
+	reply := askAPI(t.Context(), api, page, "{a}", map[string]string{"id": "42"})
 	if reply.Status != http.StatusServiceUnavailable || string(reply.Body) != "later" || retryAfter(reply) != "7" {
 		t.Errorf("the answer is %+v", reply)
 	}
@@ -56,7 +56,7 @@ func TestAskForAllNamesNoClient(t *testing.T) {
 		}
 		_, _ = io.Copy(w, r.Body)
 	})
-	if reply := AskForAll(t.Context(), api, "{a}", nil); string(reply.Body) != `{"query":"{a}","variables":null}` {
+	if reply := askForAll(t.Context(), api, "{a}", nil); string(reply.Body) != `{"query":"{a}","variables":null}` {
 		t.Errorf("it asked %s", reply.Body)
 	}
 }

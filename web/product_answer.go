@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"cmp"
@@ -165,7 +165,7 @@ func (p *product) recount(s state) {
 		l.TotalCount, l.PageCount, l.Stats = nil, nil, nil
 	}
 	if whole && !s.filtered() {
-		p.Stats, p.Languages = l.Stats, languagesOf(l.Nodes)
+		p.Stats, p.Languages = l.Stats, languageCountsOf(l.Nodes)
 	}
 	if p.Stats != nil && p.Stats.Total < shown {
 		p.Stats = nil
@@ -197,8 +197,8 @@ func statsOf(comments []comment) *stats {
 	return s
 }
 
-// languagesOf counts comments by language: the one with most first, among equals by its tag.
-func languagesOf(comments []comment) []languageCount {
+// languageCountsOf counts comments by language: the one with most first, among equals by its tag.
+func languageCountsOf(comments []comment) []languageCount {
 	counts := map[string]int{}
 	for _, c := range comments {
 		counts[c.Language]++

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"log/slog"
@@ -67,7 +67,7 @@ func TestLayouts(t *testing.T) {
 // A shop's page has the shop's layout around the comments, and nothing else of Talkback's.
 func TestPagesOfAShop(t *testing.T) {
 	layout := must.Get(layoutOf(t, shopPage))(t)
-	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
+	pages := newProductPages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	versions := map[string]bool{}
 	for _, row := range []struct {
 		layout      *Layout
@@ -109,7 +109,7 @@ func TestPagesOfAShop(t *testing.T) {
 // A template that fails for one page still leaves that page readable.
 func TestFailingLayout(t *testing.T) {
 	layout := must.Get(layoutOf(t, strings.Replace(shopPage, "{{$.Name}}", `{{if ne . "42"}}{{index . 99}}{{end}}`, 1)))(t)
-	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
+	pages := newProductPages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	pages.Layout = layout
 	made := pages.Product(httptest.NewRequest(http.MethodGet, "/products/7", nil), "")
 	if made.Status != 200 || !strings.Contains(string(made.Body), "<talkback-comments") {

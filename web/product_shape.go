@@ -1,4 +1,4 @@
-package product
+package web
 
 // view is what the template of the element shows: texts and links, all decided.
 type view struct {

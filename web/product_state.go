@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	_ "embed"
@@ -311,7 +311,7 @@ func (s state) ordered(order string) state {
 
 // operation is the GraphQL operation of a product page.
 //
-//go:embed product.graphql
+//go:embed product/product.graphql
 var operation string
 
 // variables of the operation. Those without a value are left out, which the API distinguishes from
@@ -392,7 +392,7 @@ func (s state) filter(ratings []int) *filter {
 const usualWait = 5
 
 // retryAfter returns the seconds after which to retry: those that the API names, else usualWait.
-func retryAfter(r Response) string {
+func retryAfter(r apiResponse) string {
 	if seconds, err := strconv.ParseUint(r.header.Get("Retry-After"), 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)
 	}

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"encoding/json"
@@ -88,7 +88,7 @@ func TestRetryAfter(t *testing.T) {
 			w.Header().Set("Retry-After", said)
 			w.WriteHeader(http.StatusServiceUnavailable)
 		})
-		page := New(api, nil).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
+		page := newProductPages(api, nil).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
 		if got := page.Header.Get("Retry-After"); got != want {
 			t.Errorf("the API says %q, the page %q; want %q", said, got, want)
 		}
@@ -101,7 +101,7 @@ func TestSlowAPI(t *testing.T) {
 		<-r.Context().Done()
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	pages := New(api, nil)
+	pages := newProductPages(api, nil)
 	pages.timeout = time.Millisecond
 	page := pages.Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
 	if page.Status != http.StatusServiceUnavailable {
@@ -159,7 +159,7 @@ func TestNames(t *testing.T) {
 	named := must.Get(NewCatalog(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler)))(t)
 	for named.Find(t.Context(), "42")["42"].Name == "" && t.Context().Err() == nil { // a busy machine is slow
 	}
-	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
+	pages := newProductPages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	seen := ""
 	for _, row := range []struct {
 		catalog              *Catalog

@@ -1,4 +1,4 @@
-package product
+package web
 
 import (
 	"embed"
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-//go:embed texts
+//go:embed product/texts
 var textFiles embed.FS
 
 // texts are the texts of the page in one language, with its way to write numbers and days. The element reads the same
@@ -30,10 +30,10 @@ var (
 	// translations are all texts; the first is for readers of any other language.
 	translations = readTranslations("en", "ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 
-	english = translations[0]
+	englishTexts = translations[0]
 
 	// chooseLanguage returns the language of the texts that suit an Accept-Language header best.
-	chooseLanguage = NewChooser(Languages()...)
+	chooseLanguage = newChooser(textLanguages()...)
 
 	// autonyms are the names of languages in those languages. Go and browsers have different versions of these names, so
 	// both sides read one file.
@@ -50,8 +50,8 @@ func readTranslations(tags ...string) (all []*texts) {
 // readTexts reads an embedded file, which is part of the program.
 func readTexts(name string) map[string]string {
 	words := map[string]string{}
-	if err := json.Unmarshal(mustHave(textFiles.ReadFile("texts/"+name+".json")), &words); err != nil {
-		panic("web/product: texts/" + name + ".json: " + err.Error())
+	if err := json.Unmarshal(mustHave(textFiles.ReadFile("product/texts/"+name+".json")), &words); err != nil {
+		panic("web: product/texts/" + name + ".json: " + err.Error())
 	}
 	return words
 }
@@ -60,9 +60,9 @@ func readTexts(name string) map[string]string {
 // some dozens; reading a megabyte of tags takes a second.
 const maxAcceptLanguage = 1 << 10
 
-// NewChooser returns a function that chooses one of some languages for an Accept-Language header, the
+// newChooser returns a function that chooses one of some languages for an Accept-Language header, the
 // first of them if none suits.
-func NewChooser(tags ...string) func(acceptLanguage string) string {
+func newChooser(tags ...string) func(acceptLanguage string) string {
 	var supported []language.Tag
 	for _, tag := range tags {
 		supported = append(supported, language.MustParse(tag))
@@ -99,8 +99,8 @@ func textsFor(acceptLanguage string) *texts {
 	return translations[slices.IndexFunc(translations, func(t *texts) bool { return t.lang == lang })]
 }
 
-// Languages returns the tags of the languages that pages are in.
-func Languages() []string {
+// textLanguages returns the tags of the languages that pages are in.
+func textLanguages() []string {
 	var tags []string
 	for _, t := range translations {
 		tags = append(tags, t.lang)
@@ -108,12 +108,12 @@ func Languages() []string {
 	return tags
 }
 
-// TextsPath returns the path of the element's texts in a language. The element finds them beside its script and beside
+// textsPath returns the path of the element's texts in a language. The element finds them beside its script and beside
 // the API.
-func TextsPath(lang string) string { return "/talkback/" + lang + ".json" }
+func textsPath(lang string) string { return "/talkback/" + lang + ".json" }
 
-// ElementTexts returns the element's texts in one of [Languages], as JSON, without those of the page around it.
-func ElementTexts(lang string) []byte {
+// elementTexts returns the element's texts in one of [textLanguages], as JSON, without those of the page around it.
+func elementTexts(lang string) []byte {
 	words := readTexts(lang)
 	maps.DeleteFunc(words, func(key, _ string) bool {
 		subject, _, _ := strings.Cut(key, ".")
@@ -122,21 +122,12 @@ func ElementTexts(lang string) []byte {
 	return mustHave(json.Marshal(words))
 }
 
-// mustHave returns a value that is made of embedded files or of what can always be encoded, and
-// panics if they are wrong.
-func mustHave[T any](made T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return made
-}
-
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
 // on.
 func (t *texts) say(key string, values ...string) string {
 	text, known := t.words[key]
 	if !known {
-		panic("web/product: no text for " + key)
+		panic("web: no text for " + key)
 	}
 	for i := 0; i+1 < len(values); i += 2 {
 		values[i] = "{" + values[i] + "}"
@@ -178,8 +169,8 @@ func (t *texts) formOf(key string, whole, hundredths int) string {
 	return key + pluralForms[plural.Cardinal.MatchPlural(t.tag, whole, decimals, decimals, digits, digits)]
 }
 
-// LanguageName returns the name of a language in that language, such as "Deutsch" for "de"; the tag if it is unknown.
-func LanguageName(tag string) string { return english.languageName(tag) }
+// languageName returns the name of a language in that language, such as "Deutsch" for "de"; the tag if it is unknown.
+func languageName(tag string) string { return englishTexts.languageName(tag) }
 
 // languageName returns the name of a language in that language, the tag if it is unknown.
 func (t *texts) languageName(tag string) string {
