@@ -76,8 +76,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// remembered is for how many products a Store keeps hints, some 300 bytes each, and for how many
-// pages it remembers the contents.
+// remembered is for how many products a Store keeps statistics and hints, some 2 KB each where there
+// are few languages, and for how many pages it remembers the contents.
 const remembered = 10_000
 
 // newLRU returns a cache that holds at most size values; size is at least one. It calls dropped,
