@@ -21,7 +21,7 @@ type examiner struct {
 	Words func(error) string
 }
 
-// Result is the severity.of a finding.
+// checkResult is the severity of a finding.
 type checkResult string
 
 // The results, from good to bad.
