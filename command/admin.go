@@ -43,9 +43,22 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 		if err != nil {
 			return nil, err
 		}
-		if listener, err = f.listen(ctx, scraped, api, term.Logger); err != nil {
+		on, err := listenOn(ctx, "--admin-listen", f.AdminListen)
+		if err != nil {
 			return nil, err
 		}
+		loopback := isLoopback(on.Addr())
+		if !loopback { // everyone who reaches it can read metrics
+			term.Logger.Warn("other machines can read the metrics of this process, unless a firewall is in between: "+
+				"--admin-listen 127.0.0.1:PORT shows them to this one alone", "address", on.Addr().String())
+		}
+		said := httpapi.NewServerLog(term.Logger)
+		server := &http.Server{
+			Handler:           telemetry.NewAdmin(telemetry.AdminOptions{Metrics: scraped, API: api, FromHere: auth.FromHere, Loopback: loopback}),
+			ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: telemetry.AdminWriteTimeout, IdleTimeout: idleTimeout,
+			MaxHeaderBytes: maxHeaderBytes, ErrorLog: said.Logger(),
+		}
+		listener = &adminListener{on: httpapi.NewConnections(telemetry.AdminConnections, 0).Bound(server, on), said: said, http: server}
 		readers = append(readers, scraped.Reader)
 	}
 	metrics, err := telemetry.Start(ctx, telemetry.Settings{
@@ -112,27 +125,6 @@ type adminListener struct {
 	on   net.Listener
 	said *httpapi.ServerLog
 	done chan struct{} // closed when it has ended; nil before it answers
-}
-
-// listen opens the port. It logs a warning if other machines can reach it, since everyone who
-// reaches it can read metrics.
-func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, api http.Handler, log *slog.Logger) (*adminListener, error) {
-	on, err := listenOn(ctx, "--admin-listen", f.AdminListen)
-	if err != nil {
-		return nil, err
-	}
-	loopback := isLoopback(on.Addr())
-	if !loopback {
-		log.Warn("other machines can read the metrics of this process, unless a firewall is in between: "+
-			"--admin-listen 127.0.0.1:PORT shows them to this one alone", "address", on.Addr().String())
-	}
-	said := httpapi.NewServerLog(log)
-	server := &http.Server{
-		Handler:           telemetry.NewAdmin(telemetry.AdminOptions{Metrics: scraped, API: api, FromHere: auth.FromHere, Loopback: loopback}),
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: telemetry.AdminWriteTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes, ErrorLog: said.Logger(),
-	}
-	return &adminListener{on: httpapi.NewConnections(telemetry.AdminConnections, 0).Bound(server, on), said: said, http: server}, nil
 }
 
 // close stops the server at once, even while it answers.

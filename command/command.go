@@ -96,7 +96,10 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	case "stream":
 		defer endsWithin(ctx, longestEnd)()
 	}
-	return finish(namingVariables(chosen, chosen.Run(term)), term)
+	if err = chosen.Run(term); err != nil {
+		err = &namedError{err, inVariables(chosen, err.Error())}
+	}
+	return finish(err, term)
 }
 
 func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
@@ -159,14 +162,6 @@ func (e *namedError) Error() string { return e.text }
 // Unwrap returns the error that the text is about.
 func (e *namedError) Unwrap() error { return e.error }
 
-// namingVariables has the error of a command name the variables that its values are from.
-func namingVariables(line *kong.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &namedError{err, inVariables(line, err.Error())}
-}
-
 func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
@@ -183,7 +178,10 @@ func finish(err error, term Terminal) int {
 
 // report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
-	text := longWord.ReplaceAllStringFunc(output.PrintableLines(plainly(err, term.Logger)), abridged)
+	text := longWord.ReplaceAllStringFunc(output.PrintableLines(plainly(err, term.Logger)), func(word string) string {
+		runes := []rune(word)
+		return string(runes[:200]) + "…" + string(runes[len(runes)-50:])
+	})
 	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
 	}
@@ -210,9 +208,3 @@ const outOfFiles = syscall.EMFILE
 
 // longWord is a word that would fill a screen, such as a file's name that is too long.
 var longWord = regexp.MustCompile(`\S{300,}`)
-
-// abridged leaves out the middle of a long word.
-func abridged(word string) string {
-	runes := []rune(word)
-	return string(runes[:200]) + "…" + string(runes[len(runes)-50:])
-}

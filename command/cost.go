@@ -36,9 +36,13 @@ func (c *Cost) Run(ctx context.Context, term Terminal) error {
 	}
 	var workloads []cost.Workload
 	for _, name := range c.Workloads {
-		w, err := task.Await(ctx, func() (cost.Workload, error) { return readWorkload(name) })
+		content, err := task.Await(ctx, func() ([]byte, error) { return fetch.File(name, maxWorkload) }) // which may be a pipe
 		if err != nil {
 			return err
+		}
+		w, err := cost.ReadWorkload(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		workloads = append(workloads, w)
 	}
@@ -67,7 +71,10 @@ func (c *Cost) check() error {
 		return errors.New("--metrics takes one workload at most, for storage and servers")
 	case len(slices.Compact(slices.Sorted(slices.Values(c.Metrics)))) < len(c.Metrics):
 		return errors.New("--metrics names a server twice, whose use would be billed twice: name each server once")
-	case slices.ContainsFunc(c.Metrics, isNoAddress):
+	case slices.ContainsFunc(c.Metrics, func(text string) bool {
+		address, err := url.Parse(text)
+		return err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"
+	}):
 		return errors.New("--metrics names what is no address: give that of talkback serve --admin-listen, such as http://127.0.0.1:9090/metrics")
 	case c.During > 0 && c.During < shortestWatch:
 		return fmt.Errorf("--during %v is too short for a month to follow from it: give %v or more, such as 10m, or 0 for the totals since the servers started", c.During, shortestWatch)
@@ -77,28 +84,11 @@ func (c *Cost) check() error {
 	return c.Prices.Check()
 }
 
-func isNoAddress(text string) bool {
-	address, err := url.Parse(text)
-	return err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"
-}
-
 // shortestWatch is the minimum of --during. A shorter time holds too few calls.
 const shortestWatch = time.Second
 
 // maxWorkload bounds the file of a workload, in bytes.
 const maxWorkload = 1 << 20
-
-// readWorkload reads a workload from a file, which may be a pipe.
-func readWorkload(name string) (w cost.Workload, err error) {
-	content, err := fetch.File(name, maxWorkload)
-	if err != nil {
-		return w, err
-	}
-	if w, err = cost.ReadWorkload(content); err != nil {
-		return w, fmt.Errorf("%s: %w", name, err)
-	}
-	return w, nil
-}
 
 func (c *Cost) bills(ctx context.Context, workloads []cost.Workload) (bills []cost.Bill, err error) {
 	if len(c.Metrics) == 0 {
@@ -164,7 +154,20 @@ func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64,
 		if uptimes[address] = uptime; c.During == 0 {
 			m.Seconds, share = 1, times/max(uptime, 1)
 		}
-		addReading(m, reading, share)
+		for name, to := range map[string]map[string]layout.Units{readUnitsMetric: m.Reads, writeUnitsMetric: m.Writes} {
+			for _, s := range reading[name] {
+				purpose := s.Labels["talkback_purpose"]
+				if to[purpose] == nil {
+					to[purpose] = layout.Units{}
+				}
+				to[purpose][layout.Index(s.Labels["talkback_index"])] += s.Value * share
+			}
+		}
+		for _, s := range reading[callsMetric] {
+			if s.Labels["db_operation_name"] == "GetRecords" {
+				m.StreamReads += s.Value * share
+			}
+		}
 	}
 	return nil
 }
@@ -184,23 +187,6 @@ const (
 	callsMetric      = "db_client_operation_duration_seconds"
 	uptimeMetric     = "process_uptime_seconds"
 )
-
-func addReading(m *cost.Measured, reading telemetry.Reading, times float64) {
-	for name, to := range map[string]map[string]layout.Units{readUnitsMetric: m.Reads, writeUnitsMetric: m.Writes} {
-		for _, s := range reading[name] {
-			purpose := s.Labels["talkback_purpose"]
-			if to[purpose] == nil {
-				to[purpose] = layout.Units{}
-			}
-			to[purpose][layout.Index(s.Labels["talkback_index"])] += s.Value * times
-		}
-	}
-	for _, s := range reading[callsMetric] {
-		if s.Labels["db_operation_name"] == "GetRecords" {
-			m.StreamReads += s.Value * times
-		}
-	}
-}
 
 func billText(b cost.Bill, screen output.Screen) string {
 	out := screen.Fold(fmt.Sprintf("A month of %d hours in %s, by prices of %s\n\n", cost.Hours, b.Region, b.PricesOf))

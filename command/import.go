@@ -73,7 +73,11 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case c.Undo != "":
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term) })
 	case restore.IsExport(c.File):
-		if err := c.checkTable(); err != nil {
+		c.Restore = true // there is no other way to read it
+		if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || c.MediaBase != "" || c.Format != "" && c.Format != "auto" {
+			return usagef("an export of DynamoDB is restored as it is: leave out --name, --format, --media-base, --rejects, --max-rejects and --revive")
+		}
+		if _, err := c.Options(); err != nil {
 			return asUsage(err)
 		}
 		return tableRestore{c.File, c.Calls, c.Replace, c.DryRun, c.CreateTable, c.NoCount, target}.run(ctx, flags, term)
@@ -153,25 +157,18 @@ func (c *Import) checkMode() error {
 	return importer.CheckName(cmp.Or(c.Undo, c.Name))
 }
 
-// checkTable returns an error if a flag is given that only applies to a file of reviews.
-func (c *Import) checkTable() error {
-	c.Restore = true // there is no other way to read it
-	if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || c.MediaBase != "" || c.Format != "" && c.Format != "auto" {
-		return errors.New("an export of DynamoDB is restored as it is: leave out --name, --format, --media-base, --rejects, --max-rejects and --revive")
-	}
-	_, err := c.Options()
-	return err
-}
-
-func (c *Import) name() string {
-	file := output.Printable(filepath.Base(reviewfile.Named(c.File)))
-	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
-}
-
 // report prints what the import will do, before anything is written, and asks the user of a
 // terminal for confirmation. It reads a file to its end, but only the first rows of standard input.
 func (c *Import) report(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) error {
-	preview, err := c.preview(ctx, in, rejects, options, term)
+	var preview *importer.Preview
+	var err error
+	if in.Size() < 0 { // not a regular file: it can be read only once
+		preview, err = in.Peek(ctx, importer.ChunkRows(c.Calls))
+	} else if again, failed := importer.Open(ctx, c.File, options, term.In); failed != nil {
+		err = failed
+	} else {
+		preview, err = importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
+	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted. Run it again")
 	}
@@ -185,18 +182,6 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 		return nil
 	}
 	return confirm(ctx, term, "Import these rows?", "imported")
-}
-
-// preview reads the rows for a report. Input other than a regular file can be read only once.
-func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) (*importer.Preview, error) {
-	if in.Size() < 0 {
-		return in.Peek(ctx, importer.ChunkRows(c.Calls))
-	}
-	again, err := importer.Open(ctx, c.File, options, term.In)
-	if err != nil {
-		return nil, err
-	}
-	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
 func (c *Import) importInto(ctx context.Context, session *Session, work *importer.Import, target keeper.Target, term Terminal) error {
@@ -217,7 +202,9 @@ func (c *Import) importInto(ctx context.Context, session *Session, work *importe
 		}
 		var begun importer.Listed
 		work.Begin = func(ctx context.Context) (err error) {
-			if begun, err = registry.Begin(ctx, c.name()); err != nil {
+			file := output.Printable(filepath.Base(reviewfile.Named(c.File)))
+			name := cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), importer.MaxName)], ""))
+			if begun, err = registry.Begin(ctx, name); err != nil {
 				return err
 			}
 			loader.Import = begun.Number

@@ -19,10 +19,24 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 || len(damaged) == 0 {
-		_, err = io.WriteString(term.Out, importsText(all, output.ScreenOf(term.Out)))
+	screen, text := output.ScreenOf(term.Out), ""
+	if len(all) > 0 {
+		table := output.NewTable("IMPORT", "BEGAN", "ADDED", "UPDATED", "STATE")
+		for _, m := range all {
+			state := "ended"
+			switch {
+			case !m.Undone.IsZero():
+				state = "taken back " + m.Undone.Format(time.RFC3339)
+			case m.Ended.IsZero():
+				state = "running, or killed"
+			}
+			table.Row(output.Printable(m.Name), m.Begun.Format(time.RFC3339), output.English.Sprint(m.Written), output.English.Sprint(m.Updated), state)
+		}
+		text = table.On(screen)
+	} else if len(damaged) == 0 {
+		text = screen.Fold("No import has a name in this table.\n")
 	}
-	if err != nil || len(damaged) == 0 {
+	if _, err = io.WriteString(term.Out, text); err != nil || len(damaged) == 0 {
 		return err
 	}
 	if err := printFolded(term.Err, improperText(damaged)); err != nil {
@@ -30,24 +44,6 @@ func listImports(ctx context.Context, session *Session, term Terminal) error {
 	}
 	return errors.New(output.Count(len(damaged), "import cannot be read: repair its item by the key above; if you delete it, the import cannot be taken back",
 		"imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back"))
-}
-
-func importsText(all []importer.Listed, screen output.Screen) string {
-	if len(all) == 0 {
-		return screen.Fold("No import has a name in this table.\n")
-	}
-	table := output.NewTable("IMPORT", "BEGAN", "ADDED", "UPDATED", "STATE")
-	for _, m := range all {
-		state := "ended"
-		switch {
-		case !m.Undone.IsZero():
-			state = "taken back " + m.Undone.Format(time.RFC3339)
-		case m.Ended.IsZero():
-			state = "running, or killed"
-		}
-		table.Row(output.Printable(m.Name), m.Begun.Format(time.RFC3339), output.English.Sprint(m.Written), output.English.Sprint(m.Updated), state)
-	}
-	return table.On(screen)
 }
 
 // undoImport removes the comments of an import, and waits until that is counted, unless others is

@@ -50,7 +50,23 @@ func printPreview(out io.Writer, p *importer.Preview, language string) error {
 func previewText(p *importer.Preview, language string, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(mappingText(p.Mapping, language, screen))
-	out.WriteString(screen.Fold(rowsText(p)) + "\n")
+	first := output.Count(p.Rows+p.Rejected, "row: ", "rows: ")
+	if p.Partial {
+		first = "The first " + output.Count(p.Rows+p.Rejected, "row", "rows") + ", since standard input is read only once: "
+	}
+	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
+	for _, part := range []struct {
+		count int
+		what  string
+	}{
+		{p.States[comment.Pending], "%d waiting for a moderator"}, {p.Spam, "%d hidden as spam"},
+		{p.States[comment.Rejected] - p.Spam, "%d hidden"}, {p.States[comment.Withdrawn], "%d withdrawn"}, {p.Rejected, "%d rejected"},
+	} {
+		if part.count > 0 {
+			parts = append(parts, output.English.Sprintf(part.what, part.count))
+		}
+	}
+	out.WriteString(screen.Fold(first+strings.Join(parts, ", ")) + "\n")
 	if p.Repeated > 0 {
 		out.WriteString(screen.Fold(output.Count(p.Repeated, "of them has the id of an earlier row, and is left out", "of them have the id of an earlier row, and are left out")) + "\n")
 	}
@@ -97,27 +113,6 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 		text += screen.Notice(screen.Fold("Ignored columns: "+output.Printable(strings.Join(m.Ignored, ", ")))) + "\n"
 	}
 	return text + "\n"
-}
-
-func rowsText(p *importer.Preview) string {
-	rejected := p.States[comment.Rejected]
-	first := output.Count(p.Rows+p.Rejected, "row: ", "rows: ")
-	if p.Partial {
-		first = "The first " + output.Count(p.Rows+p.Rejected, "row", "rows") + ", since standard input is read only once: "
-	}
-	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
-	for _, part := range []struct {
-		count int
-		what  string
-	}{
-		{p.States[comment.Pending], "%d waiting for a moderator"}, {p.Spam, "%d hidden as spam"},
-		{rejected - p.Spam, "%d hidden"}, {p.States[comment.Withdrawn], "%d withdrawn"}, {p.Rejected, "%d rejected"},
-	} {
-		if part.count > 0 {
-			parts = append(parts, output.English.Sprintf(part.what, part.count))
-		}
-	}
-	return first + strings.Join(parts, ", ")
 }
 
 func tallyText(head string, t importer.Tally, screen output.Screen) string {

@@ -265,7 +265,19 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 	})
 	for ended := false; err == nil && !ended; {
 		// The next read of a pipe may never return. Do not wait for that.
-		entries, err := task.Await(ctx, func() ([]pageindex.Entry, error) { return nextEntries(reader) })
+		entries, err := task.Await(ctx, func() (entries []pageindex.Entry, err error) {
+			for len(entries) < indexed {
+				row, err := reader.Next()
+				if bad, is := errors.AsType[*reviewfile.RowError](err); is {
+					bad.Reason = strings.TrimSuffix(bad.Reason, reviewfile.WithoutRestore)
+				}
+				if err != nil {
+					return entries, err
+				}
+				entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: new(row.Comment.Cell())})
+			}
+			return entries, nil
+		})
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
 			return count, err
 		}
@@ -276,19 +288,4 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 		progress.Show(count, source.Taken())
 	}
 	return count, err
-}
-
-// nextEntries reads the entries of the next comments. With the last it returns io.EOF.
-func nextEntries(reader *reviewfile.Reader) (entries []pageindex.Entry, err error) {
-	for len(entries) < indexed {
-		row, err := reader.Next()
-		if bad, is := errors.AsType[*reviewfile.RowError](err); is {
-			bad.Reason = strings.TrimSuffix(bad.Reason, reviewfile.WithoutRestore)
-		}
-		if err != nil {
-			return entries, err
-		}
-		entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: new(row.Comment.Cell())})
-	}
-	return entries, nil
 }

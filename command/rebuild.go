@@ -46,27 +46,23 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 				return cmp.Or(err, usagef("page numbers are in %s, not in the table: set TALKBACK_PAGES to that store, or to table if you leave it", output.Printable(store)))
 			}
 		}
-		return c.rebuild(ctx, session, pages, term)
+		// Processes that count do so when they start. Where functions alone do, only this command does.
+		if err := dynamo.NoteLayout(ctx, session.Client, session.Table); err != nil {
+			return stopped(err, "the rebuild", "run it again")
+		}
+		options := pages.rebuilding(session)
+		options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
+		rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
+		var result counts.RebuildResult
+		took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+			result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { show(p.Items) })
+			return err
+		})
+		if err != nil {
+			return stopped(err, "the rebuild", "run it again: it continues where it stopped")
+		}
+		return printRebuilt(term.Out, result, took)
 	})
-}
-
-func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	// Processes that count do so when they start. Where functions alone do, only this command does.
-	if err := dynamo.NoteLayout(ctx, session.Client, session.Table); err != nil {
-		return stopped(err, "the rebuild", "run it again")
-	}
-	options := pages.rebuilding(session)
-	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
-	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
-	var result counts.RebuildResult
-	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
-		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { show(p.Items) })
-		return err
-	})
-	if err != nil {
-		return stopped(err, "the rebuild", "run it again: it continues where it stopped")
-	}
-	return printRebuilt(term.Out, result, took)
 }
 
 // printRebuilt prints what was repaired. Its error says what could not be repaired.

@@ -60,9 +60,25 @@ func (s status) text(screen output.Screen) string {
 	for _, store := range s.pages {
 		fmt.Fprintf(&head, "%s\n", s.pagesLine(store))
 	}
-	table := ""
+	shards := ""
 	if len(s.leases) > 0 {
-		table = "\n" + s.table(screen.Style).On(screen)
+		table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
+		for _, lease := range slices.SortedFunc(slices.Values(s.leases), func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) }) {
+			behind := "unknown"
+			if lag, known := lease.Lag(s.now); known {
+				behind = lagText(lag)
+			}
+			owner := cmp.Or(lease.Owner, "none")
+			if lease.Ended {
+				owner, behind = "read to its end", ""
+			}
+			deadLetters := strconv.Itoa(lease.DeadLetters)
+			if lease.DeadLetters > 0 {
+				deadLetters = screen.Notice(deadLetters)
+			}
+			table.Row(output.Printable(lease.Shard), output.Printable(owner), behind, output.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
+		}
+		shards = "\n" + table.On(screen)
 	}
 	if len(s.deadLetters) > 0 {
 		fmt.Fprintf(&dead, "\n%s, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n", screen.Notice("Dead-lettered"))
@@ -70,7 +86,7 @@ func (s status) text(screen output.Screen) string {
 			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), output.Printable(a.Key), output.Printable(a.Reason))
 		}
 	}
-	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
+	return screen.Fold(head.String()) + shards + screen.Fold(dead.String())
 }
 
 func (s status) headline() string {
@@ -137,24 +153,4 @@ func (s status) pagesLine(store keeper.Status) string {
 		reason = " (" + output.Printable(store.Reason) + ")"
 	}
 	return fmt.Sprintf("%s: not complete%s%s; %s", name, since, reason, cure)
-}
-
-func (s status) table(style output.Style) *output.Table {
-	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
-	for _, lease := range slices.SortedFunc(slices.Values(s.leases), func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) }) {
-		behind := "unknown"
-		if lag, known := lease.Lag(s.now); known {
-			behind = lagText(lag)
-		}
-		owner := cmp.Or(lease.Owner, "none")
-		if lease.Ended {
-			owner, behind = "read to its end", ""
-		}
-		deadLetters := strconv.Itoa(lease.DeadLetters)
-		if lease.DeadLetters > 0 {
-			deadLetters = style.Notice(deadLetters)
-		}
-		table.Row(output.Printable(lease.Shard), output.Printable(owner), behind, output.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
-	}
-	return table
 }
