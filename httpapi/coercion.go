@@ -87,32 +87,23 @@ func (e *coercion) operation(ctx context.Context, request *graphql.RawParams) (*
 		events.OnValue(func(_ *validator.Walker, value *ast.Value) {
 			value.VariableDefinition, value.Raw = nil, strings.Clone(value.Raw)
 		})
-		events.OnDirective(forbidNull)
+		// With a default, a variable that may be null is valid as the condition of @skip and @include, but
+		// execution cannot handle a null. So the variables of directives become non-null.
+		events.OnDirective(func(w *validator.Walker, directive *ast.Directive) {
+			if w.CurrentOperation == nil {
+				return // of a fragment, which is also walked with each operation that spreads it
+			}
+			for _, argument := range directive.Arguments {
+				if v := w.CurrentOperation.VariableDefinitions.ForName(argument.Value.Raw); v != nil && argument.Value.Kind == ast.Variable {
+					nonNull := *v.Type
+					nonNull.NonNull = true
+					v.Type = &nonNull
+				}
+			}
+		})
 		validator.Walk(e.schema, parsed, &events)
 		e.documents.Add(ctx, request.Query, parsed)
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
-}
-
-// forbidNull makes the variables of a directive non-null. With a default, a variable that may be null
-// is valid as the condition of @skip and @include, but execution cannot handle a null.
-func forbidNull(w *validator.Walker, directive *ast.Directive) {
-	if w.CurrentOperation == nil {
-		return // of a fragment, which is also walked with each operation that spreads it
-	}
-	for _, argument := range directive.Arguments {
-		if v := w.CurrentOperation.VariableDefinitions.ForName(argument.Value.Raw); v != nil && argument.Value.Kind == ast.Variable {
-			nonNull := *v.Type
-			nonNull.NonNull = true
-			v.Type = &nonNull
-		}
-	}
-}
-
-// otherErrors returns the errors of an operation after the first that MutateOperationParameters
-// returned.
-func otherErrors(operation *graphql.OperationContext) gqlerror.List {
-	others, _ := operation.Stats.GetExtension(coercionName).(gqlerror.List)
-	return others
 }

@@ -148,23 +148,18 @@ func (l *Limiter) free() bool {
 	return l.inFlight < int(l.gradient.limit)
 }
 
-// let takes a place. The caller holds the lock.
-func (l *Limiter) let(now time.Time) *Place {
-	l.inFlight++
-	l.counters.Admitted++
-	place := &Place{limiter: l, began: now, visit: l.gradient.visit(l.inFlight)}
-	if place.visit.probe {
-		l.probing++
-	}
-	return place
-}
-
 // admit gives free places to waiting requests.
 func (l *Limiter) admit(now time.Time) {
 	for len(l.queue) > 0 && l.free() {
 		next := l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
-		next.place <- l.let(now)
+		l.inFlight++
+		l.counters.Admitted++
+		place := &Place{limiter: l, began: now, visit: l.gradient.visit(l.inFlight)}
+		if place.visit.probe {
+			l.probing++
+		}
+		next.place <- place
 	}
 }
 

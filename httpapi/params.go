@@ -48,23 +48,20 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 		return nil, halfPair
 	}
 	known := requestOf(r.Context())
-	known.documentID, known.extensions = given.documentID, readExtensions(given.Extensions)
+	known.documentID = given.documentID
+	position, whole := given.Extensions["position"].(string)
+	if whole {
+		known.extensions.position = &position
+	} else {
+		known.extensions.noPosition = given.Extensions["position"] != nil
+	}
+	if hashed := given.Extensions[persistedQuery]; hashed != nil {
+		object, _ := hashed.(map[string]any)
+		known.extensions.hash, _ = object["sha256Hash"].(string)
+		known.extensions.noHash = known.extensions.hash == "" || fmt.Sprint(object["version"]) != "1"
+	}
 	given.Extensions = nil
 	return &given.RawParams, nil
-}
-
-func readExtensions(sent map[string]any) (known extensions) {
-	if position, whole := sent["position"].(string); whole {
-		known.position = &position
-	} else {
-		known.noPosition = sent["position"] != nil
-	}
-	if given := sent[persistedQuery]; given != nil {
-		object, _ := given.(map[string]any)
-		known.hash, _ = object["sha256Hash"].(string)
-		known.noHash = known.hash == "" || fmt.Sprint(object["version"]) != "1"
-	}
-	return known
 }
 
 // members are the members of a request that were read so far.

@@ -173,18 +173,15 @@ func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.C
 		w.Header().Set("Content-Type", s.form.contentType)
 		return
 	}
-	s.form.send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
-}
-
-// ended returns why an idle stream must end, nil if it need not.
-func (s *stream) ended(stopping context.Context) *streamEnd {
-	switch {
-	case stopping.Err() != nil:
-		return endBy(errStopping)
-	case s.expired != nil && s.expired():
-		return endBy(errExpired)
-	}
-	return nil
+	s.form.send(r.Context(), stopping, w, s, s.Subscriptions.Timing, func(stopping context.Context) *streamEnd {
+		switch {
+		case stopping.Err() != nil:
+			return endBy(errStopping)
+		case s.expired != nil && s.expired():
+			return endBy(errExpired)
+		}
+		return nil
+	})
 }
 
 var _ streamSource = (*stream)(nil)

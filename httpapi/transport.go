@@ -189,24 +189,19 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	case len(errs) != 1:
 	case operation.Doc == nil:
 		sayWhy(errs[0], params.Query)
+	case operation.Operation == nil && operation.OperationName == "":
+		errs[0].Message = fmt.Sprintf("the query has %d operations: name the one to run as \"operationName\"", len(operation.Doc.Operations))
 	case operation.Operation == nil:
-		errs[0].Message = notNamed(operation)
+		errs[0].Message = fmt.Sprintf("the query has no operation %.100q: send the name of one as \"operationName\"", operation.OperationName)
 	}
 	if response == nil {
-		response = t.executor.DispatchError(ctx, append(errs, otherErrors(operation)...))
+		others, _ := operation.Stats.GetExtension(coercionName).(gqlerror.List) // MutateOperationParameters returned only the first
+		response = t.executor.DispatchError(ctx, append(errs, others...))
 	}
 	e.note(ctx, response)
 	e.Ran = time.Since(began)
 	e.end(span)
 	return response, nil
-}
-
-// notNamed returns the message that a document has no operation of the name that was sent.
-func notNamed(operation *graphql.OperationContext) string {
-	if operation.OperationName == "" {
-		return fmt.Sprintf("the query has %d operations: name the one to run as \"operationName\"", len(operation.Doc.Operations))
-	}
-	return fmt.Sprintf("the query has no operation %.100q: send the name of one as \"operationName\"", operation.OperationName)
 }
 
 // sayWhy gives the error about a text that cannot be parsed the message of the lexer, if there is one. The parser says

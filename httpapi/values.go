@@ -177,28 +177,22 @@ func asFloat(value any) (float64, wrong) {
 // Int.
 func withStrictValues(all *rules.Rules) *rules.Rules {
 	for _, rule := range []core.Rule{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions} {
-		all.ReplaceRule(rule.Name, strictly(rule.RuleFunc)) // if it is used
+		all.ReplaceRule(rule.Name, func(observers *core.Events, addError core.AddErrFunc) { // if it is used
+			refused := false // the current value: observers are called one after the other
+			observers.OnValue(func(_ *core.Walker, value *ast.Value) {
+				problem := wrongLiteral(value)
+				if refused = problem != ""; refused {
+					addError(core.Message("%s cannot represent %s.", value.Definition.Name, problem), core.At(value.Position))
+				}
+			})
+			rule.RuleFunc(observers, func(options ...core.ErrorOption) {
+				if !refused {
+					addError(options...)
+				}
+			})
+		})
 	}
 	return all
-}
-
-// strictly returns a rule about values that applies wrongLiteral, and then the given rule to values
-// that pass.
-func strictly(rule core.RuleFunc) core.RuleFunc {
-	return func(observers *core.Events, addError core.AddErrFunc) {
-		refused := false // the current value: observers are called one after the other
-		observers.OnValue(func(_ *core.Walker, value *ast.Value) {
-			problem := wrongLiteral(value)
-			if refused = problem != ""; refused {
-				addError(core.Message("%s cannot represent %s.", value.Definition.Name, problem), core.At(value.Position))
-			}
-		})
-		rule(observers, func(options ...core.ErrorOption) {
-			if !refused {
-				addError(options...)
-			}
-		})
-	}
 }
 
 // wrongLiteral returns the kind of a value in the text that its type does not accept, empty if it

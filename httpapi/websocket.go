@@ -342,17 +342,15 @@ func (s *socket) subscribe(id string, payload []byte) bool {
 	s.mu.Lock()
 	s.operations[id] = cancel
 	s.mu.Unlock()
-	go s.operate(ctx, cancel, id, payload)
+	go func() {
+		source := s.run(ctx, s.token, payload, func(answer []byte) { s.answer(ctx, id, answer) })
+		if source == nil {
+			cancel()
+			return
+		}
+		go s.follow(ctx, cancel, id, source) // in a new goroutine, whose stack is small
+	}()
 	return true
-}
-
-// operate runs an operation. A source is followed in a new goroutine, whose stack is small.
-func (s *socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
-	if source := s.run(ctx, s.token, payload, func(answer []byte) { s.answer(ctx, id, answer) }); source != nil {
-		go s.follow(ctx, cancel, id, source)
-		return
-	}
-	cancel()
 }
 
 // answer sends the answer of an operation that is over.

@@ -103,7 +103,13 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		inside.nodes(first)
 		return dynamo.LeadersUnits(first)
 	},
-	lookahead.MostHelpful: priced.mostHelpful,
+	lookahead.MostHelpful: func(f priced, inside *place) float64 {
+		// The statistics say whether there is any; the product's first page, and a page of one with the ratings, have it.
+		helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
+		units := f.stats(inside) + planner.PageEstimate(helpful)
+		helpful.Filter.Ratings, helpful.Slice.Size = f.RatingsOfLatest(), 1
+		return units + planner.PageEstimate(helpful)
+	},
 	lookahead.Write: func(f priced, _ *place) float64 {
 		switch f.Name {
 		case "addComment":
@@ -140,7 +146,17 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 
 	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
 
-	lookahead.Comments: priced.page,
+	lookahead.Comments: func(f priced, inside *place) float64 {
+		// A size or number that is out of range counts as the closest one: the field refuses it, and reads nothing.
+		asked := *f.Page
+		asked.Slice.Size, asked.Slice.Page = min(max(asked.Slice.Size, 0), comment.MaxPageSize), max(asked.Slice.Page, 0)
+		inside.page, inside.list = &asked, new(listUnits)
+		units := planner.PageEstimate(asked.Query)
+		if asked.Slice.Rank() > 0 {
+			units += f.lookup(inside, 1)
+		}
+		return units
+	},
 	lookahead.OwnComments: func(f priced, inside *place) float64 {
 		inside.lists(min(max(f.Count, 0), comment.MaxPageSize))
 		return dynamo.OwnUnits(inside.listed, f.Single)
@@ -161,7 +177,15 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		}
 		return 0
 	},
-	lookahead.PageNumber: priced.number,
+	lookahead.PageNumber: func(f priced, inside *place) float64 {
+		switch page := inside.page; {
+		case page.LooksUp():
+			return f.lookup(inside, 2)
+		case page.Slice.FromEnd && page.Slice.Size > 0: // the last page: its number follows from the number of comments
+			return f.count(inside, comment.CountTotal)
+		}
+		return 0 // the first page
+	},
 	lookahead.PageLinks: func(f priced, inside *place) float64 {
 		if !inside.page.LooksUp() {
 			return 0
@@ -187,7 +211,19 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Ratings: func(_ priced, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
 
 	lookahead.PlanCandidates: func(_ priced, inside *place) float64 { inside.times *= maxCandidates; return 0 },
-	lookahead.PlanPartitions: func(_ priced, inside *place) float64 { inside.times *= partitions(inside.page); return 0 },
+	lookahead.PlanPartitions: func(_ priced, inside *place) float64 {
+		page := inside.page
+		languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
+		reads := languages * max(1, ratings)
+		if links := len(page.Order.Links(page.Filter)); links > 1 {
+			reads = languages*links + 1 // or the whole list
+		}
+		if !page.Filter.Counted() { // its list is counted by reading, perhaps by rating
+			reads += languages * cmp.Or(ratings, comment.MaxRating)
+		}
+		inside.times *= float64(reads)
+		return 0
+	},
 }
 
 const (
@@ -216,64 +252,16 @@ func (p *place) nodes(n int) {
 	p.times *= float64(n)
 }
 
-// page returns the price of a page of comments. A size or number that is out of range counts as the closest one: the
-// field refuses it, and reads nothing.
-func (f priced) page(inside *place) float64 {
-	asked := *f.Page
-	asked.Slice.Size, asked.Slice.Page = min(max(asked.Slice.Size, 0), comment.MaxPageSize), max(asked.Slice.Page, 0)
-	inside.page, inside.list = &asked, new(listUnits)
-	units := planner.PageEstimate(asked.Query)
-	if asked.Slice.Rank() > 0 {
-		units += f.lookup(inside, 1)
-	}
-	return units
-}
-
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
 	return raise(&inside.list.places, planner.LookupEstimate(inside.page.Query, places), 1)
 }
 
-// number returns the price of the number of the page above. The number of the first page is known, and that of the last
-// follows from the number of comments.
-func (f priced) number(inside *place) float64 {
-	switch page := inside.page; {
-	case page.LooksUp():
-		return f.lookup(inside, 2)
-	case page.Slice.FromEnd && page.Slice.Size > 0:
-		return f.count(inside, comment.CountTotal)
-	}
-	return 0
-}
-
-// partitions returns how many partitions are read for a page at most. If its list is counted by reading, that includes
-// a count by rating.
-func partitions(page *lookahead.Page) float64 {
-	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
-	reads := languages * max(1, ratings)
-	if links := len(page.Order.Links(page.Filter)); links > 1 {
-		reads = languages*links + 1 // or the whole list
-	}
-	if !page.Filter.Counted() {
-		reads += languages * cmp.Or(ratings, comment.MaxRating)
-	}
-	return float64(reads)
-}
-
 // stats returns the price of the statistics of products. They are read once for each product, however many fields show
 // them.
 func (f priced) stats(inside *place) float64 {
 	return raise(inside.stats, inside.products*dynamo.StatsUnits(), inside.times)
-}
-
-// mostHelpful returns the price of the most helpful comment with some ratings: of the statistics, which say whether
-// there is any, of the product's first page, and of a page of one with the ratings.
-func (f priced) mostHelpful(inside *place) float64 {
-	helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
-	units := f.stats(inside) + planner.PageEstimate(helpful)
-	helpful.Filter.Ratings, helpful.Slice.Size = f.RatingsOfLatest(), 1
-	return units + planner.PageEstimate(helpful)
 }
 
 // rows returns the highest price of looking up languages that share a row of their product's statistics.
