@@ -57,30 +57,27 @@ func guidePages() map[string]*asset {
 		name := strings.TrimPrefix(l.Address, guides)
 		source := guideOf(name)
 		page := namedAsset("guide.html", append([]byte(guideText), source...), homePolicy, mustAsk)
-		page.unpacked = sync.OnceValue(func() []byte { return guidePage(name, l.Text, source) })
+		page.unpacked = sync.OnceValue(func() []byte {
+			markdown := goldmark.New(
+				goldmark.WithExtensions(extension.Table),
+				goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(served(path.Dir(name)), 0))),
+			)
+			var article, page bytes.Buffer
+			if err := markdown.Convert(source, &article); err != nil {
+				panic(err) // a buffer returns no error
+			}
+			if err := guideTemplate.Execute(&page, struct {
+				Title   string
+				Article template.HTML
+			}{l.Text, template.HTML(article.String())}); err != nil {
+				panic(err)
+			}
+			return page.Bytes()
+		})
 		page.packed = sync.OnceValue(func() []byte { return pack(page.unpacked()) })
 		pages[l.Address] = page
 	}
 	return pages
-}
-
-// guidePage makes the page of a guide: with tables, and an id for each heading.
-func guidePage(name, title string, source []byte) []byte {
-	markdown := goldmark.New(
-		goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(served(path.Dir(name)), 0))),
-	)
-	var article, page bytes.Buffer
-	if err := markdown.Convert(source, &article); err != nil {
-		panic(err) // a buffer returns no error
-	}
-	if err := guideTemplate.Execute(&page, struct {
-		Title   string
-		Article template.HTML
-	}{title, template.HTML(article.String())}); err != nil {
-		panic(err)
-	}
-	return page.Bytes()
 }
 
 // served rewrites the links of a guide in a folder. Links to other guides, and to the usual address

@@ -54,18 +54,13 @@ func (h *homePage) at(r *http.Request) *asset {
 		h.snapshot.named = h.pages.Catalog.Find(ctx, h.snapshot.products()...)
 	}
 	if address := addressOf(r); h.last == nil || h.address != address {
-		h.address, h.last = address, h.make(address)
+		view := viewOf(h.snapshot, address)
+		view.Schema, view.Guides = h.schema, guideLinks()
+		var content bytes.Buffer
+		if err := homeTemplate.Execute(&content, view); err != nil {
+			panic(err) // the template is tested with everything that a snapshot can have
+		}
+		h.address, h.last = address, newAsset("index.html", content.Bytes(), h.policy, mustAsk)
 	}
 	return h.last
-}
-
-// make makes the page of the snapshot for an address of the server, such as "https://shop.example".
-func (h *homePage) make(address string) *asset {
-	view := viewOf(h.snapshot, address)
-	view.Schema, view.Guides = h.schema, guideLinks()
-	var content bytes.Buffer
-	if err := homeTemplate.Execute(&content, view); err != nil {
-		panic(err) // the template is tested with everything that a snapshot can have
-	}
-	return newAsset("index.html", content.Bytes(), h.policy, mustAsk)
 }

@@ -235,16 +235,6 @@ type viewer struct {
 	CannotWriteReason, CannotVoteReason string
 }
 
-// about returns the product of an answer that is complete and the same for everyone, else an empty
-// string. On a server without tokens, readers on its own machine may write, so their answer
-// differs.
-func (a answer) about(s state) string {
-	if may := a.Data.Viewer.MayWrite; len(a.Errors) > 0 || may == nil || *may {
-		return ""
-	}
-	return s.Product
-}
-
 // refusals are codes of errors that a choice of the visitor causes: other pages may be served.
 var refusals = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "TOO_COSTLY"}
 

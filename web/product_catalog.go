@@ -134,20 +134,16 @@ func (c *Catalog) refresh(id string) error {
 	})
 	if err != nil {
 		c.known.Add(id, catalogEntry{old.Product, time.Now().Add(failedFor)})
-		c.failed(id, err)
+		// At most once within failedFor: if the shop fails, it fails for all products.
+		now, last := time.Now().Unix(), c.logged.Load()
+		if c.ctx.Err() == nil && now-last >= int64(failedFor.Seconds()) && c.logged.CompareAndSwap(last, now) {
+			c.log.Warn("the name of a product could not be fetched from --product-info; its page is shown without it", "product", id, "error", err)
+		}
 	}
 	return err
 }
 
 var accepted = http.Header{"Accept": {"application/ld+json, application/json;q=0.9, text/html;q=0.8"}, "User-Agent": {"Talkback"}}
-
-// failed logs why a product has no name, at most once within failedFor: if the shop fails, it fails for all products.
-func (c *Catalog) failed(id string, err error) {
-	now, last := time.Now().Unix(), c.logged.Load()
-	if c.ctx.Err() == nil && now-last >= int64(failedFor.Seconds()) && c.logged.CompareAndSwap(last, now) {
-		c.log.Warn("the name of a product could not be fetched from --product-info; its page is shown without it", "product", id, "error", err)
-	}
-}
 
 // hole is the placeholder of a product's id.
 const hole = "{id}"

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -125,7 +126,11 @@ func (p *productPages) read(r *http.Request, s state) (reply apiResponse, a answ
 func (p *productPages) complete(page productPage, t *texts, s state, a answer, named Product, base string, reply apiResponse) productPage {
 	switch page.Status {
 	case http.StatusOK:
-		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
+		page.Version = p.version(t, s, a, named, base)
+		// On a server without tokens, readers on its own machine may write, so their answer differs.
+		if may := a.Data.Viewer.MayWrite; len(a.Errors) == 0 && may != nil && !*may {
+			page.About = s.Product
+		}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}
@@ -257,15 +262,17 @@ func (p *productPages) version(t *texts, s state, a answer, named Product, base 
 // render writes a page.
 func (p *productPages) render(status int, t *texts, d document) productPage {
 	d.Talkback = p.Plans
-	body, ok := []byte(nil), false
-	if p.Layout != nil {
+	if l := p.Layout; l != nil {
 		head, content := template.HTML(execute(t, "head", d)), template.HTML(execute(t, "content", d))
-		body, ok = p.Layout.around(layoutView{d.Lang, d.Dir, d.Title, d.Product, d.Name, head, content})
+		var around bytes.Buffer
+		err := l.template.Execute(&around, layoutView{d.Lang, d.Dir, d.Title, d.Product, d.Name, head, content})
+		if err == nil {
+			return pageOf(status, t, around.Bytes())
+		}
+		// It fails, for example, on the length of a name.
+		l.log.Error("the template of pages failed; the page was shown without it", "error", located(err))
 	}
-	if !ok {
-		body = execute(t, "page", d)
-	}
-	return pageOf(status, t, body)
+	return pageOf(status, t, execute(t, "page", d))
 }
 
 // pageOf returns a page in the language of its reader.
@@ -288,7 +295,11 @@ const insideSuffix = "/element"
 // query is that of the shop's page, and its parameter path is the path of that page.
 func (p *productPages) Inside(r *http.Request) productPage {
 	t := textsFor(r.Header.Get("Accept-Language"))
-	s, ok := parseInside(r.URL)
+	address := *r.URL
+	address.RawPath = strings.TrimSuffix(r.URL.EscapedPath(), insideSuffix)
+	address.Path, _ = url.PathUnescape(address.RawPath)
+	s, ok := parseState(&address)
+	s.Path = r.URL.Query().Get("path")
 	if !ok {
 		return plain(http.StatusNotFound, "no product has this address")
 	}
@@ -304,16 +315,6 @@ func (p *productPages) Inside(r *http.Request) productPage {
 	page := p.complete(pageOf(statusOf(s, a, reply), t, execute(t, "inside", e)), t, s, a, Product{}, s.Path, reply)
 	page.Header.Set("X-Robots-Tag", "noindex")
 	return page
-}
-
-// parseInside reads the address of the inside of an element.
-func parseInside(address *url.URL) (state, bool) {
-	product := *address
-	product.RawPath = strings.TrimSuffix(address.EscapedPath(), insideSuffix)
-	product.Path, _ = url.PathUnescape(product.RawPath)
-	s, ok := parseState(&product)
-	s.Path = address.Query().Get("path")
-	return s, ok
 }
 
 // plain returns an answer to a program, with a text for its developer.

@@ -28,26 +28,23 @@ var templateFiles embed.FS
 var templates = func() map[string]func() *template.Template {
 	all := map[string]func() *template.Template{}
 	for _, t := range translations {
-		all[t.lang] = sync.OnceValue(func() *template.Template { return readTemplates(t) })
+		all[t.lang] = sync.OnceValue(func() *template.Template {
+			read := template.New("").Funcs(template.FuncMap{
+				"say": t.say, "number": t.number, "date": t.date, "dateTime": dateTime, "languageName": t.languageName, "ratingStars": t.ratingStars, "mediaName": t.mediaName,
+			})
+			for _, name := range []string{"element", "page"} {
+				content := mustHave(templateFiles.ReadFile("product/template/" + name + ".html"))
+				var joined strings.Builder // without line breaks and indentation
+				for line := range strings.Lines(string(content)) {
+					joined.WriteString(strings.TrimSpace(line))
+				}
+				template.Must(read.Parse(joined.String()))
+			}
+			return read
+		})
 	}
 	return all
 }()
-
-// readTemplates reads the embedded templates with the texts of a language.
-func readTemplates(t *texts) *template.Template {
-	all := template.New("").Funcs(template.FuncMap{
-		"say": t.say, "number": t.number, "date": t.date, "dateTime": dateTime, "languageName": t.languageName, "ratingStars": t.ratingStars, "mediaName": t.mediaName,
-	})
-	for _, name := range []string{"element", "page"} {
-		content := mustHave(templateFiles.ReadFile("product/template/" + name + ".html"))
-		var joined strings.Builder // without line breaks and indentation
-		for line := range strings.Lines(string(content)) {
-			joined.WriteString(strings.TrimSpace(line))
-		}
-		template.Must(all.Parse(joined.String()))
-	}
-	return all
-}
 
 // buildVersion identifies the templates, the texts and the style that pages are made of.
 func buildVersion(style []byte) string {
@@ -103,7 +100,7 @@ const places = "a template may use {{.Head}}, {{.Content}}, {{.Lang}}, {{.Dir}},
 // maxLayout bounds the file of a layout, in bytes.
 const maxLayout = 1 << 20
 
-// ReadLayout reads a file and tries it with a made-up page. Errors name the file and the line.
+// ReadLayout reads a file and tries it with made-up pages. Errors name the file and the line.
 func ReadLayout(path string, log *slog.Logger) (*Layout, error) {
 	source, err := fetch.File(path, maxLayout)
 	if err != nil {
@@ -117,25 +114,19 @@ func ReadLayout(path string, log *slog.Logger) (*Layout, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	l := &Layout{parsed, string(source), log}
-	return l, l.try(name)
-}
-
-// try writes made-up pages: of a product, and of none.
-func (l *Layout) try(name string) error {
 	const head, content = "<!--the-head-->", "<!--the-content-->"
-	for _, product := range []string{"42", ""} {
+	for _, product := range []string{"42", ""} { // made-up pages: of a product, and of none
 		var out bytes.Buffer
-		if err := l.template.Execute(&out, layoutView{"en", "ltr", "Title", product, product, head, content}); err != nil {
-			return located(err)
+		if err := parsed.Execute(&out, layoutView{"en", "ltr", "Title", product, product, head, content}); err != nil {
+			return nil, located(err)
 		}
 		for place, mark := range map[string]string{"Head": head, "Content": content} {
 			if n := bytes.Count(out.Bytes(), []byte(mark)); n != 1 {
-				return fmt.Errorf("%s: {{.%s}} appears %d times on a page: it has to appear once, as an element of the page and not in an attribute", name, place, n)
+				return nil, fmt.Errorf("%s: {{.%s}} appears %d times on a page: it has to appear once, as an element of the page and not in an attribute", name, place, n)
 			}
 		}
 	}
-	return nil
+	return &Layout{parsed, string(source), log}, nil
 }
 
 // located names the file and the line first, as compilers do.
@@ -202,15 +193,4 @@ func refused(tag html.Token) string {
 		}
 	}
 	return ""
-}
-
-// around returns the layout around a page, and false if it fails, for example on the length of a name. The page is then
-// shown without it.
-func (l *Layout) around(v layoutView) ([]byte, bool) {
-	var out bytes.Buffer
-	err := l.template.Execute(&out, v)
-	if err != nil {
-		l.log.Error("the template of pages failed; the page was shown without it", "error", located(err))
-	}
-	return out.Bytes(), err == nil
 }

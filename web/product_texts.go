@@ -3,7 +3,6 @@ package web
 import (
 	"embed"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -112,16 +111,6 @@ func textLanguages() []string {
 // the API.
 func textsPath(lang string) string { return "/talkback/" + lang + ".json" }
 
-// elementTexts returns the element's texts in one of [textLanguages], as JSON, without those of the page around it.
-func elementTexts(lang string) []byte {
-	words := readTexts(lang)
-	maps.DeleteFunc(words, func(key, _ string) bool {
-		subject, _, _ := strings.Cut(key, ".")
-		return subject == "site" || subject == "page" || subject == "missing"
-	})
-	return mustHave(json.Marshal(words))
-}
-
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
 // on.
 func (t *texts) say(key string, values ...string) string {
@@ -168,9 +157,6 @@ func (t *texts) formOf(key string, whole, hundredths int) string {
 	}
 	return key + pluralForms[plural.Cardinal.MatchPlural(t.tag, whole, decimals, decimals, digits, digits)]
 }
-
-// languageName returns the name of a language in that language, such as "Deutsch" for "de"; the tag if it is unknown.
-func languageName(tag string) string { return englishTexts.languageName(tag) }
 
 // languageName returns the name of a language in that language, the tag if it is unknown.
 func (t *texts) languageName(tag string) string {

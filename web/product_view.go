@@ -29,9 +29,19 @@ func (t *texts) viewOf(s state, a answer) view {
 	}
 	v.Highlights, v.Result, v.Pages, v.Plan = p.highlights(), t.result(s, p), t.pages(s, p.List), t.plan(p.List)
 	if len(p.List.Nodes) == 0 {
-		v.Empty = t.empty(s, p.List)
-	} else {
-		v.List = p.List.view(a.Data.Viewer.CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
+		v.Empty = &noticeView{t.say("empty.filter"), []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
+		if s.beyond(p.List) && *p.List.PageCount > 0 {
+			v.Empty = &noticeView{t.say("empty.page"), []linkView{{Href: s.at(*p.List.PageCount).href(), Text: t.say("empty.last")}}}
+		}
+		return v
+	}
+	v.List = &listView{}
+	if number := p.List.PageNumber; number != nil {
+		v.List.Start = (*number-1)*pageSize + 1
+	}
+	voting := a.Data.Viewer.CannotVoteReason == "VISITOR_TOKEN_REQUIRED" // all visitors may vote: room is kept for their buttons
+	for _, c := range p.List.Nodes {
+		v.List.Comments = append(v.List.Comments, commentView{c, linesOf(c.Text) > mostLines, voting})
 	}
 	return v
 }
@@ -62,18 +72,6 @@ func (p *product) highlights() (all []highlightView) {
 	add("praise", p.Praise)
 	add("complaint", p.Complaint)
 	return all
-}
-
-// view returns the view of a list. If all visitors may vote, room is kept for their buttons.
-func (l *list) view(voting bool) *listView {
-	v := &listView{}
-	if l.PageNumber != nil {
-		v.Start = (*l.PageNumber-1)*pageSize + 1
-	}
-	for _, c := range l.Nodes {
-		v.Comments = append(v.Comments, commentView{c, linesOf(c.Text) > mostLines, voting})
-	}
-	return v
 }
 
 const (
@@ -172,15 +170,9 @@ func (t *texts) filters(s state, p *product) *filterView {
 	chips := t.chips(s, p)
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
-	v.Traits = t.traits(s, p)
-	v.MoreOpen = slices.ContainsFunc(v.More, func(c choiceView) bool { return c.Chosen })
-	return v
-}
-
-// traits are the traits to choose from: those that any comments have, and those that are chosen. They are
-// counted among the comments of the list, if its counts are known.
-func (t *texts) traits(s state, p *product) (choices []choiceView) {
-	all, matching := p.Stats, p.Stats
+	// The traits to choose from are those that any comments have, and those that are chosen. They are
+	// counted among the comments of the list, if its counts are known.
+	matching := p.Stats
 	if s.filtered() {
 		matching = nil
 	}
@@ -189,15 +181,16 @@ func (t *texts) traits(s state, p *product) (choices []choiceView) {
 	}
 	for _, trait := range traits {
 		chosen := slices.Contains(s.Only, trait)
-		if some := all.having(trait); chosen || some != nil && *some > 0 {
+		if some := p.Stats.having(trait); chosen || some != nil && *some > 0 {
 			choice := choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait)}
 			if count := matching.having(trait); count != nil {
 				choice.Count = t.number(*count)
 			}
-			choices = append(choices, choice)
+			v.Traits = append(v.Traits, choice)
 		}
 	}
-	return choices
+	v.MoreOpen = slices.ContainsFunc(v.More, func(c choiceView) bool { return c.Chosen })
+	return v
 }
 
 // having returns how many comments have a trait, nil if that is not known.
@@ -314,14 +307,6 @@ func (t *texts) failure(s state, code string) *noticeView {
 		return &noticeView{t.say("error.busy"), []linkView{retry}}
 	}
 	return &noticeView{t.say("error.unavailable"), []linkView{retry}}
-}
-
-// empty says why a list shows nothing, and where there is something.
-func (t *texts) empty(s state, l *list) *noticeView {
-	if s.beyond(l) && *l.PageCount > 0 {
-		return &noticeView{t.say("empty.page"), []linkView{{Href: s.at(*l.PageCount).href(), Text: t.say("empty.last")}}}
-	}
-	return &noticeView{t.say("empty.filter"), []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
 }
 
 // beyond reports whether the page comes after the last one.

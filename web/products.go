@@ -13,24 +13,17 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 )
 
-// products serves the product pages, and the page for unknown addresses.
-type products struct {
-	*productPages
-	policy  string
-	sharing edge.Sharing
-}
-
-// serve sends a page that was made for the request.
-func (p *products) serve(w http.ResponseWriter, r *http.Request, page productPage) {
+// serve sends a page that was made for the request: that of a product, or for an unknown address.
+func (s site) serve(w http.ResponseWriter, r *http.Request, page productPage) {
 	header := w.Header()
-	writePolicies(header, p.policy)
+	writePolicies(header, s.policy)
 	maps.Copy(header, page.Header)
 	header.Add("Vary", "Accept-Encoding")
 	header.Add("Vary", forwardedProto)
 	edge.OneVary(header)
 	header.Set("Cache-Control", "no-store")
 	if page.Version != "" {
-		if page.About == "" || !p.sharing.Allow(header, []string{page.About}) {
+		if page.About == "" || !s.sharing.Allow(header, []string{page.About}) {
 			header.Set("Cache-Control", mustAsk)
 		}
 		header.Set("ETag", `W/"`+page.Version+`"`)
@@ -42,7 +35,9 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page productPag
 	body := page.Body
 	if len(body) > 0 && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		header.Set("Content-Encoding", "gzip")
-		body = packFast(body)
+		fast := writers.Get().(*gzip.Writer)
+		body = packBy(fast, body)
+		writers.Put(fast)
 	}
 	if server, counts := w.(holder); counts {
 		server.Hold(len(body))
@@ -61,13 +56,6 @@ type holder interface{ Hold(bytes int) }
 
 // writers pools gzip writers, which take some hundred kilobytes each.
 var writers = sync.Pool{New: func() any { return mustHave(gzip.NewWriterLevel(nil, gzip.BestSpeed)) }}
-
-// packFast returns content gzipped, for one answer.
-func packFast(content []byte) []byte {
-	w := writers.Get().(*gzip.Writer)
-	defer writers.Put(w)
-	return packBy(w, content)
-}
 
 // usualAddress is the address of a server if the request does not have it.
 const usualAddress = "http://localhost:8080"

@@ -59,13 +59,17 @@ type languageRows struct {
 
 // viewOf decides what the page shows of a snapshot.
 func viewOf(s *snapshot, address string) homeView {
+	status := s.answer.Status // that of the first answer that was not what the page needs
+	if s.leaders == nil {
+		status = s.leadersStatus
+	}
 	v := homeView{
 		State:    s.state(),
 		Explorer: "/playground?" + url.Values{"query": {showcase}, "variables": {encoded(map[string]string{"id": s.product})}}.Encode(),
 		Snippets: snippets(address, s.product),
 		Embed:    embedding(address, s.product),
 		Answer:   printed(s.answer.Body),
-		Status:   s.status(),
+		Status:   strconv.Itoa(status) + " " + http.StatusText(status),
 		Leaders:  s.rows(s.leaders),
 	}
 	if v.State == "live" {
@@ -73,7 +77,7 @@ func viewOf(s *snapshot, address string) homeView {
 		v.Figures, v.Price, v.Summary = s.cost()
 	}
 	for _, b := range s.byLanguage {
-		v.Boards = append(v.Boards, languageRows{b.language, languageName(b.language), s.rows(b.leaders)})
+		v.Boards = append(v.Boards, languageRows{b.language, englishTexts.languageName(b.language), s.rows(b.leaders)})
 	}
 	return v
 }
@@ -94,15 +98,6 @@ func (s *snapshot) state() string {
 		return "empty"
 	}
 	return "live"
-}
-
-// status returns the HTTP status of the first answer that was not what the page needs.
-func (s *snapshot) status() string {
-	status := s.answer.Status
-	if s.leaders == nil {
-		status = s.leadersStatus
-	}
-	return strconv.Itoa(status) + " " + http.StatusText(status)
 }
 
 // cost returns what the answer to the showcase cost, as figures, as a sentence for people who do

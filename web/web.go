@@ -11,6 +11,7 @@ package web
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -65,7 +66,10 @@ func (o Options) Handler(api http.Handler) http.Handler {
 		static["/schema.graphql"] = newAsset("schema.graphql", []byte(o.Schema), homePolicy, mustAsk)
 	}
 	if o.Pictures != nil {
-		static.addPictures(o.Pictures)
+		for name, content := range filesIn(o.Pictures, ".") {
+			static[PicturesPath+name] = newAsset(name, content, homePolicy, mustAsk)
+			static[PicturesPath+name].anywhere = true // pages of any origin may show them
+		}
 	}
 	pages := newProductPages(api, mustHave(files.ReadFile("component/dist/component.css")))
 	pages.Catalog, pages.Plans, pages.Live, pages.Layout = o.Catalog, o.Plans, o.Live, o.Layout
@@ -75,15 +79,17 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	}
 	policy := fmt.Sprintf(productPolicy, pages.styleHash, media)
 	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != ""}
-	return site{static, front, &products{pages, policy, edge.Sharing(o.SharedFor)}, o.MediaOrigin}
+	return site{static, front, pages, policy, edge.Sharing(o.SharedFor), o.MediaOrigin}
 }
 
 // site serves all pages.
 type site struct {
-	static   static
-	home     *homePage
-	products *products
-	media    string // the origin of pictures
+	static  static
+	home    *homePage
+	pages   *productPages
+	policy  string       // of product pages
+	sharing edge.Sharing // of product pages
+	media   string       // the origin of pictures
 }
 
 // ServeHTTP implements [http.Handler].
@@ -96,18 +102,18 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case found == nil && !isHome && !isProduct:
-		s.products.serve(w, r, s.products.NotFound(r))
+		s.serve(w, r, s.pages.NotFound(r))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		writePolicies(w.Header(), s.products.policy)
+		writePolicies(w.Header(), s.policy)
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
 	case isHome:
 		w.Header().Add("Vary", forwardedProto)
 		s.home.at(r).ServeHTTP(w, r)
 	case found == nil && strings.HasSuffix(below, insideSuffix): // and not the page of a product "element"
-		s.products.serve(w, r, s.products.Inside(r))
+		s.serve(w, r, s.pages.Inside(r))
 	case found == nil:
-		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
+		s.serve(w, r, s.pages.Product(r, addressOf(r)))
 	default:
 		found.ServeHTTP(w, r)
 	}
@@ -116,9 +122,50 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shared makes the static files at its first call.
 var shared = sync.OnceValue(func() static {
 	all := static(guidePages())
-	all.addJoined()
-	all.addExplorer()
-	all.addElement()
+	for path, names := range sources {
+		var joined []byte
+		for _, name := range names {
+			joined = append(joined, mustHave(files.ReadFile(name))...)
+		}
+		all[path] = newAsset(path, joined, homePolicy, mustAsk)
+	}
+	for name, packed := range filesIn(files, "explorer/dist") { // they are gzipped
+		name = strings.TrimSuffix(name, ".gz")
+		file := packedAsset(name, packed, explorerPolicy, forGood)
+		switch name {
+		case "index.html":
+			file.cache = mustAsk
+			all["/playground"], all["/playground/"] = file, file
+			continue
+		case "licences.txt":
+			file.cache = mustAsk // the one other name without a hash
+		}
+		all["/playground/"+name] = file
+	}
+	// Pages of any origin may load the scripts of the element, which are gzipped, and its texts; the main script also as a
+	// module or with an integrity hash. The style of the element is inline in its pages.
+	for name, packed := range filesIn(files, "component/dist") {
+		name, isScript := strings.CutSuffix(name, ".gz")
+		if !isScript {
+			continue
+		}
+		address := "/talkback/" + name // the element loads these when it needs them
+		if name == "talkback.js" {
+			address = "/" + name
+		}
+		all[address] = packedAsset(name, packed, homePolicy, mustAsk)
+		all[address].anywhere = true
+	}
+	for _, lang := range textLanguages() {
+		words := readTexts(lang)
+		maps.DeleteFunc(words, func(key, _ string) bool { // those of the page around the element
+			subject, _, _ := strings.Cut(key, ".")
+			return subject == "site" || subject == "page" || subject == "missing"
+		})
+		address := textsPath(lang)
+		all[address] = newAsset(address, mustHave(json.Marshal(words)), homePolicy, mustAsk)
+		all[address].anywhere = true
+	}
 	return all
 })
 
@@ -136,66 +183,6 @@ var sources = map[string][]string{
 
 	"/moderation.css": {"look/tokens.css", "look/shell.css", "desk/desk.css"},
 	"/moderation.js":  {"desk/api.js", "desk/differences.js", "desk/draw.js", "desk/desk.js"},
-}
-
-// addJoined adds the sources, each joined to one.
-func (s static) addJoined() {
-	for path, names := range sources {
-		var all []byte
-		for _, name := range names {
-			all = append(all, mustHave(files.ReadFile(name))...)
-		}
-		s[path] = newAsset(path, all, homePolicy, mustAsk)
-	}
-}
-
-// addPictures adds pictures of comments, which pages of any origin may show.
-func (s static) addPictures(pictures fs.FS) {
-	for name, content := range filesIn(pictures, ".") {
-		file := newAsset(name, content, homePolicy, mustAsk)
-		file.anywhere = true
-		s[PicturesPath+name] = file
-	}
-}
-
-// addExplorer adds the files of the explorer, which are gzipped, below "/playground", index.html as
-// "/playground" itself, with and without a slash at the end.
-func (s static) addExplorer() {
-	for name, packed := range filesIn(files, "explorer/dist") {
-		name = strings.TrimSuffix(name, ".gz")
-		file := packedAsset(name, packed, explorerPolicy, forGood)
-		switch name {
-		case "index.html":
-			file.cache = mustAsk
-			s["/playground"], s["/playground/"] = file, file
-			continue
-		case "licences.txt":
-			file.cache = mustAsk // the one other name without a hash
-		}
-		s["/playground/"+name] = file
-	}
-}
-
-// addElement adds the scripts of the element, which are gzipped, and its texts. Its style is inline in its pages. Pages
-// of any origin may load them, and the script also as a module or with an integrity hash.
-func (s static) addElement() {
-	for name, packed := range filesIn(files, "component/dist") {
-		name, isScript := strings.CutSuffix(name, ".gz")
-		if !isScript {
-			continue
-		}
-		address := "/talkback/" + name // the element loads these when it needs them
-		if name == "talkback.js" {
-			address = "/" + name
-		}
-		s[address] = packedAsset(name, packed, homePolicy, mustAsk)
-		s[address].anywhere = true
-	}
-	for _, lang := range textLanguages() {
-		address := textsPath(lang)
-		s[address] = newAsset(address, elementTexts(lang), homePolicy, mustAsk)
-		s[address].anywhere = true
-	}
 }
 
 // filesIn yields the name and the content of each file of a folder.
