@@ -50,11 +50,6 @@ type layout struct {
 	byMarket bool
 }
 
-func (l layout) has(field Field) bool {
-	_, found := l.index[field]
-	return found
-}
-
 // layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}

@@ -64,7 +64,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if c.Author, err = authorOf(r.options, author, name, distinct); err != nil {
 		return c, err
 	}
-	if status == "" && r.options.From != "" && r.layout.has(Status) {
+	if _, hasStatus := r.layout.index[Status]; hasStatus && status == "" && r.options.From != "" {
 		return c, errors.New("the status is missing; --map status= publishes all rows")
 	}
 	if err := setStatus(&c, status); err != nil {

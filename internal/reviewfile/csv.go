@@ -61,7 +61,13 @@ func (c *csvRecords) next() (record, error) {
 	}
 	var values []string
 	if reason == "" {
-		values, reason = c.parse(text)
+		in := csv.NewReader(bytes.NewReader(text))
+		in.Comma, in.FieldsPerRecord = c.comma, -1
+		if values, err = in.Read(); err != nil {
+			reason = `a quote stands where none can be: values with quotes stand in quotes, with "" for each quote inside`
+		} else if c.header != nil && len(values) != len(c.header) {
+			reason = wrongWidth(len(values), len(c.header))
+		}
 	}
 	if reason != "" {
 		c.lines.unread(more)
@@ -95,19 +101,6 @@ func (c *csvRecords) row(first line) (text []byte, more []line, reason string, e
 }
 
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
-
-func (c *csvRecords) parse(text []byte) (values []string, reason string) {
-	in := csv.NewReader(bytes.NewReader(text))
-	in.Comma, in.FieldsPerRecord = c.comma, -1
-	values, err := in.Read()
-	if err != nil {
-		return nil, `a quote stands where none can be: values with quotes stand in quotes, with "" for each quote inside`
-	}
-	if c.header != nil && len(values) != len(c.header) {
-		return nil, wrongWidth(len(values), len(c.header))
-	}
-	return values, ""
-}
 
 // tsvRecords reads tab-separated values. Unlike in encoding/csv, quotes are part of the text.
 type tsvRecords struct {

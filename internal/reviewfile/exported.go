@@ -258,8 +258,12 @@ func (e extras) addTo(c *comment.Comment, dates *dateParser) (err error) {
 			return err
 		}
 	}
-	if e.Reply != nil {
-		if c.Reply, err = e.Reply.comment(dates); err != nil {
+	if r := e.Reply; r != nil {
+		c.Reply = &comment.Reply{Text: r.Text, Name: r.Name, Version: r.Version}
+		if c.Reply.CreatedAt, err = dates.needed("reply.createdAt", r.CreatedAt); err != nil {
+			return err
+		}
+		if c.Reply.UpdatedAt, err = dates.timeOrNil("reply.updatedAt", r.UpdatedAt); err != nil {
 			return err
 		}
 	}
@@ -272,8 +276,12 @@ func (e extras) addTo(c *comment.Comment, dates *dateParser) (err error) {
 			return err
 		}
 	}
-	if e.HeldEdit != nil {
-		if m.HeldEdit, err = e.HeldEdit.comment(dates); err != nil {
+	if h := e.HeldEdit; h != nil {
+		m.HeldEdit = &comment.HeldEdit{Rating: h.Rating, Title: h.Title, Text: h.Text, Media: h.Media, Version: h.Version}
+		if m.HeldEdit.Language, err = comment.StoredLanguage(h.Language); err != nil {
+			return fmt.Errorf("heldEdit.language: %w", err)
+		}
+		if m.HeldEdit.At, err = dates.needed("heldEdit.at", h.At); err != nil {
 			return err
 		}
 	}
@@ -282,24 +290,6 @@ func (e extras) addTo(c *comment.Comment, dates *dateParser) (err error) {
 	}
 	*c = c.InQueue()
 	return nil
-}
-
-func (e *exportedReply) comment(dates *dateParser) (reply *comment.Reply, err error) {
-	reply = &comment.Reply{Text: e.Text, Name: e.Name, Version: e.Version}
-	if reply.CreatedAt, err = dates.needed("reply.createdAt", e.CreatedAt); err != nil {
-		return nil, err
-	}
-	reply.UpdatedAt, err = dates.timeOrNil("reply.updatedAt", e.UpdatedAt)
-	return reply, err
-}
-
-func (e *exportedEdit) comment(dates *dateParser) (edit *comment.HeldEdit, err error) {
-	edit = &comment.HeldEdit{Rating: e.Rating, Title: e.Title, Text: e.Text, Media: e.Media, Version: e.Version}
-	if edit.Language, err = comment.StoredLanguage(e.Language); err != nil {
-		return nil, fmt.Errorf("heldEdit.language: %w", err)
-	}
-	edit.At, err = dates.needed("heldEdit.at", e.At)
-	return edit, err
 }
 
 // Lines about an author that are not comments. Their member "about" says what they are. They lack

@@ -95,34 +95,30 @@ func (r *Reader) start(lines *lineReader) (columns []string, err error) {
 		r.records = rows
 		return rows.header, err
 	case JSONLines:
-		r.records, err = newJSONRecords(lines)
-		if err != nil {
-			return nil, err
+		head, _ := lines.in.Peek(kindBytes) // a later read meets the same error
+		if beginsWith(head, "[") {          // all lines would be bad
+			return nil, errors.New("the file is one JSON list: write one object on each line, for example by jq -c '.[]'")
 		}
-		return r.readAhead(), nil
-	}
-	return nil, errors.New("the format of the file is unknown: give one of tsv, csv, jsonl")
-}
-
-// readAhead collects the columns of a file without a header from its first rows.
-func (r *Reader) readAhead() []string {
-	var columns []string
-	seen := map[string]bool{}
-	for bytes := 0; len(r.ahead) < maxAhead && bytes < aheadBytes; {
-		rec, err := r.records.next()
-		r.ahead = append(r.ahead, pending{rec, err})
-		if err != nil && !errors.As(err, new(*RowError)) {
-			break
-		}
-		bytes += len(rec.raw)
-		for _, column := range rec.columns {
-			if !seen[column] {
-				seen[column] = true
-				columns = append(columns, column)
+		r.records = &jsonRecords{lines}
+		// A file without a header has the columns of its first rows.
+		seen := map[string]bool{}
+		for bytes := 0; len(r.ahead) < maxAhead && bytes < aheadBytes; {
+			rec, err := r.records.next()
+			r.ahead = append(r.ahead, pending{rec, err})
+			if err != nil && !errors.As(err, new(*RowError)) {
+				break
+			}
+			bytes += len(rec.raw)
+			for _, column := range rec.columns {
+				if !seen[column] {
+					seen[column] = true
+					columns = append(columns, column)
+				}
 			}
 		}
+		return columns, nil
 	}
-	return columns
+	return nil, errors.New("the format of the file is unknown: give one of tsv, csv, jsonl")
 }
 
 // Mapping returns the columns of the fields; nothing for an empty file or Talkback's own export.
@@ -131,7 +127,18 @@ func (r *Reader) Mapping() Mapping { return r.mapping }
 // Next returns the next row, or io.EOF after the last. A *RowError is a bad row, after which
 // reading goes on. After any other error the file cannot be read further.
 func (r *Reader) Next() (Row, error) {
-	rec, err := r.next()
+	var rec record
+	var err error
+	if len(r.ahead) == 0 {
+		rec, err = r.records.next()
+	} else {
+		first := r.ahead[0]
+		r.ahead = r.ahead[1:]
+		if len(r.ahead) == 0 && first.err != nil && !errors.As(first.err, new(*RowError)) {
+			r.ahead = []pending{first} // later calls return the same error
+		}
+		rec, err = first.record, first.err
+	}
 	if err != nil {
 		return Row{}, err
 	}
@@ -147,16 +154,4 @@ func (r *Reader) Next() (Row, error) {
 		return Row{}, &RowError{Line: rec.line, Reason: err.Error(), Raw: cut(rec.raw)}
 	}
 	return Row{Line: rec.line, Comment: c}, nil
-}
-
-func (r *Reader) next() (record, error) {
-	if len(r.ahead) == 0 {
-		return r.records.next()
-	}
-	first := r.ahead[0]
-	r.ahead = r.ahead[1:]
-	if len(r.ahead) == 0 && first.err != nil && !errors.As(first.err, new(*RowError)) {
-		r.ahead = []pending{first} // later calls return the same error
-	}
-	return first.record, first.err
 }
