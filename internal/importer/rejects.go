@@ -95,12 +95,18 @@ func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	write := r.write
-	if r.said != nil {
-		write = r.print
-	}
-	if err := write(ctx, rows); err != nil {
-		return err
+	if r.said == nil {
+		if err := r.write(ctx, rows); err != nil {
+			return err
+		}
+	} else {
+		for _, row := range rows[:min(len(rows), maxPrinted-r.printed)] {
+			r.printed++
+			line := fmt.Sprintf("line %d: %s", row.Line, output.Printable(row.Reason))
+			if _, err := fmt.Fprintln(r.said, output.ScreenOf(r.said).Fold(line)); err != nil {
+				return err
+			}
+		}
 	}
 	r.count += len(rows)
 	return nil
@@ -133,17 +139,6 @@ func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error 
 	}
 	if err := r.out.Flush(); err != nil {
 		return r.failed(err)
-	}
-	return nil
-}
-
-func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
-	for _, row := range rows[:min(len(rows), maxPrinted-r.printed)] {
-		r.printed++
-		line := fmt.Sprintf("line %d: %s", row.Line, output.Printable(row.Reason))
-		if _, err := fmt.Fprintln(r.said, output.ScreenOf(r.said).Fold(line)); err != nil {
-			return err
-		}
 	}
 	return nil
 }

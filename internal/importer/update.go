@@ -26,33 +26,25 @@ func Updating(has func(reviewfile.Field) bool) func(before, row comment.Comment)
 		if has(reviewfile.Media) {
 			after.Media = row.Media
 		}
-		if has(reviewfile.Reply) && !sameReply(before.Reply, row.Reply) {
-			after.Reply, after.ReplyDeletion = reply(before, row.Reply)
+		if !has(reviewfile.Reply) {
+			return after
+		}
+		version := before.ReplyDeletion + 1 // of the next reply, or of the deletion of the last
+		if before.Reply != nil {
+			version = before.Reply.Version + 1
+		}
+		switch was, wanted := before.Reply, row.Reply; {
+		case was == wanted: // both nil
+		case wanted == nil:
+			after.Reply, after.ReplyDeletion = nil, version
+		case was != nil && was.Text == wanted.Text && was.Name == wanted.Name && was.CreatedAt.Equal(wanted.CreatedAt):
+		default:
+			next := *wanted
+			next.Version = version
+			after.Reply, after.ReplyDeletion = &next, 0
 		}
 		return after
 	}
-}
-
-func sameReply(a, b *comment.Reply) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Text == b.Text && a.Name == b.Name && a.CreatedAt.Equal(b.CreatedAt)
-}
-
-// reply returns the row's reply as the comment's next one, with a new version. Without a reply, it
-// returns the version of the deletion.
-func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, deletion int) {
-	version := before.ReplyDeletion + 1
-	if before.Reply != nil {
-		version = before.Reply.Version + 1
-	}
-	if wanted == nil {
-		return nil, version
-	}
-	again := *wanted
-	again.Version = version
-	return &again, 0
 }
 
 // Replacing is a Loader that makes comments equal to those in an export.
