@@ -160,10 +160,16 @@ func (t *Tracer) Batch(ctx context.Context, keys []string, writes *Writes) (cont
 	if t == nil {
 		return ctx, none()
 	}
-	by := writes.of(keys)
 	var links []trace.Link
-	for _, write := range by[:min(len(by), maxLinks)] {
-		links = append(links, trace.Link{SpanContext: write})
+	if writes != nil {
+		seen := map[trace.SpanID]bool{}
+		for _, key := range keys {
+			by, known := writes.latest.Get(key)
+			if known && !seen[by.SpanID()] && len(links) < maxLinks {
+				seen[by.SpanID()] = true
+				links = append(links, trace.Link{SpanContext: by})
+			}
+		}
 	}
 	ctx, span := t.tracer.Start(ctx, "process stream", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(links...), trace.WithAttributes(
 		attribute.String("messaging.operation.type", "process"),
@@ -195,21 +201,4 @@ func (w *Writes) Note(ctx context.Context, key string) {
 	if by := trace.SpanContextFromContext(ctx); w != nil && by.IsSampled() {
 		w.latest.Add(key, by)
 	}
-}
-
-// of returns the spans that wrote items with these keys last, each once.
-func (w *Writes) of(keys []string) []trace.SpanContext {
-	if w == nil {
-		return nil
-	}
-	var out []trace.SpanContext
-	seen := map[trace.SpanID]bool{}
-	for _, key := range keys {
-		by, known := w.latest.Get(key)
-		if known && !seen[by.SpanID()] {
-			seen[by.SpanID()] = true
-			out = append(out, by)
-		}
-	}
-	return out
 }
