@@ -46,24 +46,25 @@ func (l *Link) Away() bool {
 	return l.away
 }
 
-// try calls the store unless it is away, and reports whether the store answered. A client that hangs
-// up does not end the call: it says nothing about the store.
-func (l *Link) try(ctx context.Context, call func(context.Context, Store) error) bool {
+// change changes an account in the store unless that is away, and reports whether the store answered. A client that
+// hangs up does not end the call: it says nothing about the store.
+func (l *Link) change(ctx context.Context, p Policy, c Client, cost Cost) (owed time.Duration, changed, answered bool) {
 	if l.Away() {
-		return false
+		return 0, false, false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 	defer cancel()
-	if err := call(ctx, l.store); err != nil {
+	owed, changed, err := l.store.Change(ctx, p, c, cost)
+	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !l.away { // else another request noticed first
 			l.away = true
 			go l.await(l.warn(err))
 		}
-		return false
+		return 0, false, false
 	}
-	return true
+	return owed, changed, true
 }
 
 // warn logs that the store is away, unless that was logged within the time quiet, and reports whether it did. The

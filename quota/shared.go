@@ -69,13 +69,9 @@ func (s *Shared) Settle(ctx context.Context, c Client, charge Charge, used float
 	return s.policy.balance(owed)
 }
 
-// change changes an account in the store. It reports whether the store answered.
+// change changes an account in the store, and notes the result. It reports whether the store answered.
 func (s *Shared) change(ctx context.Context, c Client, cost Cost) (owed time.Duration, changed, answered bool) {
-	answered = s.link.try(ctx, func(ctx context.Context, store Store) (err error) {
-		owed, changed, err = store.Change(ctx, s.policy, c, cost)
-		return err
-	})
-	if answered {
+	if owed, changed, answered = s.link.change(ctx, s.policy, c, cost); answered {
 		s.known.note(c, owed)
 	}
 	return owed, changed, answered
