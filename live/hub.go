@@ -167,7 +167,13 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 		h.at = at
 		h.mu.Unlock()
 		close(f.ready)
-		go h.keepWanting(ctx)
+		go func() {
+			for task.Wait(ctx, wantFor/3) == nil {
+				if err := h.log.Want(ctx, Use, wantFor); err != nil && ctx.Err() == nil {
+					h.warn(err)
+				}
+			}
+		}()
 		return h.log.Tail(ctx, at, func(ctx context.Context, lane int, batch outbox.Batch) error {
 			return h.take(ctx, f, lane, batch)
 		}, h.warn)
@@ -203,14 +209,6 @@ func (h *Hub) end(chosen func(*Subscription) bool) {
 				s.signal()
 				s.mu.Unlock()
 			}
-		}
-	}
-}
-
-func (h *Hub) keepWanting(ctx context.Context) {
-	for task.Wait(ctx, wantFor/3) == nil {
-		if err := h.log.Want(ctx, Use, wantFor); err != nil && ctx.Err() == nil {
-			h.warn(err)
 		}
 	}
 }
