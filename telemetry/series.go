@@ -56,23 +56,18 @@ func (s *series) of(v values) options {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if found, ok = s.known[v]; !ok {
-		with := metric.WithAttributeSet(s.set(v))
+		pairs := make([]attribute.KeyValue, len(s.attributes))
+		for i, a := range s.attributes {
+			pairs[i] = attribute.String(a.Key, v[i])
+			if number, err := strconv.Atoi(v[i]); err == nil { // such as a status
+				pairs[i] = attribute.Int(a.Key, number)
+			}
+		}
+		with := metric.WithAttributeSet(attribute.NewSet(pairs...))
 		found = options{[]metric.AddOption{with}, []metric.RecordOption{with}, []metric.ObserveOption{with}}
 		s.known[v] = found
 	}
 	return found
-}
-
-// set returns values as a set of attributes. A text of digits, such as a status, becomes a number.
-func (s *series) set(v values) attribute.Set {
-	pairs := make([]attribute.KeyValue, len(s.attributes))
-	for i, a := range s.attributes {
-		pairs[i] = attribute.String(a.Key, v[i])
-		if number, err := strconv.Atoi(v[i]); err == nil {
-			pairs[i] = attribute.Int(a.Key, number)
-		}
-	}
-	return attribute.NewSet(pairs...)
 }
 
 // meters has the instruments by their names in the table.
