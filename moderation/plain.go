@@ -30,16 +30,12 @@ func visible(r rune) rune {
 // stroke through it. Marks of letters stay: in Spanish, "año" and "ano" are two words.
 func fold(plain string) string {
 	folded := norm.NFKC.String(cases.Fold().String(plain))
-	return norm.NFC.String(strings.Map(unmarked, folded))
-}
-
-// unmarked returns -1 for a mark that did not become part of a letter. Marks that belong to a
-// script, such as vowels of Devanagari, stay.
-func unmarked(r rune) rune {
-	if r >= 0x300 && unicode.In(r, unicode.Inherited, unicode.Me) {
-		return -1
-	}
-	return r
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if r >= 0x300 && unicode.In(r, unicode.Inherited, unicode.Me) { // not the marks of a script, such as vowels of Devanagari
+			return -1
+		}
+		return r
+	}, folded))
 }
 
 // spaceless are the scripts that are written without spaces between words, and emoji.
