@@ -50,22 +50,14 @@ func (r *Resolver) entity(ctx context.Context, representation map[string]any) (c
 	default:
 		return nil, comment.Errorf(comment.BadInput, `a representation needs the __typename "Product" or "Comment"`)
 	}
-	id, ok := key(representation["id"])
-	if !ok {
+	id, ok := representation["id"].(string)
+	if number, whole := representation["id"].(int64); whole { // in the text; those of variables are strings by now
+		id = strconv.FormatInt(number, 10)
+	} else if !ok {
 		return nil, comment.Errorf(comment.BadInput, "a representation of a %s needs its id, a string", name)
 	}
 	if name == "Product" {
 		return node(productByID(id))
 	}
 	return node(r.commentByID(ctx, id))
-}
-
-// key returns an id of a representation. Whole numbers in the text are ids too, as anywhere in
-// GraphQL; those of variables are strings by now.
-func key(id any) (text string, ok bool) {
-	if number, whole := id.(int64); whole {
-		return strconv.FormatInt(number, 10), true
-	}
-	text, ok = id.(string)
-	return text, ok
 }
