@@ -94,36 +94,28 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	page.tell(f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
-		f.Page.OnlyCounts = f.Page.Slice.Size == 0 && f.Page.Filter.Counted() && onlyCounts(f.Fields)
-		f.Page.countByIndex(f.Fields)
+		f.Page.OnlyCounts = len(f.Fields) > 0 && f.Page.Slice.Size == 0 && f.Page.Filter.Counted()
+		// A field does not need statistics if the index of page numbers counts the list, or if the number of the page is known.
+		for i := range f.Fields {
+			switch below := &f.Fields[i]; below.Kind {
+			case ListTotal:
+				below.WantsStatistics = below.WantsStatistics && !page.LooksUp()
+			case ListStats:
+			case PageCount:
+				f.Page.OnlyCounts = false
+				below.WantsStatistics = below.WantsStatistics && !page.LooksUp()
+			case PageNumber:
+				f.Page.OnlyCounts = false
+				below.WantsStatistics = below.WantsStatistics && page.Slice.FromEnd && !page.LooksUp()
+			default:
+				f.Page.OnlyCounts = false
+			}
+		}
 	}
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
 		f.WantsLatest = f.WantsLatest || f.Fields[i].WantsLatest
 		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
-	}
-}
-
-// onlyCounts reports whether all fields of a connection are counts of its whole list.
-func onlyCounts(fields []Field) bool {
-	for i := range fields {
-		if kind := fields[i].Kind; kind != ListTotal && kind != ListStats {
-			return false
-		}
-	}
-	return len(fields) > 0
-}
-
-// countByIndex clears WantsStatistics of the fields of a page that do not need statistics. The
-// index of page numbers counts the list, or the number of the page is known.
-func (p *Page) countByIndex(fields []Field) {
-	for i := range fields {
-		switch f := &fields[i]; f.Kind {
-		case ListTotal, PageCount:
-			f.WantsStatistics = f.WantsStatistics && !p.LooksUp()
-		case PageNumber:
-			f.WantsStatistics = f.WantsStatistics && p.Slice.FromEnd && !p.LooksUp()
-		}
 	}
 }
 

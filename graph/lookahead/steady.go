@@ -24,14 +24,13 @@ func (o *Operation) Steady() bool {
 func (f *Field) steadyBelow() bool {
 	for i := range f.Fields {
 		below := &f.Fields[i]
-		if !slices.Contains(steadyKinds, below.Kind) || !below.Page.steady() || !below.steadyBelow() {
+		if !slices.Contains(steadyKinds, below.Kind) || !below.steadyBelow() {
+			return false
+		}
+		// The index of page numbers may find or count the page, or the time decide about it.
+		if p := below.Page; p != nil && (p.SettledOnly || p.Slice.Page != 0 || p.LooksUp() || p.Filter.Dated() || p.Filter.OfTraits()) {
 			return false
 		}
 	}
 	return true
-}
-
-// steady reports whether finding and counting a page depends neither on the index of page numbers nor on the time.
-func (p *Page) steady() bool {
-	return p == nil || !p.SettledOnly && p.Slice.Page == 0 && !p.LooksUp() && !p.Filter.Dated() && !p.Filter.OfTraits()
 }
