@@ -89,9 +89,12 @@ type maker struct {
 func (m *maker) comment() comment.Comment {
 	kind, product := m.product()
 	author := m.author(product)
-	rating := 1 + pick(m.chance, ratingWeights)
+	rating, at := 1+pick(m.chance, ratingWeights), m.time(product)
+	var distinct [10]byte
+	binary.BigEndian.PutUint64(distinct[:], m.chance.Uint64())
+	binary.BigEndian.PutUint16(distinct[8:], uint16(m.chance.Uint32()))
 	c := comment.Comment{
-		ID:        comment.IDOf(comment.PositionAt(m.time(product), m.distinct())),
+		ID:        comment.IDOf(comment.PositionAt(at, distinct)),
 		ProductID: product,
 		Rating:    rating,
 		Language:  author.language,
@@ -171,12 +174,6 @@ func (m *maker) time(product string) time.Time {
 // under returns a random duration shorter than the limit, in whole milliseconds.
 func (m *maker) under(limit time.Duration) time.Duration {
 	return time.Duration(m.chance.Int64N(limit.Milliseconds())) * time.Millisecond
-}
-
-func (m *maker) distinct() (out [10]byte) {
-	binary.BigEndian.PutUint64(out[:], m.chance.Uint64())
-	binary.BigEndian.PutUint16(out[8:], uint16(m.chance.Uint32()))
-	return out
 }
 
 // pick returns a random index, with probabilities by weight.
