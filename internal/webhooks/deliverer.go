@@ -181,20 +181,15 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 			all[id] = r
 			go func() {
 				defer close(r.done)
-				d.keep(ctx, h)
+				for ctx.Err() == nil { // even while another process holds it
+					err := task.Guard(func() error { return d.deliver(ctx, h) })
+					if ctx.Err() == nil && err != nil && comment.KindOf(err) != comment.Conflict {
+						d.options.Logger.Error("the events of a hook cannot be delivered for now; this is tried again", "hook", h.ID, "kind", int(comment.KindOf(err)), "error", err)
+					}
+					_ = task.Wait(ctx, d.options.Refresh) // the loop checks the context
+				}
 			}()
 		}
-	}
-}
-
-// keep tries to deliver a hook until the context ends, even while another process holds it.
-func (d *Deliverer) keep(ctx context.Context, h Hook) {
-	for ctx.Err() == nil {
-		err := task.Guard(func() error { return d.deliver(ctx, h) })
-		if ctx.Err() == nil && err != nil && comment.KindOf(err) != comment.Conflict {
-			d.options.Logger.Error("the events of a hook cannot be delivered for now; this is tried again", "hook", h.ID, "kind", int(comment.KindOf(err)), "error", err)
-		}
-		_ = task.Wait(ctx, d.options.Refresh) // the loop checks the context
 	}
 }
 
@@ -246,7 +241,13 @@ func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 		if batch.Missing && len(batch.Improper) == 0 {
 			d.options.Logger.Error("events of a hook may be missing: have its receiver read again what it shows", "hook", own.hook.ID)
 		}
-		return own.take(ctx, lane, batch)
+		for _, events := range own.hook.requests(batch.Events) {
+			if err := own.deliver(ctx, lane, events); err != nil {
+				return err
+			}
+		}
+		own.change(lane, func(l *LaneProgress) { l.Position = batch.Last })
+		return nil
 	}
 	err := d.options.Store.out.Tail(ctx, from, take, func(err error) {
 		once.Do(func() {

@@ -63,17 +63,6 @@ func (d *delivery) snapshot() Progress {
 	return d.progress
 }
 
-// take delivers a batch of a lane, request by request.
-func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error {
-	for _, events := range d.hook.requests(batch.Events) {
-		if err := d.deliver(ctx, lane, events); err != nil {
-			return err
-		}
-	}
-	d.change(lane, func(l *LaneProgress) { l.Position = batch.Last })
-	return nil
-}
-
 // deliver sends events in one request, and retries until that succeeds or the hook gives up. Its
 // error is the context's, or of storing a dead letter. The first event decides when to give up.
 func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {

@@ -44,32 +44,24 @@ func (s *Store) statesOf(ctx context.Context, hooks []Hook) (all []State, err er
 		if state.Progress, err = s.Progress(ctx, h); err != nil {
 			return nil, err
 		}
-		if state.Oldest, err = s.oldest(ctx, h, state.Progress); err != nil {
-			return nil, err
+		for i, lane := range state.Progress.Lanes {
+			batch, err := s.out.Read(ctx, i, lane.Position, 1)
+			switch {
+			case errors.Is(err, outbox.ErrGone):
+				batch.Events = []outbox.Event{{At: time.Now().Add(-outbox.Keep)}}
+			case err != nil:
+				return nil, err
+			}
+			// Also of an event that the hook's filter skips: a delivering process passes over those at once.
+			for _, e := range batch.Events {
+				if !e.At.Before(h.Since) && (state.Oldest.IsZero() || e.At.Before(state.Oldest)) {
+					state.Oldest = e.At
+				}
+			}
 		}
 		all = append(all, state)
 	}
 	return all, nil
-}
-
-// oldest returns the time of the oldest event that a hook has not processed, even if its filter
-// skips the event: a delivering process passes over those at once.
-func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Time, err error) {
-	for i, lane := range p.Lanes {
-		batch, err := s.out.Read(ctx, i, lane.Position, 1)
-		switch {
-		case errors.Is(err, outbox.ErrGone):
-			batch.Events = []outbox.Event{{At: time.Now().Add(-outbox.Keep)}}
-		case err != nil:
-			return oldest, err
-		}
-		for _, e := range batch.Events {
-			if !e.At.Before(h.Since) && (oldest.IsZero() || e.At.Before(oldest)) {
-				oldest = e.At
-			}
-		}
-	}
-	return oldest, nil
 }
 
 // DeadLetters returns the dead letters of a hook, of the last 30 days, in no order. It yields a
