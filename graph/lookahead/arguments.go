@@ -101,7 +101,12 @@ func pageOf(given map[string]any) *Page {
 	if page.Refused == nil && first != nil && last != nil {
 		page.Refused = errBothEnds
 	}
-	page.FromNewest = page.fromNewest(given["page"] != nil)
+	refused := page.Slice.Check(page.Order)
+	if given["page"] != nil {
+		refused = page.Slice.CheckPage()
+	}
+	page.FromNewest = refused == nil && page.Refused == nil && page.Slice.After == nil && page.Slice.Before == nil && page.Slice.Page <= 1 &&
+		len(page.Order.Links(page.Filter)) == 1 && page.Order.Descends() != page.Slice.FromEnd && page.Filter.RestrictsOnly(comment.OfRating) && !page.SettledOnly
 	return page
 }
 
@@ -111,17 +116,6 @@ func somewhere(cursor any) *comment.Place {
 		return nil
 	}
 	return new(comment.Place)
-}
-
-// fromNewest reports whether a page begins, or from the end of its list ends, with the newest comment of those with the
-// ratings of its filter. A page that its field refuses does not.
-func (p *Page) fromNewest(numbered bool) bool {
-	refused := p.Slice.Check(p.Order)
-	if numbered {
-		refused = p.Slice.CheckPage()
-	}
-	return refused == nil && p.Refused == nil && p.Slice.After == nil && p.Slice.Before == nil && p.Slice.Page <= 1 &&
-		len(p.Order.Links(p.Filter)) == 1 && p.Order.Descends() != p.Slice.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && !p.SettledOnly
 }
 
 // filterOf reads a filter and normalizes it. No other code turns one into a [comment.Filter].

@@ -67,7 +67,12 @@ func (n Newest) Page(ratings []int) *Field {
 	var largest *Field
 	for i := range n.fields {
 		field := &n.fields[i]
-		if field.Kind == Comments && field.Page.lists(ratings) && (largest == nil || largest.Page.Slice.Size < field.Page.Slice.Size) {
+		page := field.Page
+		if field.Kind != Comments || !page.FromNewest || page.Slice.Size < 1 || largest != nil && largest.Page.Slice.Size >= page.Slice.Size {
+			continue
+		}
+		other := func(rating int) bool { return !slices.Contains(page.Filter.Ratings, rating) }
+		if len(page.Filter.Ratings) == 0 || len(ratings) > 0 && !slices.ContainsFunc(ratings, other) {
 			largest = field
 		}
 	}
@@ -76,13 +81,3 @@ func (n Newest) Page(ratings []int) *Field {
 
 // Sampled reports whether a sample is read for comments that no page lists.
 func (n Newest) Sampled() bool { return n.latest > 1 }
-
-// lists reports whether a page lists the newest comments of a product with some ratings, and perhaps others. An empty
-// page lists none of them.
-func (p *Page) lists(ratings []int) bool {
-	if !p.FromNewest || p.Slice.Size < 1 {
-		return false
-	}
-	other := func(rating int) bool { return !slices.Contains(p.Filter.Ratings, rating) }
-	return len(p.Filter.Ratings) == 0 || len(ratings) > 0 && !slices.ContainsFunc(ratings, other)
-}

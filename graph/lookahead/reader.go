@@ -91,7 +91,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	if f.Page != nil {
 		page = f.Page
 	}
-	page.tell(f)
+	page.note(f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = len(f.Fields) > 0 && f.Page.Slice.Size == 0 && f.Page.Filter.Counted()
@@ -119,8 +119,8 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	}
 }
 
-// tell notes on the page that a field asks for cursors, the plan or page numbers.
-func (p *Page) tell(f *Field) {
+// note notes on the page that a field below asks for cursors, the plan or page numbers.
+func (p *Page) note(f *Field) {
 	if p == nil {
 		return
 	}
