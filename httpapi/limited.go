@@ -97,8 +97,8 @@ func (v *limitedRequest) settle(ctx context.Context, used float64) {
 	v.reads.left = &left
 }
 
-// tell reports the balance to the client, in the RateLimit field.
-func (v *limitedRequest) tell(header http.Header) {
+// report reports the balance to the client, in the RateLimit field.
+func (v *limitedRequest) report(header http.Header) {
 	var items []string
 	for _, s := range []*spending{v.reads, v.writes} {
 		if s != nil && s.left != nil {

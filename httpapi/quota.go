@@ -49,7 +49,7 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 		v := c.limit(client, r.Method)
 		w.Header().Set("RateLimit-Policy", policies)
 		if refused := v.enter(); refused != nil {
-			v.tell(w.Header())
+			v.report(w.Header())
 			refused.write(w)
 			return
 		}
@@ -59,7 +59,7 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 			w.Header().Del("RateLimit-Policy")
 			return
 		}
-		v.tell(w.Header())
+		v.report(w.Header())
 	})
 }
 
@@ -89,7 +89,7 @@ func chargeClient(ctx context.Context, units float64, writes int) *gqlerror.Erro
 // leftOfClient returns the balance of the client after an operation: see [limits.Guard]. An answer that
 // its client may cache leaves it out, since it would differ each time. The RateLimit header always has
 // it.
-func leftOfClient(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
+func leftOfClient(ctx context.Context) (remaining int, resetAt time.Time, known bool) {
 	v := requestOf(ctx).limited
 	if v == nil || v.reads == nil || v.byGET {
 		return 0, time.Time{}, false

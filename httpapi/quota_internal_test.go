@@ -91,7 +91,7 @@ func TestRefusalTellsOneTime(t *testing.T) {
 		_ = chargeClient(ctx, units, 0)
 		v.settle(ctx, units)
 		header := http.Header{}
-		v.tell(header)
+		v.report(header)
 		return v.refused, header.Get("RateLimit")
 	}
 	if refused, told := ask(0.5); refused != nil {

@@ -128,7 +128,12 @@ func newRequest(method, path, query, body string, inBase64 bool) (*http.Request,
 			return nil, badBody
 		}
 	}
-	address := escaped(path)
+	address := "/" + strings.TrimPrefix(path, "/")
+	if _, err := url.PathUnescape(address); err != nil { // some gateways unescape it
+		address = (&url.URL{Path: address}).EscapedPath()
+	} else {
+		address = strings.NewReplacer("?", "%3F", "#", "%23").Replace(address)
+	}
 	if query != "" {
 		address += "?" + query
 	}
@@ -150,15 +155,6 @@ func setHeaders(r *http.Request, headers map[string]string) {
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-}
-
-// escaped returns a path as a URL has it. Some gateways unescape it.
-func escaped(path string) string {
-	path = "/" + strings.TrimPrefix(path, "/")
-	if _, err := url.PathUnescape(path); err != nil {
-		return (&url.URL{Path: path}).EscapedPath()
-	}
-	return strings.NewReplacer("?", "%3F", "#", "%23").Replace(path)
 }
 
 const forwardedFor = "X-Forwarded-For"

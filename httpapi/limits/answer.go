@@ -88,7 +88,7 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if a != nil && a.units > 0 && !ofMany {
 		used := usage.From(ctx).Units()
 		cost := Cost{EstimatedReadUnits: a.units, Limit: g.Limits.ReadUnits, ReadUnits: used, UsedReadUnits: used}
-		if remaining, resetAt, told := g.Left(ctx); told {
+		if remaining, resetAt, known := g.Left(ctx); known {
 			cost.Remaining, cost.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
 		}
 		response.Extensions = map[string]any{CostExtension: cost}

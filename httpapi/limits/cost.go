@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -295,17 +294,6 @@ const joinUnits = 5
 // eventKinds are the kinds of fields that a subscription may select: those whose values come with the event.
 var eventKinds = []lookahead.Kind{
 	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.AsOf, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
-}
-
-// checkSubscription refuses a subscription that follows nothing, or two things. Validation finds neither: it counts a
-// skipped field, and counts a field under two names once.
-func checkSubscription(fields []lookahead.Field) *gqlerror.Error {
-	if len(fields) != 1 {
-		err := gqlerror.Errorf("a subscription has exactly one root field, and this one has %d: ask for one field under one name, and do not skip it", len(fields))
-		errcode.Set(err, errcode.ValidationFailed)
-		return err
-	}
-	return checkEvents(fields)
 }
 
 // checkEvents refuses fields of a subscription that read: thousands of subscribers would read for each

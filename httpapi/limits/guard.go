@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -27,8 +28,8 @@ type Guard struct {
 	// comments that it writes. It returns an error if the client has too little left.
 	Charge func(ctx context.Context, units float64, writes int) *gqlerror.Error
 	// Left returns how many read units the client has left after the operation in the context, and
-	// when it has all of them again. told is false if the answer must not show it.
-	Left func(context.Context) (remaining int, resetAt time.Time, told bool)
+	// when it has all of them again. known is false if the answer must not show it.
+	Left func(context.Context) (remaining int, resetAt time.Time, known bool)
 	// Await waits for all reads that the operation in the context has begun.
 	Await func(context.Context)
 
@@ -97,7 +98,13 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	}
 	cost.fields(read.Fields, place{times: 1, products: 1})
 	if operation.Operation.Operation == ast.Subscription {
-		if err := checkSubscription(read.Fields); err != nil {
+		// Validation finds neither: it counts a skipped field, and counts a field under two names once.
+		if n := len(read.Fields); n != 1 {
+			err := gqlerror.Errorf("a subscription has exactly one root field, and this one has %d: ask for one field under one name, and do not skip it", n)
+			errcode.Set(err, errcode.ValidationFailed)
+			return err
+		}
+		if err := checkEvents(read.Fields); err != nil {
 			return err
 		}
 	}
