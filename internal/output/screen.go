@@ -290,8 +290,18 @@ func (t *Table) On(s Screen) string {
 	for i, head := range t.heads {
 		heads[i] = s.Head(head)
 	}
+	widths := make([]int, len(t.heads))
+	for i, head := range t.heads {
+		widths[i] = Width(head)
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if spans := i == len(row)-1 && len(row) < len(t.heads); !spans {
+				widths[i] = max(widths[i], Width(cell))
+			}
+		}
+	}
 	var out strings.Builder
-	widths := t.widths()
 	for _, row := range append([][]string{heads}, t.rows...) {
 		line := ""
 		for i, cell := range row {
@@ -309,22 +319,6 @@ func (t *Table) On(s Screen) string {
 		out.WriteString(line + "\n")
 	}
 	return out.String()
-}
-
-// widths returns the width of each column.
-func (t *Table) widths() []int {
-	widths := make([]int, len(t.heads))
-	for i, head := range t.heads {
-		widths[i] = Width(head)
-	}
-	for _, row := range t.rows {
-		for i, cell := range row {
-			if spans := i == len(row)-1 && len(row) < len(t.heads); !spans {
-				widths[i] = max(widths[i], Width(cell))
-			}
-		}
-	}
-	return widths
 }
 
 func (t *Table) stacked(s Screen) string {
