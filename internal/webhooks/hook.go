@@ -111,15 +111,6 @@ func (h Hook) Address() string {
 	return address
 }
 
-// wants reports whether an event is delivered to a hook. A CDN need not be purged after a report,
-// nor after a change of a comment that was never listed.
-func (h Hook) wants(e outbox.Event) bool {
-	if h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown) {
-		return false
-	}
-	return h.selects(e.Kind) && !e.At.Before(h.Since)
-}
-
 // selects reports whether events of a kind are delivered to a hook.
 func (h Hook) selects(kind outbox.Kind) bool {
 	return len(h.Kinds) == 0 || slices.Contains(h.Kinds, kind)
@@ -138,7 +129,9 @@ func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
 	for _, e := range batch {
 		last := len(requests) - 1
 		switch {
-		case !h.wants(e):
+		case !h.selects(e.Kind) || e.At.Before(h.Since):
+			continue
+		case h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown): // it changes nothing that a CDN keeps
 			continue
 		case h.Purge != "" && last >= 0 && (products[e.Product] || len(products) < maxTags):
 			requests[last] = append(requests[last], e)
