@@ -13,9 +13,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -31,6 +33,7 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 	pagetable "github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
+	"github.com/talkback/talkback/telemetry"
 )
 
 func main() {
@@ -66,21 +69,21 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 	if err != nil {
 		return nil, err
 	}
-	tell, err := startTelemetry(ctx, os.LookupEnv, logger)
+	sent, err := startTelemetry(ctx, os.LookupEnv, logger)
 	if err != nil {
 		return nil, err
 	}
-	return newFunction(ctx, client, table, pages, tell, logger)
+	return newFunction(ctx, client, table, pages, sent, logger)
 }
 
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
 // numbers. A store that does not answer is opened later. A table of another layout is an error.
-func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
-	if tell.traces != nil {
+func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, sent signals, logger *slog.Logger) (invoke, error) {
+	if sent.traces != nil {
 		client = call.Traced(client, table)
 	}
-	if tell.metrics != nil {
-		client = call.Observed(client, tell.metrics.Table)
+	if sent.metrics != nil {
+		client = call.Observed(client, sent.metrics.Table)
 	}
 	if err := dynamo.CheckLayout(ctx, client, table); err != nil {
 		return nil, err
@@ -90,11 +93,11 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	if err != nil {
 		return nil, err
 	}
-	counting := counts.CounterOptions{Feed: feed, Logger: logger, Patience: counts.Patience}
+	options := counts.CounterOptions{Feed: feed, Logger: logger, Patience: counts.Patience}
 	if pages.Name == keeper.InTable {
-		counting.Pages = pagetable.New(numbers, table)
+		options.Pages = pagetable.New(numbers, table)
 	}
-	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
+	counter := counts.NewCounter(call.For(client, call.ForCounting), table, options)
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
 	batches := outbox.New(call.For(client, call.ForOutbox), table).After(func(ctx context.Context, records []stream.Record) error {
 		err := counter.Handle(ctx, records)
@@ -102,12 +105,41 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		return err
 	})
 	var observer stream.Observer
-	if tell.metrics != nil {
-		observer = tell.metrics.Stream
+	if sent.metrics != nil {
+		observer = sent.metrics.Stream
 	}
 	// The function writes no comments, so no batch is linked to a write.
-	batches = stream.Traced(batches, tell.traces.Tracer(), nil)
-	return tell.after(stream.NewFunction(table, batches, journal, logger, observer).Invoke), nil
+	batches = stream.Traced(batches, sent.traces.Tracer(), nil)
+	counting := stream.NewFunction(table, batches, journal, logger, observer)
+	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		response, err := counting.Invoke(ctx, event)
+		if sent != (signals{}) {
+			telemetry.Flush(ctx, sent.traces, sent.metrics) // the report to Lambda comes after it, for which there are two seconds
+		}
+		return response, err
+	}, nil
+}
+
+// invoke is the function that Lambda calls with the records of an event.
+type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
+// signals are the metrics and traces that are sent by OTLP; the zero value is for none. They are sent before an
+// invocation returns: between two invocations, the process is frozen.
+type signals struct {
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces
+}
+
+func startTelemetry(ctx context.Context, environment func(string) (string, bool), logger *slog.Logger) (s signals, err error) {
+	var version string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	if s.traces, err = telemetry.StartTraces(ctx, version, environment, logger); err != nil {
+		return signals{}, err
+	}
+	s.metrics, err = telemetry.Start(ctx, telemetry.Settings{Version: version, Environment: environment, Logger: logger})
+	return s, err
 }
 
 // tableName returns the table that the variable names, or the default one if the variable is not

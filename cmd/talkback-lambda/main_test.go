@@ -69,7 +69,7 @@ func TestFunctionChecksTheLayout(t *testing.T) {
 	it := layout.Key("SETTINGS", "LAYOUT")
 	it["v"] = layout.Number(dynamo.LayoutVersion + 1)
 	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
-	_, err := newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, teller{}, slog.New(slog.DiscardHandler))
+	_, err := newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, signals{}, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "use the newer release") {
 		t.Error(err)
 	}
@@ -93,7 +93,7 @@ func TestFunctionFeeds(t *testing.T) {
 	must.Do(t, stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()))
 	must.Get(builder.Build(t.Context(), func(int64) {}))(t)
 	server.Pause(t)
-	f := must.Get(newFunction(t.Context(), client, table, target, teller{}, slog.New(slog.DiscardHandler)))(t)
+	f := must.Get(newFunction(t.Context(), client, table, target, signals{}, slog.New(slog.DiscardHandler)))(t)
 	server.Resume(t)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
 	hand(t, f, table, "1", comments[0])

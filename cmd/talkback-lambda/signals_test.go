@@ -18,27 +18,27 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// telling makes a function for a table. It sends what it tells to an endpoint, and by itself never.
-func telling(t *testing.T, endpoint string) (f invoke, table string) {
+// sending makes a function for a table that sends its signals to an endpoint, and does so only when an invocation ends.
+func sending(t *testing.T, endpoint string) (f invoke, table string) {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
 	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "3600000")
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000")
 	log := slog.New(slog.DiscardHandler)
-	tell := must.Get(startTelemetry(t.Context(), os.LookupEnv, log))(t)
+	sent := must.Get(startTelemetry(t.Context(), os.LookupEnv, log))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what is left is of no use
-		_ = tell.metrics.Stop(ctx)
+		_ = sent.metrics.Stop(ctx)
 	})
 	client, table := newTable(t)
-	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log))(t), table
+	return must.Get(newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, sent, log))(t), table
 }
 
 // What an invocation did is sent when it returns, since the process may stand still from then on.
 func TestFunctionTells(t *testing.T) {
 	receiver := otlptest.Start(t)
-	f, table := telling(t, receiver.URL)
+	f, table := sending(t, receiver.URL)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	hand(t, f, table, "1", c)
 	spans := receiver.Spans("")
@@ -67,7 +67,7 @@ func TestEndpointOfFunctionInTrouble(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(hung.Close)
-	f, table := telling(t, hung.URL)
+	f, table := sending(t, hung.URL)
 	hand(t, f, table, "1", commenttest.Many(commenttest.Rand(t), "p", 1)...)
 	if waiting.Load() == 0 { // OpenTelemetry gives up after ten seconds
 		t.Error("the invocation waited until nothing was sent any more")
