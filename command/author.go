@@ -74,9 +74,6 @@ func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	return output.English.Sprintf(": about %s, %.0f read units", output.Count(items, "item", "items"), units), nil
 }
 
-// authorCopy counts the contents of an author's export.
-type authorCopy struct{ comments, decisions, reports, votes, keys int }
-
 // write writes all lines and keeps the file. It returns a report of their numbers.
 func (c *Author) write(ctx context.Context, e *exporting) (report string, err error) {
 	if err := c.checkScan(ctx, e.session); err != nil {
@@ -85,46 +82,43 @@ func (c *Author) write(ctx context.Context, e *exporting) (report string, err er
 	store := dynamo.NewStore(e.session.Client, e.session.Table, dynamo.Options{Improper: e.leaveOut})
 	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, 0)
 	scanner.Everything, scanner.OnImproper = true, e.leaveOut
-	var done authorCopy
-	_, err = writeLines(e.out, isGzipName(c.File), store.AuthorRecords(ctx, c.author(), scanner), fileForm[dynamo.AuthorRecord]{appendTo: done.appendTo}, func(int) {
-		e.progress.Show(done.comments, int64(done.comments))
-	})
+	var comments, decisions, reports, votes, keys int
+	form := fileForm[dynamo.AuthorRecord]{appendTo: func(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
+		switch {
+		case record.Report != nil:
+			reports++
+			return reviewfile.AppendReport(lines, record.CommentID, *record.Report)
+		case record.Vote != nil:
+			votes++
+			return reviewfile.AppendVote(lines, record.CommentID, *record.Vote)
+		}
+		comments++
+		if lines, err = reviewfile.AppendPartial(lines, *record.Comment); err != nil {
+			return nil, err
+		}
+		for _, decision := range record.Decisions {
+			decisions++
+			if lines, err = reviewfile.AppendDecision(lines, decision); err != nil {
+				return nil, err
+			}
+		}
+		if key := record.Key; key != nil {
+			keys++
+			return reviewfile.AppendKey(lines, record.CommentID, key.Hash, key.Expires)
+		}
+		return lines, nil
+	}}
+	_, err = writeLines(e.out, isGzipName(c.File), store.AuthorRecords(ctx, c.author(), scanner), form, func(int) { e.progress.Show(comments, int64(comments)) })
 	if err != nil {
 		return "", err
 	}
 	report = fmt.Sprintf("%s, %s about them, %s, and %s of other comments and %s about them written to %s",
-		output.Count(done.comments, "comment", "comments"), output.Count(done.decisions, "decision", "decisions"), output.Count(done.keys, "key", "keys"),
-		output.Count(done.reports, "report", "reports"), output.Count(done.votes, "vote", "votes"), e.out.Name())
+		output.Count(comments, "comment", "comments"), output.Count(decisions, "decision", "decisions"), output.Count(keys, "key", "keys"),
+		output.Count(reports, "report", "reports"), output.Count(votes, "vote", "votes"), e.out.Name())
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are not in it: see --imported"
 	}
 	return report, e.out.Keep(ctx)
-}
-
-func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
-	switch {
-	case record.Report != nil:
-		d.reports++
-		return reviewfile.AppendReport(lines, record.CommentID, *record.Report)
-	case record.Vote != nil:
-		d.votes++
-		return reviewfile.AppendVote(lines, record.CommentID, *record.Vote)
-	}
-	d.comments++
-	if lines, err = reviewfile.AppendPartial(lines, *record.Comment); err != nil {
-		return nil, err
-	}
-	for _, decision := range record.Decisions {
-		d.decisions++
-		if lines, err = reviewfile.AppendDecision(lines, decision); err != nil {
-			return nil, err
-		}
-	}
-	if key := record.Key; key != nil {
-		d.keys++
-		return reviewfile.AppendKey(lines, record.CommentID, key.Hash, key.Expires)
-	}
-	return lines, nil
 }
 
 func (c *Author) erase(ctx context.Context, session *Session, term Terminal) error {

@@ -11,14 +11,10 @@ import (
 
 // examiner checks a table.
 type examiner struct {
-	// Client calls the engine. Required.
 	Client *dynamodb.Client
-	// Source reads the table's stream. Required by ofStream.
-	Source stream.Source
-	// Table is the name of the table. Required.
-	Table string
-	// Words explains in plain words why a call failed. Required.
-	Words func(error) string
+	Source stream.Source // of the table; only ofStream needs it
+	Table  string
+	Words  func(error) string // explains why a call failed
 }
 
 // checkResult is the severity of a finding.
@@ -26,26 +22,18 @@ type checkResult string
 
 // The results, from good to bad.
 const (
-	// resultOK means that nothing is wrong.
-	resultOK checkResult = "ok"
-	// resultUnknown means that the check could not decide.
-	resultUnknown checkResult = "unknown"
-	// resultWarning does not stop the service, but needs attention.
-	resultWarning checkResult = "warning"
-	// resultProblem stops the service, or makes answers wrong.
-	resultProblem checkResult = "problem"
+	resultOK      checkResult = "ok"
+	resultUnknown checkResult = "unknown" // the check could not decide
+	resultWarning checkResult = "warning" // the service works, but needs attention
+	resultProblem checkResult = "problem" // the service does not work, or its answers are wrong
 )
 
 // finding is the outcome of a check.
 type finding struct {
-	// Check names the check, such as "permission Query".
-	Check string `json:"check"`
-	// Result is the severity.
+	Check  string      `json:"check"` // such as "permission Query"
 	Result checkResult `json:"result"`
-	// Found describes the outcome.
-	Found string `json:"found"`
-	// Cure is what to do, empty for nothing.
-	Cure string `json:"cure,omitempty"`
+	Found  string      `json:"found"`
+	Cure   string      `json:"cure,omitempty"` // empty if nothing has to be done
 }
 
 // newFinding returns a finding. Its words are formatted as by [fmt.Sprintf].

@@ -87,12 +87,12 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return asUsage(err)
 	}
 	if c.Detect != "" {
-		told, err := importer.StartDetector(ctx, c.Detect)
+		detector, err := importer.StartDetector(ctx, c.Detect)
 		if err != nil {
 			return cmp.Or(ctx.Err(), asUsage(err))
 		}
-		defer told.Close()
-		options.Detect = told.Language
+		defer detector.Close()
+		options.Detect = detector.Language
 	}
 	limit, err := importer.ParseLimit(c.MaxRejects)
 	if err != nil {

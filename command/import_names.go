@@ -96,8 +96,8 @@ func undoneText(u importer.Undone) string {
 
 // withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that
 // work wrote is counted; if others is set, it leaves counting to other processes. It returns how
-// long counting took after work ended. told begins the message about a backlog.
-func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
+// long counting took after work ended. done begins the message about a backlog.
+func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, done string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)
 	}
@@ -105,7 +105,7 @@ func withCounting(ctx context.Context, session *Session, target keeper.Target, o
 		runner := newCounting(session, pages, nil, term.Logger)
 		runner.Prepare(ctx)
 		return session.watch(ctx, func(ctx context.Context) (err error) {
-			waited, err = runner.Until(ctx, work, func(b counts.Backlog) { printBacklog(term.Err, told, b) })
+			waited, err = runner.Until(ctx, work, func(b counts.Backlog) { printBacklog(term.Err, done, b) })
 			return err
 		})
 	})

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -171,15 +170,6 @@ func (p *pages) explain(err error) error {
 		return fmt.Errorf("%w: see that the database of --pages answers, or name another store", err)
 	}
 	return err
-}
-
-// whileLate returns an index that answers however late counting is, which then shows as a drift.
-func (p *pages) whileLate() pageindex.Index {
-	if p.table != nil {
-		return p.table
-	}
-	p.keeper.Pace.Lag = math.MaxInt64
-	return p.keeper
 }
 
 // Beside keeps the store complete while work runs, and returns the error of work.

@@ -20,22 +20,7 @@ const sampleChunk = call.MaxKeysPerGet
 // after an interrupted load. It returns nil for a table with other comments.
 func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
-	load = func(ctx context.Context) error {
-		total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
-		fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
-		progress := output.NewProgress(term.Err, int64(total), "comments")
-		defer progress.End()
-		loader := dynamo.NewLoader(session.Client, session.Table, 0)
-		done := 0
-		for _, chunk := range chunks {
-			if _, err := loader.Load(ctx, chunk); err != nil {
-				return fmt.Errorf("loading the sample data: %w; start again to continue", err)
-			}
-			done += len(chunk)
-			progress.Show(done, int64(done))
-		}
-		return nil
-	}
+	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }
 	there, err := dynamo.HasComments(ctx, session.Client, session.Table)
 	if err != nil || !there {
 		return load, err
@@ -49,6 +34,23 @@ func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(
 		load = func(context.Context) error { return nil }
 	}
 	return load, err
+}
+
+func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
+	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
+	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
+	progress := output.NewProgress(term.Err, int64(total), "comments")
+	defer progress.End()
+	loader := dynamo.NewLoader(session.Client, session.Table, 0)
+	done := 0
+	for _, chunk := range chunks {
+		if _, err := loader.Load(ctx, chunk); err != nil {
+			return fmt.Errorf("loading the sample data: %w; start again to continue", err)
+		}
+		done += len(chunk)
+		progress.Show(done, int64(done))
+	}
+	return nil
 }
 
 func holdsAny(ctx context.Context, session *Session, comments []comment.Comment) (bool, error) {

@@ -81,30 +81,25 @@ func readRatings(ctx context.Context, store *dynamo.Store, product string, filte
 	if upTo, known := store.CountedUpTo(ctx); known { // read before the statistics, which may be newer
 		r.upTo = &upTo
 	}
-	err = r.readStatistics(ctx, store)
-	return r, err
-}
-
-func (r *ratings) readStatistics(ctx context.Context, store *dynamo.Store) error {
-	stats, err := loaders.New(loaders.Options{Stats: store.StatsOf, Rows: store.RowsOf}).Rows(ctx, r.product, r.filter)
+	stats, err := loaders.New(loaders.Options{Stats: store.StatsOf, Rows: store.RowsOf}).Rows(ctx, product, filter)
 	if err != nil {
-		return err
+		return r, err
 	}
-	r.counts = stats.Counts(r.filter)
+	r.counts = stats.Counts(filter)
 	for _, row := range stats.Languages(comment.Filter{}) {
-		only := r.filter
+		only := filter
 		only.Languages = []comment.Language{row.Language}
-		if len(r.filter.Languages) == 0 || slices.Contains(r.filter.Languages, row.Language) {
+		if len(filter.Languages) == 0 || slices.Contains(filter.Languages, row.Language) {
 			r.addLanguage(string(row.Language), stats.Counts(only))
 		}
 	}
 	slices.SortStableFunc(r.languages, func(a, b languageRatings) int { return cmp.Compare(b.counts.Total(), a.counts.Total()) })
-	if len(r.filter.Languages) == 0 {
-		only := r.filter
+	if len(filter.Languages) == 0 {
+		only := filter
 		only.Languages = []comment.Language{comment.OtherLanguages}
 		r.addLanguage("others", stats.Counts(only))
 	}
-	return nil
+	return r, nil
 }
 
 func (r *ratings) addLanguage(name string, counts comment.Counts) {

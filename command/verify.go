@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -203,7 +204,13 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
 	scanner.OnImproper = func(layout.Improper) {} // verify without --pages lists invalid items
-	verifier := &pagesVerifier{index: pages.whileLate(), store: pages.store, scanner: scanner, done: map[string]bool{}}
+	index := pageindex.Index(pages.keeper)
+	if pages.table != nil {
+		index = pages.table
+	} else {
+		pages.keeper.Pace.Lag = math.MaxInt64 // it answers however late counting is, which then shows as a drift
+	}
+	verifier := &pagesVerifier{index: index, store: pages.store, scanner: scanner, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
 	case comment.KindOf(err) == comment.Unavailable && !errors.Is(err, context.Canceled):
