@@ -109,58 +109,44 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 
 // readiness answers whether requests can be served: whether the table exists and has the expected
 // keys and indexes, and the server is not about to end. The reason why not goes to the log, not
-// into the answer.
+// into the answer. The table is checked at most once in readyAge, however many probes arrive: the
+// path is open to everyone, and each check is a call that AWS throttles and bills.
 func readiness(ready func(context.Context) error, connections *Connections, logger *slog.Logger) http.HandlerFunc {
-	table := &tableCheck{ask: ready, log: logger}
+	var checks singleflight.Group
+	var failed error    // the result of the last check
+	var until time.Time // when it no longer holds
+	check := func() (any, error) {
+		if time.Now().Before(until) {
+			return nil, failed
+		}
+		// The check goes on when the probe that began it hangs up: others wait for it.
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+		defer cancel()
+		if failed = ready(ctx); failed != nil {
+			logger.Warn("not ready", "error", failed)
+		}
+		until = time.Now().Add(readyAge)
+		return nil, failed
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if connections.stopping.Load() {
 			w.Header().Set("Connection", "close")
 			answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping")
 			return
 		}
-		if err := table.ready(r.Context()); err != nil {
+		var err error
+		select {
+		case found := <-checks.DoChan("", check):
+			err = found.Err
+		case <-r.Context().Done():
+			err = r.Context().Err()
+		}
+		if err != nil {
 			answer(w, http.StatusServiceUnavailable, "the table cannot be used; the log says why")
 			return
 		}
 		answer(w, http.StatusOK, "ready")
 	}
-}
-
-// tableCheck checks the table at most once in readyAge, however many probes arrive. The path is
-// open to everyone, and each check is a call that AWS throttles and bills. Safe for concurrent use.
-type tableCheck struct {
-	ask func(context.Context) error
-	log *slog.Logger
-
-	flight singleflight.Group
-	// Used by the flight only.
-	err   error
-	until time.Time
-}
-
-// ready returns an error if the table cannot be used. The check goes on when the probe that began
-// it hangs up: others wait for it, and its result does not depend on the probe.
-func (c *tableCheck) ready(ctx context.Context) error {
-	select {
-	case found := <-c.flight.DoChan("", c.check):
-		return found.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// check returns the last result while it holds, and checks the table otherwise.
-func (c *tableCheck) check() (any, error) {
-	if time.Now().Before(c.until) {
-		return nil, c.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-	defer cancel()
-	if c.err = c.ask(ctx); c.err != nil {
-		c.log.Warn("not ready", "error", c.err)
-	}
-	c.until = time.Now().Add(readyAge)
-	return nil, c.err
 }
 
 func answer(w http.ResponseWriter, status int, text string) {
