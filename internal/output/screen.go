@@ -286,13 +286,9 @@ func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 // and, below it, the others with their headings. It never cuts cells off. In a file, as with
 // package text/tabwriter, cells are padded to their columns, even before an empty last one.
 func (t *Table) On(s Screen) string {
-	heads := make([]string, len(t.heads))
+	heads, widths := make([]string, len(t.heads)), make([]int, len(t.heads))
 	for i, head := range t.heads {
-		heads[i] = s.Head(head)
-	}
-	widths := make([]int, len(t.heads))
-	for i, head := range t.heads {
-		widths[i] = Width(head)
+		heads[i], widths[i] = s.Head(head), Width(head)
 	}
 	for _, row := range t.rows {
 		for i, cell := range row {
