@@ -10,6 +10,7 @@
 package web
 
 import (
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -118,6 +120,50 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		found.ServeHTTP(w, r)
 	}
 }
+
+// serve sends a page that was made for the request: that of a product, or for an unknown address.
+func (s site) serve(w http.ResponseWriter, r *http.Request, page productPage) {
+	header := w.Header()
+	writePolicies(header, s.policy)
+	maps.Copy(header, page.Header)
+	header.Add("Vary", "Accept-Encoding")
+	header.Add("Vary", forwardedProto)
+	edge.OneVary(header)
+	header.Set("Cache-Control", "no-store")
+	if page.Version != "" {
+		if page.About == "" || !s.sharing.Allow(header, []string{page.About}) {
+			header.Set("Cache-Control", mustAsk)
+		}
+		header.Set("ETag", `W/"`+page.Version+`"`)
+		if edge.Matches(r.Header.Values("If-None-Match"), header.Get("ETag")) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	body := page.Body
+	if len(body) > 0 && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		header.Set("Content-Encoding", "gzip")
+		fast := writers.Get().(*gzip.Writer)
+		body = packBy(fast, body)
+		writers.Put(fast)
+	}
+	if server, counts := w.(holder); counts {
+		server.Hold(len(body))
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(page.Status)
+	if r.Method != http.MethodHead {
+		// A failure here is a client that went away. The headers are sent, so it cannot be reported.
+		_, _ = w.Write(body)
+	}
+}
+
+// holder is the answer of a server that counts the bytes it holds for slow clients. All clients
+// share the bytes of a file, but a page made for a request counts for its client.
+type holder interface{ Hold(bytes int) }
+
+// writers pools gzip writers, which take some hundred kilobytes each.
+var writers = sync.Pool{New: func() any { return mustHave(gzip.NewWriterLevel(nil, gzip.BestSpeed)) }}
 
 // shared makes the static files at its first call.
 var shared = sync.OnceValue(func() static {
