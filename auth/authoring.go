@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// Store stores comments, and what is said and decided about them. It makes no change twice, even if answers are lost,
-// and its errors have kinds of package comment.
+// Store stores comments with their replies, votes, reports and decisions. It makes no change twice, even if answers are
+// lost. Its errors have the kinds of package comment.
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
@@ -334,9 +334,9 @@ func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, 
 // meet the condition of the write.
 const maxTries = 20
 
-// again makes a change of what is stored, and makes it anew from what is stored by then if another change comes first: an
-// edit, a decision, a report. The change returns a Conflict error for that. If its input is of another version, it
-// returns faults.
+// again makes a change of a stored comment. If another change comes first, such as an edit, a decision or a report, the
+// change returns a Conflict error, and again makes it once more, from the comment that is stored by then. A change whose
+// input has another version than the comment returns faults instead.
 func again(change func() (comment.Comment, error)) (after comment.Comment, err error) {
 	for range maxTries {
 		if after, err = change(); comment.KindOf(err) != comment.Conflict {

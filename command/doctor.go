@@ -135,7 +135,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (
 	return all
 }
 
-// warning hands over what is logged, instead of logging it.
+// warning passes records of the log to found, and does not log them.
 type warning struct {
 	slog.Handler
 	found func(said, cure string)

@@ -241,7 +241,7 @@ func (f ListenFlags) scheme() string {
 
 // connectionLimit returns how many client connections are allowed: the wanted number, but at most
 // two thirds of the process's file descriptors. The rest is for files and for connections to the
-// table, of which a request may open several.
+// table; one request may open several.
 func connectionLimit(wanted int) int {
 	return min(wanted, max(1, int(min(descriptors(), math.MaxInt32))*2/3))
 }

@@ -174,7 +174,7 @@ func (s *socket) serve() {
 	}
 }
 
-// read reads a message, the rest of which must follow its beginning soon: until then, it takes memory.
+// read reads a message. Its end must follow its beginning soon, since its parts are in memory until then.
 func (s *socket) read() (kind websocket.MessageType, text []byte, err error) {
 	kind, rest, err := s.conn.Reader(s.ctx)
 	if err != nil {

@@ -226,9 +226,9 @@ type findings struct {
 // take reads the comments and statistics of a batch that somebody follows, and delivers them. Subscribers that join
 // meanwhile may need further ones.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
-	// Two servers may find at once that nobody wanted events. The later one notes that events are missing when the
-	// earlier one has begun. That is nothing new to those who began now: of this time, they may miss some anyway. It may
-	// also be a rebuild, which has counted anew what the stream lost: statistics are told once more.
+	// Two servers may ask for events at the same time, and the later one notes a gap after the earlier one has begun to
+	// follow. Subscribers without a position began just now, and may lack events of that time anyway. The gap may also be
+	// that of a rebuild, which repairs statistics: so they are delivered once more.
 	early := batch.Missing && len(batch.Improper) == 0 && time.Since(f.since) < outbox.Notice
 	if batch.Missing && !early { // this process did not call Want for a long time
 		return errMissing

@@ -204,8 +204,8 @@ func (s *stats) having(trait string) *int {
 	return s.WithMedia
 }
 
-// chips are the languages to choose from: those that are listed, then other chosen ones, of which nobody knows how many
-// comments they have. A single one is no choice.
+// chips are the languages to choose from: those of the statistics, and then the chosen ones that the statistics lack,
+// whose comments are not counted. A single language is no choice.
 func (t *texts) chips(s state, p *product) (chips []choiceView) {
 	var tags []string
 	for _, c := range p.Languages {

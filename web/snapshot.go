@@ -109,7 +109,7 @@ func take(ctx context.Context, api http.Handler) *snapshot {
 	s.answer = askForAll(ctx, api, showcase, map[string]string{"id": s.product})
 	s.at = time.Now()
 	s.took = s.at.Sub(began)
-	_ = json.Unmarshal(s.answer.Body, &s.shown) // what is no answer has no product
+	_ = json.Unmarshal(s.answer.Body, &s.shown) // a body that is no answer leaves it without a product
 	return s
 }
 

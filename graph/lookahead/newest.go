@@ -15,7 +15,7 @@ var (
 	NegativeRatings = []int{1, 2}
 )
 
-// RatingsOfLatest returns the ratings, one of which the comment of a field that ShowsLatest must have.
+// RatingsOfLatest returns the ratings that count for a field that ShowsLatest: its comment has one of them.
 func (f *Field) RatingsOfLatest() []int {
 	if f.Name == "latestPositive" || f.Name == "mostHelpfulPositive" {
 		return PositiveRatings
