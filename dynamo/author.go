@@ -120,8 +120,17 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 				continue
 			}
 			record.Comment = &c
-			if record.Key, err = s.keyRecord(ctx, it); err != nil {
+			hash := layout.BytesOf(it, layout.AttrKeyHash)
+			if hash == nil {
+				continue
+			}
+			item, err := s.getWithRetries(ctx, layout.KeyOfHash(hash))
+			if err != nil {
 				return record, false, err
+			}
+			if len(item) > 0 { // the key has not expired
+				expires := layout.NewReader(item).Number(layout.AttrTTL)
+				record.Key = &KeyRecord{Hash: hex.EncodeToString(hash), Expires: time.Unix(expires, 0).UTC()}
 			}
 		case strings.HasPrefix(sortKey, layout.DecisionSKPrefix):
 			if d, err := decodeDecision(it, id); s.proper(it, err) {
@@ -131,21 +140,6 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 	}
 	there = record.Comment != nil && record.Comment.Author.ID == author.ID && record.Comment.Author.Imported == author.Imported
 	return record, there, nil
-}
-
-// keyRecord returns the idempotency key of a comment's item, nil if it has none or the key has
-// expired.
-func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, error) {
-	hash := layout.BytesOf(it, layout.AttrKeyHash)
-	if hash == nil {
-		return nil, nil
-	}
-	item, err := s.getWithRetries(ctx, layout.KeyOfHash(hash))
-	if err != nil || len(item) == 0 {
-		return nil, err
-	}
-	expires := layout.NewReader(item).Number(layout.AttrTTL)
-	return &KeyRecord{Hash: hex.EncodeToString(hash), Expires: time.Unix(expires, 0).UTC()}, nil
 }
 
 // getWithRetries reads an item, with the retries of call.Retry.

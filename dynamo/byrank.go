@@ -20,7 +20,7 @@ import (
 // along the list comes first.
 
 // takeByRank takes the comments of a run by their ranks. If the index does not answer, it cuts the
-// run short.
+// run short. Once the page has reached its cost bound, it begins no further call.
 func (s *Store) takeByRank(ctx context.Context, r *run) error {
 	list := pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // they are bounds of the run
@@ -44,37 +44,31 @@ func (s *Store) takeByRank(ctx context.Context, r *run) error {
 		}
 		s.lookupPrices.learnPlaces(next.Cost, len(next.Positions))
 		inside := slices.DeleteFunc(slices.Clone(next.Positions), func(p comment.Position) bool { return !r.plan.Spans(p) })
-		if err := s.fetchNamed(ctx, r, inside); err != nil || next.Ended || len(inside) < len(next.Positions) {
-			return err
+		for some := range slices.Chunk(inside, idsAtOnce) {
+			if err := r.meter.Check(); err != nil {
+				return err
+			}
+			before := r.fetches.units
+			found, err := s.fetchByID(ctx, r, some, false)
+			r.meter.Add(r.fetches.units - before)
+			if err != nil {
+				return err
+			}
+			for _, c := range found {
+				if r.plan.Filter.Allows(c.Comment) {
+					r.taken = append(r.taken, c)
+				}
+			}
+		}
+		slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
+		if next.Ended || len(inside) < len(next.Positions) {
+			return nil
 		}
 		if from = next.After(list.Order); from == nil {
 			r.cut, r.away = true, true
 			return nil
 		}
 	}
-	return nil
-}
-
-// fetchNamed fetches the comments at the positions, and takes those that are still in the list.
-// Once the page has reached its cost bound, it begins no further call.
-func (s *Store) fetchNamed(ctx context.Context, r *run, positions []comment.Position) error {
-	for some := range slices.Chunk(positions, idsAtOnce) {
-		if err := r.meter.Check(); err != nil {
-			return err
-		}
-		before := r.fetches.units
-		found, err := s.fetchByID(ctx, r, some, false)
-		r.meter.Add(r.fetches.units - before)
-		if err != nil {
-			return err
-		}
-		for _, c := range found {
-			if r.plan.Filter.Allows(c.Comment) {
-				r.taken = append(r.taken, c)
-			}
-		}
-	}
-	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
 	return nil
 }
 

@@ -146,7 +146,14 @@ func (p *pageCache) keeps(key queryKey) bool {
 
 // keep caches a page; began is when reading it began.
 func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
-	if !p.keeps(key) || page.Incomplete() || pageBytes(page) > largestKept {
+	if !p.keeps(key) || page.Incomplete() {
+		return
+	}
+	bytes := 0
+	for i := range page.comments {
+		bytes += textBytes(&page.comments[i].Comment) + len(page.comments[i].CompressedText)
+	}
+	if bytes > largestKept {
 		return
 	}
 	plan := page.Plan() // made now, because the closure holds everything that was read, shown or not
@@ -175,15 +182,6 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 		return plan
 	}
 	return page, true
-}
-
-// pageBytes returns the size of the texts of a page in bytes.
-func pageBytes(page sharedPage) int {
-	bytes := 0
-	for i := range page.comments {
-		bytes += textBytes(&page.comments[i].Comment) + len(page.comments[i].CompressedText)
-	}
-	return bytes
 }
 
 // textBytes returns the size of the texts of a comment in bytes, those of its reply and media

@@ -18,28 +18,24 @@ import (
 // the count or the numbers of pages fail, the page is returned with the error in Counted or
 // Numbered.
 //
-// The page may be shared with other callers of the same query, so do not change it.
+// Comments whose texts are damaged are left out and reported. The page may be shared with other
+// callers of the same query, so do not change it.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	key := keyOf(q)
-	page, cached := s.cache.find(key, s.changes.last(q.Product))
+	shared, cached := s.cache.find(key, s.changes.last(q.Product))
 	if s.options.Observer != nil && s.cache != nil {
 		s.options.Observer.CacheLookup("pages", cached)
 	}
 	if !cached {
 		var err error
 		a := answering{list: listing{source: source{store: s, query: q, key: key}}}
-		page, err = s.flights.join(ctx, flightKey{key, s.changes.number(q.Product)}, a.answer)
+		shared, err = s.flights.join(ctx, flightKey{key, s.changes.number(q.Product)}, a.answer)
 		if err != nil {
 			return comment.Page{}, err
 		}
 	}
-	return s.expand(ctx, page)
-}
-
-// expand returns the page with decompressed texts, which count as memory held by the caller's
-// operation. Uncompressed texts were counted when they were read. The shared page stays compressed.
-// Comments whose texts are damaged are left out and reported.
-func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
+	// The shared page stays compressed. Decompressed texts count as memory held by the caller's
+	// operation; uncompressed ones were counted when they were read.
 	page, account := shared.Page, usage.From(ctx)
 	page.Comments = slices.Grow(page.Comments, len(shared.comments))
 	for _, compressed := range shared.comments {

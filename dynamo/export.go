@@ -165,14 +165,28 @@ func (s *Scanner) Estimate(ctx context.Context) (items int64, units float64, err
 // listRead reads a list to its end, and calls take with each page.
 type listRead func(ctx context.Context, take func([]layout.Compressed) error) error
 
-// read runs reads in parallel, and yields their comments. The first error stops all reads.
+// read runs reads, at most s.calls at a time, and yields their comments. The first error stops all
+// reads.
 func (s *Scanner) read(ctx context.Context, reads []listRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		pages, failed := make(chan []layout.Compressed), make(chan error, 1)
 		go func() {
 			defer close(pages)
-			failed <- s.readAll(ctx, reads, pages)
+			group, ctx := errgroup.WithContext(ctx)
+			group.SetLimit(s.calls)
+			send := func(page []layout.Compressed) error {
+				select {
+				case pages <- page:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			for _, read := range reads {
+				group.Go(task.Guarded(func() error { return read(ctx, send) }))
+			}
+			failed <- group.Wait()
 		}()
 		defer func() { // no reader outlives the loop
 			cancel()
@@ -196,24 +210,6 @@ func (s *Scanner) read(ctx context.Context, reads []listRead) iter.Seq2[comment.
 			yield(comment.Comment{}, err)
 		}
 	}
-}
-
-// readAll runs the reads, at most s.calls at a time, and sends their pages.
-func (s *Scanner) readAll(ctx context.Context, reads []listRead, pages chan<- []layout.Compressed) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(s.calls)
-	send := func(page []layout.Compressed) error {
-		select {
-		case pages <- page:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	for _, read := range reads {
-		group.Go(task.Guarded(func() error { return read(ctx, send) }))
-	}
-	return group.Wait()
 }
 
 // passOver reports an item that is not a comment to OnImproper. If that is nil, it returns an

@@ -19,9 +19,6 @@ import (
 // only after the read.
 const idsAtOnce = 25
 
-// idsCure is the advice in the error of a fetch that reached its cost bound.
-const idsCure = "these comments are large: ask for fewer at once"
-
 // Comment returns the comment with an ID by a consistent read. It returns a NotFound error if there
 // is none, and comment.ErrImproper if its item is malformed.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
@@ -46,7 +43,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 
 // meterOf returns the cost bound of fetching comments by their ids.
 func meterOf(ids []comment.ID) *layout.Meter {
-	return layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure)
+	return layout.NewMeter(float64(len(ids))*CommentUnits(), "these comments are large: ask for fewer at once")
 }
 
 // commentsByID is CommentsByID within a cost bound, which several calls may share.

@@ -14,10 +14,25 @@ import (
 // LastEvaluatedKey of the previous call, nil for the first. Clients never see it: a cursor is a
 // position.
 func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
-	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
+	key, values := r.Index.PartitionAttr()+" = :p", layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
+	low, high := p.LowKey(), p.HighKey()
+	if low != nil {
+		values[":low"] = layout.Text(*low)
+	}
+	if high != nil {
+		values[":high"] = layout.Text(*high)
+	}
+	switch {
+	case low != nil && high != nil:
+		key += " AND " + r.Index.SortAttr() + " BETWEEN :low AND :high"
+	case low != nil:
+		key += " AND " + r.Index.SortAttr() + " >= :low"
+	case high != nil:
+		key += " AND " + r.Index.SortAttr() + " <= :high"
+	}
 	input := &dynamodb.QueryInput{
 		TableName: aws.String(table), IndexName: aws.String(string(r.Index)),
-		KeyConditionExpression:    aws.String(r.Index.PartitionAttr() + " = :p" + rangeCondition(p, r.Index.SortAttr(), values)),
+		KeyConditionExpression:    aws.String(key),
 		ExpressionAttributeValues: values, ExclusiveStartKey: start,
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
@@ -41,24 +56,4 @@ func projectionOf(p *planner.Plan) string {
 		return layout.ListProjection(!p.WithoutText) + "," + layout.ByHelpful.SortAttr()
 	}
 	return layout.ListProjection(!p.WithoutText)
-}
-
-// rangeCondition bounds the sort key. It adds its values to values.
-func rangeCondition(p *planner.Plan, sortAttr string, values layout.Item) string {
-	low, high := p.LowKey(), p.HighKey()
-	if low != nil {
-		values[":low"] = layout.Text(*low)
-	}
-	if high != nil {
-		values[":high"] = layout.Text(*high)
-	}
-	switch {
-	case low != nil && high != nil:
-		return " AND " + sortAttr + " BETWEEN :low AND :high"
-	case low != nil:
-		return " AND " + sortAttr + " >= :low"
-	case high != nil:
-		return " AND " + sortAttr + " <= :high"
-	}
-	return ""
 }

@@ -25,12 +25,6 @@ func (m *memory) keepAnswer(product string, t lastAnswer) {
 	m.products.Add(product, r)
 }
 
-// freshAnswer returns the statistics of the last answer, and whether another answer may show them.
-func (m *memory) freshAnswer(product string) (lastAnswer, bool) {
-	r, _ := m.products.Get(product)
-	return m.reusable(r.answer, product)
-}
-
 // reusable returns statistics of an earlier answer, and whether another answer may show them. They
 // must be proven unchanged; or they must be young, and include this Store's last write and the last
 // change that it knows of.
@@ -82,7 +76,9 @@ func (m *memory) newest(product string, ratings []int, among int) (position comm
 	if !bound.Exact {
 		return position, false
 	}
-	r.apart = r.apart.with(apart{ratings: ratingBits(ratings), position: bound.Position, among: among})
+	one := apart{ratings: ratingBits(ratings), position: bound.Position, among: among}
+	others := slices.DeleteFunc(slices.Clone(r.apart), func(old apart) bool { return old.ratings == one.ratings })
+	r.apart = append(others[max(0, len(others)-apartKept+1):], one)
 	m.products.Add(product, r)
 	return bound.Position, true
 }
@@ -101,8 +97,11 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 			continue
 		}
 		for _, ratings := range want.Ratings {
-			position := newest.Rated(ratings).Position
-			if id := comment.IDOf(position); r.apart.has(ratingBits(ratings), position, want.Among) && !slices.Contains(ids, id) {
+			bits, position := ratingBits(ratings), newest.Rated(ratings).Position
+			wasApart := slices.ContainsFunc(r.apart, func(a apart) bool {
+				return a.ratings == bits && a.position == position && a.among >= want.Among
+			})
+			if id := comment.IDOf(position); wasApart && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -121,7 +120,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	upTo, out.Found = out.AsOf, make(map[string]comment.Stats, len(products))
 	ids := s.memory.likely(products, want)
 	products = slices.DeleteFunc(slices.Clone(products), func(product string) bool {
-		t, may := s.memory.freshAnswer(product)
+		r, _ := s.memory.products.Get(product)
+		t, may := s.memory.reusable(r.answer, product)
 		if may {
 			out.Found[product] = t.Stats
 			out.AsOf = earlier(out.AsOf, t.asOf)

@@ -337,23 +337,20 @@ func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err 
 func (l *Loader) writeOne(ctx context.Context, w loading) (err error) {
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
+	write := func(ctx context.Context) (err error) {
+		what := "PutItem"
+		if w.Update != nil {
+			what, err = "UpdateItem", call.Update(ctx, l.client, w.TransactWriteItem)
+		} else {
+			err = call.Put(ctx, l.client, w.TransactWriteItem)
+		}
+		if call.Refused(err) {
+			return call.ErrBusy // another write came first: look again
+		}
+		return call.Wrap(err, "%s of %s", what, w.Comment)
+	}
 	if l.Marks == nil {
-		return l.call(ctx, w)
+		return write(ctx)
 	}
-	return l.Marks.Write(ctx, w.Comment,
-		func(ctx context.Context) error { return l.call(ctx, w) },
-		func(ctx context.Context) error { return l.Marks.Bury(ctx, w.Comment) })
-}
-
-func (l *Loader) call(ctx context.Context, w loading) (err error) {
-	what := "PutItem"
-	if w.Update != nil {
-		what, err = "UpdateItem", call.Update(ctx, l.client, w.TransactWriteItem)
-	} else {
-		err = call.Put(ctx, l.client, w.TransactWriteItem)
-	}
-	if call.Refused(err) {
-		return call.ErrBusy // another write came first: look again
-	}
-	return call.Wrap(err, "%s of %s", what, w.Comment)
+	return l.Marks.Write(ctx, w.Comment, write, func(ctx context.Context) error { return l.Marks.Bury(ctx, w.Comment) })
 }

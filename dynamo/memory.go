@@ -3,7 +3,6 @@ package dynamo
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,7 +84,7 @@ type recollection struct {
 	queried time.Time  // when a query last needed the statistics
 	tried   time.Time  // when a background fetch last began
 	read    time.Time  // when the statistics were last read
-	apart   aparts     // newest comments of some ratings that were not among the newest of all
+	apart   []apart    // newest comments of some ratings that were not among the newest of all; never changed in place
 	answer  lastAnswer // the statistics last read for an answer
 }
 
@@ -96,9 +95,10 @@ func newMemory(source Watermark, maxAge time.Duration, changes *changes, read fu
 	return m
 }
 
-// recall returns the knowledge of a query's product, and starts a background fetch if its
-// statistics are due. A list without conditions, ordered by date, does not count as a query: its
-// only partition is hardly ever empty. Statistics help it only to know where the list ends.
+// recall returns the knowledge of a query's product. It starts a background fetch of its statistics
+// if the product is queried often enough, and no fetch has just begun. A list without conditions,
+// ordered by date, does not count as a query: its only partition is hardly ever empty. Statistics
+// help it only to know where the list ends.
 func (m *memory) recall(q comment.Query) planner.Knowledge {
 	if m == nil {
 		return planner.Knowledge{}
@@ -111,8 +111,19 @@ func (m *memory) recall(q comment.Query) planner.Knowledge {
 	if len(q.Filter.Conditions()) == 0 && !q.Order.Keyed() && q.Slice.Rank() == 0 && !q.Numbering.Links {
 		return known
 	}
-	if r.due(now, m.maxAge) && m.refresh(q.Product) {
-		r.tried = now
+	again := !r.queried.IsZero()
+	worth := again && r.read.IsZero() || now.Sub(r.queried) <= worthwhile
+	if worth && now.Sub(r.tried) >= cmp.Or(m.maxAge, steeringAge) {
+		select {
+		case m.slots <- struct{}{}:
+			r.tried = now
+			go func() {
+				defer func() { <-m.slots }()
+				// An error does no harm: without statistics, plans read every partition.
+				_ = task.Guard(func() error { return m.fetch(context.Background(), q.Product) })
+			}()
+		default: // too many fetches are running
+		}
 	}
 	r.queried = now
 	m.products.Add(q.Product, r)
@@ -137,14 +148,6 @@ func (r recollection) knowledge(now time.Time, maxAge time.Duration, written tim
 	age := now.Sub(r.asOf)
 	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
 	return planner.Knowledge{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
-}
-
-// due reports whether statistics should be fetched: the product is queried often enough, and no
-// fetch has just begun.
-func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	again := !r.queried.IsZero()
-	worth := again && r.read.IsZero() || now.Sub(r.queried) <= worthwhile
-	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
 // lastAnswer holds the statistics of a product that were last read for an answer. That read was
@@ -201,21 +204,6 @@ func (m *memory) noteChange(product string, position comment.Position, cell *com
 		r.newest.Enter(*cell, row.Counts[cell.Rating-1], position)
 	}
 	m.products.Add(product, r)
-}
-
-// refresh fetches statistics in the background. It returns false when too many fetches are running.
-func (m *memory) refresh(product string) bool {
-	select {
-	case m.slots <- struct{}{}:
-	default:
-		return false
-	}
-	go func() {
-		defer func() { <-m.slots }()
-		// An error does no harm: without statistics, plans read every partition.
-		_ = task.Guard(func() error { return m.fetch(context.Background(), product) })
-	}()
-	return true
 }
 
 // fetch reads the statistics of a product. It reads the watermark first, so the statistics include
@@ -294,20 +282,3 @@ type apart struct {
 
 // apartKept is how many of them are remembered for one product.
 const apartKept = 4
-
-// aparts are such comments of one product. The slice is immutable.
-type aparts []apart
-
-// with returns the comments with one more, which replaces an earlier one with the same ratings.
-func (all aparts) with(one apart) aparts {
-	others := slices.DeleteFunc(slices.Clone(all), func(old apart) bool { return old.ratings == one.ratings })
-	return append(others[max(0, len(others)-apartKept+1):], one)
-}
-
-// has reports whether the newest comment with one of some ratings, at the given position, is known
-// not to be among the newest comments of the product, among in number.
-func (all aparts) has(ratings uint8, position comment.Position, among int) bool {
-	return slices.ContainsFunc(all, func(a apart) bool {
-		return a.ratings == ratings && a.position == position && a.among >= among
-	})
-}

@@ -78,7 +78,16 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 		}
 		runs := make([]*run, len(reads))
 		for i, read := range reads {
-			runs[i] = r.goOn(ctx, read, r.units/float64(len(reads)))
+			link, request := r.stretch.Links[read.Link], r.request
+			request.Window, request.Want, request.Why = r.stretch.Window(link), read.Want, read.Why
+			for _, earlier := range slices.Backward(r.links[read.Link]) { // begin where these ended
+				if earlier.reached != nil {
+					request.Window = request.Window.Past(*earlier.reached)
+					break
+				}
+			}
+			runs[i] = r.plan(ctx, link.Filter, request, r.units/float64(len(reads)))
+			r.links[read.Link] = append(r.links[read.Link], runs[i])
 		}
 		if err := r.step(ctx, runs); err != nil {
 			return nil, err
@@ -107,22 +116,6 @@ func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen 
 	dropTexts(ctx, one.taken, nil)
 	one.taken, one.reached, one.stopped = nil, nil, true
 	return seen, nil
-}
-
-// goOn returns the next run of a link: it begins where those before it ended. Its attempts may cost
-// the given read units.
-func (r *reading) goOn(ctx context.Context, read planner.LinkRead, units float64) *run {
-	link, request := r.stretch.Links[read.Link], r.request
-	request.Window, request.Want, request.Why = r.stretch.Window(link), read.Want, read.Why
-	for _, earlier := range slices.Backward(r.links[read.Link]) {
-		if earlier.reached != nil {
-			request.Window = request.Window.Past(*earlier.reached)
-			break
-		}
-	}
-	next := r.plan(ctx, link.Filter, request, units)
-	r.links[read.Link] = append(r.links[read.Link], next)
-	return next
 }
 
 // step executes runs in parallel. Then it adds comments that edits moved meanwhile, also between

@@ -33,11 +33,8 @@ type manager interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
-// earlierKey is the key of the index All in tables of an earlier release.
-const earlierKey = "GSI4PK + GSISK"
-
-// CheckTable returns an error if the table cannot be used: it is missing, cannot be reached, has
-// the layout of an earlier release, or differs from layout.Definition.
+// CheckTable returns an error if the table cannot be used: it is missing, cannot be reached, or
+// differs from layout.Definition.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
 	var output *dynamodb.DescribeTableOutput
 	var wrapped error
@@ -53,12 +50,6 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 		return &MissingTableError{Table: table}
 	case cmp.Or(err, wrapped) != nil:
 		return cmp.Or(err, wrapped)
-	}
-	if slices.ContainsFunc(output.Table.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
-		return aws.ToString(g.IndexName) == string(layout.All) && keyText(g.KeySchema) == earlierKey
-	}) {
-		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
-			"export its comments with the release that made it, and import them into a new table (another --table, or another --data)", table)
 	}
 	want := layout.Definition(table)
 	differences := compareShape(want, output.Table)
@@ -143,33 +134,31 @@ func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription)
 		differences = append(differences, fmt.Sprintf("its key is %s instead of %s", got, keyText(want.KeySchema)))
 	}
 	for _, index := range want.GlobalSecondaryIndexes {
-		if text := compareIndex(index, have.GlobalSecondaryIndexes); text != "" {
-			differences = append(differences, text)
+		name := aws.ToString(index.IndexName)
+		i := slices.IndexFunc(have.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool { return aws.ToString(g.IndexName) == name })
+		if i < 0 {
+			differences = append(differences, fmt.Sprintf("it has no index %s", name))
+			continue
+		}
+		there := have.GlobalSecondaryIndexes[i]
+		if got := keyText(there.KeySchema); got != keyText(index.KeySchema) {
+			differences = append(differences, fmt.Sprintf("the key of its index %s is %s instead of %s", name, got, keyText(index.KeySchema)))
+			continue
+		}
+		if there.Projection == nil || there.Projection.ProjectionType == types.ProjectionTypeAll {
+			continue
+		}
+		for _, attr := range index.Projection.NonKeyAttributes {
+			if !slices.Contains(there.Projection.NonKeyAttributes, attr) {
+				differences = append(differences, fmt.Sprintf("its index %s does not carry attribute %q", name, attr))
+				break
+			}
 		}
 	}
 	if !hasStream(want, have) {
 		differences = append(differences, fmt.Sprintf("it has no stream of %s", want.StreamSpecification.StreamViewType))
 	}
 	return differences
-}
-
-func compareIndex(want types.GlobalSecondaryIndex, have []types.GlobalSecondaryIndexDescription) string {
-	name := aws.ToString(want.IndexName)
-	i := slices.IndexFunc(have, func(g types.GlobalSecondaryIndexDescription) bool { return aws.ToString(g.IndexName) == name })
-	if i < 0 {
-		return fmt.Sprintf("it has no index %s", name)
-	}
-	if got := keyText(have[i].KeySchema); got != keyText(want.KeySchema) {
-		return fmt.Sprintf("the key of its index %s is %s instead of %s", name, got, keyText(want.KeySchema))
-	}
-	if p := have[i].Projection; p != nil && p.ProjectionType != types.ProjectionTypeAll {
-		for _, attr := range want.Projection.NonKeyAttributes {
-			if !slices.Contains(p.NonKeyAttributes, attr) {
-				return fmt.Sprintf("its index %s does not carry attribute %q", name, attr)
-			}
-		}
-	}
-	return ""
 }
 
 // keyText returns the attribute names of a key schema, the partition key first.

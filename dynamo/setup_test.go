@@ -87,8 +87,7 @@ func TestTableIsCheckedThoughThrottled(t *testing.T) {
 }
 
 // A table with a similar but wrong definition would give wrong answers, so it is refused at
-// startup. The error about a table of an earlier release says how to bring its comments over. A server
-// that runs is not ready either, unless only the stream is another one, or off.
+// startup. A server that runs is not ready either, unless only the stream is another one, or off.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -108,12 +107,6 @@ func TestTableOfAnotherShape(t *testing.T) {
 		{"an index that does not carry what a list shows", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 		}, `its index all does not carry attribute "l"`},
-		{"an earlier release, which sorted lists by another attribute", func(in *dynamodb.CreateTableInput) {
-			for i, name := range []string{"GSI4PK", "GSISK"} {
-				in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
-				in.GlobalSecondaryIndexes[3].KeySchema[i].AttributeName = &name
-			}
-		}, "has the layout of an earlier release, which this one does not read: export its comments with the release that made it, and import them into a new table"},
 	} {
 		input := layout.Definition(dynamotest.TableName(t))
 		row.change(input)

@@ -54,7 +54,8 @@ func (s *Store) writing(ctx context.Context, id comment.ID) {
 	}
 }
 
-// addOnce writes the comment and the key in one transaction, unless the key exists.
+// addOnce writes the comment and the key in one transaction. If the key exists, it returns the
+// comment that the key was first used for, which must have the same content.
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	hash := layout.HashOf(c.Author.ID, key)
 	item, keyItem := layout.Encode(c), keyItemOf(c, hash, s.now())
@@ -63,37 +64,31 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		condition, values := layout.IfAbsent+" OR "+layout.AttrTTL+" < :now", layout.Item{":now": layout.Number(s.now().Unix())}
 		err := s.transact(ctx, s.putNew(item), call.PutIf(s.table, keyItem, condition, values))
-		if call.Refused(err) {
-			added, err = s.firstOf(ctx, keyItem, c)
+		if !call.Refused(err) {
+			return err
+		}
+		// After a further error it is unknown whether an earlier try of this call wrote the comment.
+		first, err := s.firstAt(ctx, keyItem)
+		switch {
+		case err != nil:
+			return err
+		case first.id == "":
+			return comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
+		case first.digest != digestOf(c):
+			return comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
+		}
+		added = c
+		added.ID = first.id
+		now, err := s.Comment(ctx, first.id)
+		if comment.KindOf(err) == comment.NotFound || errors.Is(err, comment.ErrImproper) {
+			return nil // deleted since: return it as it was
+		}
+		if err == nil { // a moderator may have decided about it since
+			added.Status, added.Moderation = now.Status, now.Moderation
 		}
 		return err
 	})
 	return added, err
-}
-
-// firstOf returns the comment that a key was first used for, if c has the same content. After an
-// error it is unknown whether an earlier try of this call wrote the comment.
-func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
-	it, err := s.firstAt(ctx, keyItem)
-	switch {
-	case err != nil:
-		return c, err
-	case it.id == "":
-		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
-	case it.digest != digestOf(c):
-		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
-	}
-	c.ID = it.id
-	// A moderator may have decided about it since.
-	switch now, err := s.Comment(ctx, c.ID); {
-	case comment.KindOf(err) == comment.NotFound, errors.Is(err, comment.ErrImproper):
-		return c, nil // deleted since: return it as it was
-	case err != nil:
-		return c, err
-	default:
-		c.Status, c.Moderation = now.Status, now.Moderation
-		return c, nil
-	}
 }
 
 // keyItemOf returns the item of an author's idempotency key: its hash, and the ID of the comment
