@@ -33,8 +33,12 @@ func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool)
 		inTime, cancel := context.WithTimeout(ctx, writeTimeout)
 		err := write(inTime, again)
 		cancel()
-		if err == nil || settled(err) {
+		if err == nil || errors.Is(err, ErrOvertaken) {
 			return err
+		}
+		switch comment.KindOf(err) {
+		case comment.NotFound, comment.Conflict, comment.KeyReused, comment.AlreadyWritten:
+			return err // write found out what is in the table: a retry would not help
 		}
 		again = again || mayHaveHappened(err)
 		if try < writeTries-1 && Transient(Wrap(err, "try %d", try)) {
@@ -47,16 +51,6 @@ func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool)
 		}
 		return err
 	}
-}
-
-// settled reports whether write itself found out what is in the table, so that a retry would not
-// help.
-func settled(err error) bool {
-	switch comment.KindOf(err) {
-	case comment.NotFound, comment.Conflict, comment.KeyReused, comment.AlreadyWritten:
-		return true
-	}
-	return errors.Is(err, ErrOvertaken)
 }
 
 // ErrOvertaken is the cause for an edit whose outcome can no longer be found out.

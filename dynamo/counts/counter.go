@@ -220,13 +220,23 @@ func (c *Counter) count(ctx context.Context, pending workload, refused refusals,
 }
 
 // halve counts standings of which some make a call invalid. It counts each half on its own,
-// recursively, until it has found the culprits.
+// recursively, until it has found the culprits. Several products are halved by product.
 func (c *Counter) halve(ctx context.Context, pending workload, refused refusals, cause error) error {
-	first, second := pending.halves()
-	if len(second) == 0 {
-		for product, standings := range first {
-			refused[productComment{product, standings[0].ID}] = cause
+	first, second := workload{}, workload{}
+	products := slices.Sorted(maps.Keys(pending))
+	switch standings := pending[products[0]]; {
+	case len(products) > 1:
+		for i, product := range products {
+			half := first
+			if i >= len(products)/2 {
+				half = second
+			}
+			half[product] = pending[product]
 		}
+	case len(standings) > 1:
+		first[products[0]], second[products[0]] = standings[:len(standings)/2], standings[len(standings)/2:]
+	default:
+		refused[productComment{products[0], standings[0].ID}] = cause
 		clear(pending)
 		return nil
 	}

@@ -255,21 +255,15 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	for _, id := range ids {
 		m := decodeMarker(items[keyOf(markerKey(product, id))])
 		it := items[keyOf(layout.CommentKey(id))]
-		if cell := cellIn(it, product); m.damage != nil || !sameCell(m.cell, cell) {
+		var cell *comment.Cell // nil if the comment does not exist, is in no list, is another product's, or is improper
+		if of, err := layout.ProductOf(it); err == nil && of == product && layout.Listed(it) {
+			cell, _ = cellOf(it)
+		}
+		if m.damage != nil || !sameCell(m.cell, cell) {
 			out = append(out, misfit{standing{ID: id, Cell: cell, comment: it}, m})
 		}
 	}
 	return out, nil
-}
-
-// cellIn returns the cell that a comment is counted in for a product. It is nil when the comment
-// does not exist, is in no list, belongs to another product, or is improper.
-func cellIn(it layout.Item, product string) *comment.Cell {
-	if of, err := layout.ProductOf(it); err != nil || of != product || !layout.Listed(it) {
-		return nil
-	}
-	cell, _ := cellOf(it) // nil if it is improper
-	return cell
 }
 
 // runsReader reads the page index in the table.

@@ -103,10 +103,38 @@ type leaderboard struct {
 // read reads the next entries of the shards that ran dry.
 func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
 	batches := make([]merge.Batch[comment.Leader], len(dry))
-	limit := shardLimit(missing, len(dry))
-	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
-		batches[i], err = b.call(ctx, dry[i], limit)
-		return err
+	limit, sortKey := shardLimit(missing, len(dry)), layout.StatisticsSK
+	if b.language != "" {
+		sortKey = languageSK + string(b.language)
+	}
+	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
+		key := leaderPartition(b.language, dry[i])
+		output, err := b.leaders.Query(ctx, &dynamodb.QueryInput{
+			TableName:                 aws.String(b.table),
+			IndexName:                 aws.String(string(layout.Boards)),
+			KeyConditionExpression:    aws.String(layout.AttrBoard + " = :p"),
+			ExpressionAttributeValues: layout.Item{":p": layout.Text(key)},
+			ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
+			Limit:                     aws.Int32(int32(limit)),
+			ExclusiveStartKey:         b.starts[dry[i]],
+			ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+		})
+		if err != nil {
+			return call.Wrap(err, "Query %s %s", layout.Boards, key)
+		}
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+		b.starts[dry[i]] = output.LastEvaluatedKey
+		batches[i].Done = len(output.LastEvaluatedKey) == 0
+		for _, it := range output.Items {
+			r := layout.NewReader(it)
+			leader, err := parseLeaderKey(r.Text(layout.AttrPlace))
+			if err != nil || layout.ProductOfKey(it) != leader.Product || r.Text(layout.AttrSK) != sortKey {
+				b.improper.Report(layout.NewImproper(it, "it has no place of its own on a leaderboard"))
+				continue
+			}
+			batches[i].Items = append(batches[i].Items, leader)
+		}
+		return nil
 	})
 	return batches, err
 }
@@ -116,39 +144,6 @@ func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge
 // for. A shard with more entries among the first is read again.
 func shardLimit(missing, shards int) int {
 	return min(missing, max(layout.UnitBytes/maxLeaderBytes, 2*missing/shards))
-}
-
-func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
-	key, sortKey := leaderPartition(b.language, shard), layout.StatisticsSK
-	if b.language != "" {
-		sortKey = languageSK + string(b.language)
-	}
-	output, err := b.leaders.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(b.table),
-		IndexName:                 aws.String(string(layout.Boards)),
-		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :p"),
-		ExpressionAttributeValues: layout.Item{":p": layout.Text(key)},
-		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
-		Limit:                     aws.Int32(int32(limit)),
-		ExclusiveStartKey:         b.starts[shard],
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
-	})
-	if err != nil {
-		return merge.Batch[comment.Leader]{}, call.Wrap(err, "Query %s %s", layout.Boards, key)
-	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
-	b.starts[shard] = output.LastEvaluatedKey
-	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
-	for _, it := range output.Items {
-		r := layout.NewReader(it)
-		leader, err := parseLeaderKey(r.Text(layout.AttrPlace))
-		if err != nil || layout.ProductOfKey(it) != leader.Product || r.Text(layout.AttrSK) != sortKey {
-			b.improper.Report(layout.NewImproper(it, "it has no place of its own on a leaderboard"))
-			continue
-		}
-		batch.Items = append(batch.Items, leader)
-	}
-	return batch, nil
 }
 
 // maxLeaderBytes is the maximum size of a leaderboard entry: the names and values of its four keys.

@@ -5,9 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
@@ -86,11 +83,6 @@ func idOfMarker(sortKey string) (comment.ID, error) {
 	return comment.IDOf(position), nil
 }
 
-// unchanged returns the condition that a marker is as it was read.
-func (m marker) unchanged() (condition string, values layout.Item) {
-	return layout.AsRead(m.item, layout.AttrCell, attrPosition, attrSource)
-}
-
 // standing says how a comment should be counted.
 type standing struct {
 	ID comment.ID
@@ -116,13 +108,3 @@ func (s standing) news(m marker) bool {
 
 // looked reports whether the comment itself was read.
 func (s standing) looked() bool { return s.position == "" }
-
-// stillSo returns the condition that a comment is as it was read, in all that says where it is to be
-// counted.
-func (s standing) stillSo(table string) types.TransactWriteItem {
-	condition, values := layout.AsRead(s.comment, layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: aws.String(table), Key: layout.CommentKey(s.ID),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
-	}}
-}

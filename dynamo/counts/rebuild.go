@@ -139,7 +139,11 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 	}
 	run.lease = leases.NewWork(leases.WorkOptions{
 		Client: r.client, Table: r.table, Key: rebuildKey(), Name: rebuildName, Who: r.Who, Engine: r.Engine, Heartbeat: r.pace.heartbeat,
-		Progress: run.attributes,
+		Progress: func() layout.Item {
+			run.mu.Lock()
+			defer run.mu.Unlock()
+			return run.progress.attributes()
+		},
 	})
 	before, err := run.lease.Acquire(ctx)
 	if err != nil {
@@ -165,29 +169,25 @@ type rebuilding struct {
 	tell    func(RebuildProgress)
 }
 
-// attributes returns the attributes that each heartbeat saves.
-func (r *rebuilding) attributes() layout.Item {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.progress.attributes()
-}
-
+// work chooses the number of shards of the leaderboards, resumes an interrupted rebuild or starts a
+// new one, corrects all products, and notes that the rebuild is done.
 func (r *rebuilding) work(ctx context.Context) error {
-	if err := r.chooseShards(ctx); err != nil {
+	latest, err := call.Retried(ctx, func() (int64, error) { return latestGuard(ctx, r.client, r.table) })
+	if err != nil {
 		return err
 	}
-	if err := r.begin(ctx); err != nil {
+	err = r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return s.change(r.LeaderShards, latest, time.Now()) })
+	if err != nil {
 		return err
 	}
-	if err := r.scan(ctx); err != nil {
-		return err
+	if r.settings.was != 0 { // products may move once every reader uses the larger of both numbers
+		if err := r.settings.raise(ctx, r.client, r.table); err != nil {
+			return err
+		}
+		if err := task.Wait(ctx, r.pace.shardsKnown); err != nil {
+			return err
+		}
 	}
-	r.counter.AwaitMerges(ctx)
-	return r.end(ctx)
-}
-
-// begin resumes an interrupted rebuild, or starts a new one.
-func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	state, err := call.Retried(ctx, func() (stream.State, error) { return r.journal().State(ctx) })
 	if err != nil {
@@ -198,7 +198,27 @@ func (r *rebuilding) begin(ctx context.Context) error {
 			r.progress = rebuildProgress{shards: r.settings.shards, began: now, stream: state, segments: make([]segmentProgress, r.segments())}
 		}
 	})
-	return r.lease.Save(ctx)
+	if err := r.lease.Save(ctx); err != nil {
+		return err
+	}
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
+	r.counter.AwaitMerges(ctx)
+	if r.settings.was != 0 { // the index lags a moment behind the last moves
+		if err := task.Wait(ctx, r.pace.secondLook); err != nil {
+			return err
+		}
+	}
+	if err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { s.was = 0; return s }); err != nil {
+		return err
+	}
+	if len(r.result.Failed) == 0 {
+		if err := r.markComplete(ctx); err != nil {
+			return err
+		}
+	}
+	return r.lease.Finish(ctx)
 }
 
 // segments returns the number of segments into which a new rebuild divides the table.
@@ -229,7 +249,18 @@ func (r *rebuilding) scan(ctx context.Context) error {
 			if err := await(ctx, others); err != nil {
 				return err
 			}
-			r.notePage(i, page.items, len(fresh), page.next)
+			var now RebuildProgress
+			r.note(func(result *RebuildResult) {
+				if len(result.Failed) == 0 { // else one that resumes it must meet the failed products again
+					segments[i] = segmentProgress{start: page.next, done: len(page.next) == 0}
+				}
+				r.progress.scanned += int64(page.items)
+				result.Products += len(fresh)
+				now = RebuildProgress{Items: r.progress.scanned, Products: result.Products}
+			})
+			r.telling.Lock()
+			defer r.telling.Unlock()
+			r.tell(now)
 			return nil
 		})
 	})
@@ -266,40 +297,6 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	}
 }
 
-func (r *rebuilding) notePage(segment, items, products int, next layout.Item) {
-	var now RebuildProgress
-	r.note(func(result *RebuildResult) {
-		if len(result.Failed) == 0 { // else one that resumes it must meet the failed products again
-			r.progress.segments[segment] = segmentProgress{start: next, done: len(next) == 0}
-		}
-		r.progress.scanned += int64(items)
-		result.Products += products
-		now = RebuildProgress{Items: r.progress.scanned, Products: result.Products}
-	})
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	r.tell(now)
-}
-
-// end drops the old number of shards, and notes that the rebuild is done.
-func (r *rebuilding) end(ctx context.Context) error {
-	if r.settings.was != 0 { // the index lags a moment behind the last moves
-		if err := task.Wait(ctx, r.pace.secondLook); err != nil {
-			return err
-		}
-	}
-	settle := func(s leaderSettings) leaderSettings { s.was = 0; return s }
-	if err := r.changeSettings(ctx, settle); err != nil {
-		return err
-	}
-	if len(r.result.Failed) == 0 {
-		if err := r.markComplete(ctx); err != nil {
-			return err
-		}
-	}
-	return r.lease.Finish(ctx)
-}
-
 // markComplete notes that the statistics are complete, unless records were lost since the rebuild
 // began.
 func (r *rebuilding) markComplete(ctx context.Context) error {
@@ -323,23 +320,6 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 		}
 		return false, err
 	})
-}
-
-// chooseShards sets the number of shards of the leaderboards. If it changes, chooseShards waits
-// until every reader uses the larger of both numbers: only then may products move.
-func (r *rebuilding) chooseShards(ctx context.Context) error {
-	latest, err := call.Retried(ctx, func() (int64, error) { return latestGuard(ctx, r.client, r.table) })
-	if err != nil {
-		return err
-	}
-	err = r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return s.change(r.LeaderShards, latest, time.Now()) })
-	if err != nil || r.settings.was == 0 {
-		return err
-	}
-	if err := r.settings.raise(ctx, r.client, r.table); err != nil {
-		return err
-	}
-	return task.Wait(ctx, r.pace.shardsKnown)
 }
 
 func (r *rebuilding) changeSettings(ctx context.Context, change func(leaderSettings) leaderSettings) error {

@@ -228,8 +228,18 @@ func (s statistics) shared() (sum comment.Row) {
 // arranged makes statistics of the counts of all languages. Rows go to the languages that have one
 // in kept if not too many do, or else to the languages with the most comments.
 func arranged(grid, kept comment.Stats) statistics {
+	byUse := slices.SortedFunc(maps.Keys(grid), func(a, b comment.Language) int {
+		return cmp.Or(cmp.Compare(grid[b].Total(), grid[a].Total()), cmp.Compare(a, b))
+	})
+	owners := byUse[:min(len(byUse), comment.MaxLanguageRows)]
+	if _, shares := kept[comment.OtherLanguages]; shares {
+		same := slices.DeleteFunc(slices.Clone(byUse), func(language comment.Language) bool { _, own := kept[language]; return !own })
+		if len(same) <= comment.MaxLanguageRows {
+			owners = same
+		}
+	}
 	s := statistics{stats: comment.Stats{}, others: grid.Clone()}
-	for _, language := range rowOwners(grid, kept) {
+	for _, language := range owners {
 		s.stats[language] = grid[language]
 		delete(s.others, language)
 	}
@@ -237,18 +247,4 @@ func arranged(grid, kept comment.Stats) statistics {
 		s.stats[comment.OtherLanguages] = shared
 	}
 	return s
-}
-
-// rowOwners returns the languages that get rows of their own.
-func rowOwners(grid, kept comment.Stats) []comment.Language {
-	byUse := slices.SortedFunc(maps.Keys(grid), func(a, b comment.Language) int {
-		return cmp.Or(cmp.Compare(grid[b].Total(), grid[a].Total()), cmp.Compare(a, b))
-	})
-	if _, shares := kept[comment.OtherLanguages]; shares {
-		owners := slices.DeleteFunc(slices.Clone(byUse), func(language comment.Language) bool { _, own := kept[language]; return !own })
-		if len(owners) <= comment.MaxLanguageRows {
-			return owners
-		}
-	}
-	return byUse[:min(len(byUse), comment.MaxLanguageRows)]
 }

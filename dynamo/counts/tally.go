@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -166,10 +167,14 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		}
 	}
 	for _, change := range t.markers {
-		if change.looked() {
-			writes = append(writes, change.stillSo(table))
+		if change.looked() { // the comment must be as it was read, in all that says where it is to be counted
+			condition, values := layout.AsRead(change.comment, layout.AttrAll, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
+			writes = append(writes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+				TableName: aws.String(table), Key: layout.CommentKey(change.ID),
+				ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
+			}})
 		}
-		condition, values := change.before.unchanged()
+		condition, values := layout.AsRead(change.before.item, layout.AttrCell, attrPosition, attrSource)
 		writes = append(writes, call.PutIf(table, markerItem(t.product, change.ID, change.after, now), condition, values))
 	}
 	return appendEntry(writes, table, t.product, t.entry)

@@ -207,24 +207,6 @@ func (w workload) add(product string, s standing) {
 	w[product] = append(w[product], s)
 }
 
-// halves splits standings into two workloads, by product if there are several. The second is empty
-// if there is only one standing.
-func (w workload) halves() (first, second workload) {
-	first, second = workload{}, workload{}
-	products := slices.Sorted(maps.Keys(w))
-	for i, product := range products {
-		switch standings := w[product]; {
-		case len(products) > 1 && i < len(products)/2 || len(products) == 1 && len(standings) == 1:
-			first[product] = standings
-		case len(products) > 1:
-			second[product] = standings
-		default:
-			first[product], second[product] = standings[:len(standings)/2], standings[len(standings)/2:]
-		}
-	}
-	return first, second
-}
-
 // sift checks the standings of a product. It moves those with an objection to refused, and returns
 // the others.
 func (w workload) sift(l ledger, refused refusals) (left []standing) {

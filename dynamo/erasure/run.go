@@ -125,9 +125,26 @@ func (r *erasing) mark(ctx context.Context, condition string, values layout.Item
 // findOfCustomer finds a customer's items by the index, in passes, and erases them.
 func (r *erasing) findOfCustomer(ctx context.Context) error {
 	for pass := 1; ; pass++ {
-		found, err := r.pass(ctx)
-		if err != nil || pass > 1 && found == 0 || pass == maxPasses {
-			return err
+		before := r.snapshot().report
+		for _, writer := range []*types.AttributeValueMemberS{layout.WriterOfComment(r.author.ID), layout.WriterOfReport(r.author.ID)} {
+			for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+				TableName: aws.String(r.table), IndexName: aws.String(string(layout.ByAuthor)),
+				KeyConditionExpression: aws.String(layout.AttrWriter + " = :writer"), ExpressionAttributeValues: layout.Item{":writer": writer},
+				Limit: aws.Int32(atOnce), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+			}, string(layout.ByAuthor)) {
+				if err != nil {
+					return err
+				}
+				r.read(call.UnitsOf(output.ConsumedCapacity))
+				if err := r.eraseFound(ctx, output.Items, layout.AttrWriter+" = :writer", layout.Item{":writer": writer}); err != nil {
+					return err
+				}
+			}
+		}
+		after := r.snapshot().report
+		foundNone := after.Comments == before.Comments && after.Reports == before.Reports && after.Votes == before.Votes
+		if pass > 1 && foundNone || pass == maxPasses {
+			return nil
 		}
 		if err := task.Wait(ctx, r.pace.settle); err != nil {
 			return err
@@ -136,28 +153,6 @@ func (r *erasing) findOfCustomer(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// pass erases the customer's items in the index, and returns how many they were.
-func (r *erasing) pass(ctx context.Context) (found int, err error) {
-	before := r.snapshot().report
-	for _, writer := range []*types.AttributeValueMemberS{layout.WriterOfComment(r.author.ID), layout.WriterOfReport(r.author.ID)} {
-		for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
-			TableName: aws.String(r.table), IndexName: aws.String(string(layout.ByAuthor)),
-			KeyConditionExpression: aws.String(layout.AttrWriter + " = :writer"), ExpressionAttributeValues: layout.Item{":writer": writer},
-			Limit: aws.Int32(atOnce), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-		}, string(layout.ByAuthor)) {
-			if err != nil {
-				return 0, err
-			}
-			r.read(call.UnitsOf(output.ConsumedCapacity))
-			if err := r.eraseFound(ctx, output.Items, layout.AttrWriter+" = :writer", layout.Item{":writer": writer}); err != nil {
-				return 0, err
-			}
-		}
-	}
-	after := r.snapshot().report
-	return after.Comments + after.Reports + after.Votes - before.Comments - before.Reports - before.Votes, nil
 }
 
 // eraseFound erases the items with the keys, if they are the author's: comments, reports and votes,

@@ -101,14 +101,3 @@ const (
 )
 
 func numberOf(item uint64, index int) uint64 { return item<<indexBits | uint64(index) }
-
-// eventsIn returns the events of an item, with their numbers.
-func eventsIn(o layout.Outbox) (out []Event) {
-	for _, e := range entriesIn(o) {
-		for _, event := range e.events() {
-			event.Number = numberOf(o.Number, len(out))
-			out = append(out, event)
-		}
-	}
-	return out
-}

@@ -25,7 +25,17 @@ func (o *Outbox) After(count stream.Handler) stream.Handler {
 		}
 		lanes, failed := sorted(records, failed)
 		if len(lanes) > 0 {
-			if err := o.append(ctx, lanes); err != nil {
+			wanted, err := o.Wanted(ctx)
+			if err != nil {
+				return err
+			}
+			group, ctx := errgroup.WithContext(ctx)
+			for i, entries := range lanes {
+				if len(wanted) > 0 {
+					group.Go(task.Guarded(func() error { return o.lanes[i].append(ctx, entries) }))
+				}
+			}
+			if err := group.Wait(); err != nil {
 				return err
 			}
 		}
@@ -89,17 +99,4 @@ func oneOfImports(all []entry) (out []entry) {
 		out = append(out, e)
 	}
 	return out
-}
-
-// append appends to several lanes in parallel, if anybody wants events.
-func (o *Outbox) append(ctx context.Context, lanes map[int][]entry) error {
-	wanted, err := o.Wanted(ctx)
-	if err != nil || len(wanted) == 0 {
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for i, entries := range lanes {
-		group.Go(task.Guarded(func() error { return o.lanes[i].append(ctx, entries) }))
-	}
-	return group.Wait()
 }

@@ -80,8 +80,15 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 	return call.Retry(ctx, func() (bool, error) {
 		for {
 			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once that item is gone, others begin anew
-				if err := l.begin(ctx); err != nil {
+				items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
+				if err == nil && len(items) == 0 {
+					l.end, err = l.store.start(ctx, l.number)
+				}
+				if err != nil {
 					return false, err
+				}
+				for _, item := range slices.Backward(items) {
+					l.learn(item)
 				}
 			}
 			if err := do(); !errors.Is(err, errTaken) {
@@ -111,23 +118,6 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 		l.end, l.expires = item.Number, item.Expires
 	}
 	return call.Wrap(err, "PutItem of lane %d of the outbox", l.number)
-}
-
-// begin reads the end of the lane.
-func (l *lane) begin(ctx context.Context) error {
-	items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
-	if err != nil {
-		return err
-	}
-	if len(items) == 0 {
-		start, err := l.store.start(ctx, l.number)
-		l.end = start
-		return err
-	}
-	for _, item := range slices.Backward(items) {
-		l.learn(item)
-	}
-	return nil
 }
 
 func (l *lane) learn(item layout.Outbox) {

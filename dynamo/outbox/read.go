@@ -100,9 +100,13 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 			next = item.Number
 		}
 		next++
-		for _, event := range eventsIn(item) {
-			if after == 0 || event.Number > after {
-				b.Events = append(b.Events, event)
+		index := 0
+		for _, e := range entriesIn(item) {
+			for _, event := range e.events() {
+				event.Number = numberOf(item.Number, index)
+				if index++; after == 0 || event.Number > after {
+					b.Events = append(b.Events, event)
+				}
 			}
 		}
 		b.Last = numberOf(item.Number, wholeItem)
