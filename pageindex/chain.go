@@ -166,7 +166,23 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, s := range asked {
 		find := task.Guarded(func() (err error) {
-			answers[i], err = c.answer(ctx, s)
+			out := &answers[i]
+			if s.ByVotes() {
+				out.starts, out.cost, err = c.voted(ctx, c.total, s.voted)
+				return err
+			}
+			found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)
+			out.counts, out.cost = found.Counts, found.Cost
+			for _, b := range found.Boundaries {
+				start := Start{Rank: s.before + b.Rank} // in the whole list
+				switch {
+				case b.After != nil:
+					start.After = &comment.Place{Key: s.Low, Position: *b.After}
+				case s.before > 0:
+					start.After = new(c.list.Order.Front(s.High))
+				}
+				out.starts = append(out.starts, start)
+			}
 			return err
 		})
 		if len(asked) > 1 {
@@ -191,25 +207,4 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 	}
 	out.cost.Add(cost)
 	return nil
-}
-
-// answer looks up the targets of one link.
-func (c chain) answer(ctx context.Context, s section) (out starts, err error) {
-	if s.ByVotes() {
-		out.starts, out.cost, err = c.voted(ctx, c.total, s.voted)
-		return out, err
-	}
-	found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)
-	out.counts, out.cost = found.Counts, found.Cost
-	for _, b := range found.Boundaries {
-		start := Start{Rank: s.before + b.Rank} // in the whole list
-		switch {
-		case b.After != nil:
-			start.After = &comment.Place{Key: s.Low, Position: *b.After}
-		case s.before > 0:
-			start.After = new(c.list.Order.Front(s.High))
-		}
-		out.starts = append(out.starts, start)
-	}
-	return out, err
 }

@@ -65,8 +65,11 @@ func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
 func (l *Numbers) Begin(ctx context.Context) error {
 	var b batch
 	w := l.wanted
-	if !w.Place && !w.Counts && l.answered() {
-		return nil
+	if !w.Place && !w.Counts && w.Slice.KnownNumber() == 1 && w.Exact != nil {
+		if total := w.Exact.Counts(w.List.Filter).Total(); total <= w.Slice.Size {
+			l.count(total) // the first page is the whole list, and has no links to others
+			return nil
+		}
 	}
 	if w.Place && !w.Numbering.Links {
 		b.add(goal{Rank: w.Slice.Rank(), Size: w.Slice.Size}, l.begins)
@@ -161,20 +164,6 @@ func (l *Numbers) Numbered() comment.Numbered {
 		}
 	}
 	return out
-}
-
-// answered reports whether the index need not be asked: the first page is the whole list, and has
-// no links to others.
-func (l *Numbers) answered() bool {
-	if l.wanted.Slice.KnownNumber() != 1 || l.wanted.Exact == nil {
-		return false
-	}
-	total := l.wanted.Exact.Counts(l.wanted.List.Filter).Total()
-	if total > l.wanted.Slice.Size {
-		return false
-	}
-	l.count(total)
-	return true
 }
 
 // count sets what follows from the number of comments in the list.

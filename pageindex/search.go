@@ -103,7 +103,15 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 	known := map[Probe]comment.Position{}
 	for probes, ends := next(searches, known); !ends; probes, ends = next(searches, known) {
 		if len(probes) > 0 {
-			positions, err := read(ctx, rangesOf(probes))
+			var ranges []CellRange
+			for _, p := range probes {
+				if last := len(ranges) - 1; last >= 0 && ranges[last].Cell == p.Cell && ranges[last].High == p.Index {
+					ranges[last].High++
+					continue
+				}
+				ranges = append(ranges, CellRange{p.Cell, Range{p.Index, p.Index + 1}})
+			}
+			positions, err := read(ctx, ranges)
 			if err != nil {
 				return nil, err
 			}
@@ -138,18 +146,6 @@ func next(searches []search, known map[Probe]comment.Position) (probes []Probe, 
 	}
 	slices.SortFunc(probes, func(a, b Probe) int { return cmp.Or(a.Cell-b.Cell, a.Index-b.Index) })
 	return slices.Compact(probes), ends
-}
-
-// rangesOf returns sorted elements as ranges.
-func rangesOf(probes []Probe) (out []CellRange) {
-	for _, p := range probes {
-		if last := len(out) - 1; last >= 0 && out[last].Cell == p.Cell && out[last].High == p.Index {
-			out[last].High++
-			continue
-		}
-		out = append(out, CellRange{p.Cell, Range{p.Index, p.Index + 1}})
-	}
-	return out
 }
 
 // picking finds the element with a rank. It keeps the range of candidates in each cell.

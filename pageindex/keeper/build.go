@@ -73,7 +73,7 @@ func (b *build) acquire(ctx context.Context, patient bool) error {
 		busy = busy || looks > 0 && b.seen.alive(s)
 		b.seen = b.seen.observe(s, time.Now())
 		switch {
-		case free && !(busy && patient), b.seen.silent(b.Pace):
+		case free && !(busy && patient), time.Since(b.seen.still) >= patience*b.Pace.Heartbeat:
 			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
 			err := b.Table.SwapRegistry(ctx, registry, registry.without(time.Now(), b.Name).with(b.Name, s))
 			if comment.KindOf(err) != comment.Conflict {
@@ -100,12 +100,27 @@ func (b *build) update(ctx context.Context, change func(*Registration)) (Registr
 	})
 }
 
-// whileOurs runs the build, and stops it when it can no longer succeed.
+// whileOurs runs the build, with heartbeats beside it, and stops it when it can no longer succeed.
 func (b *build) whileOurs(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	keep := func(ctx context.Context) error {
+		for task.Wait(ctx, b.Pace.Heartbeat) == nil {
+			b.tell(b.read.Load())
+			begun := b.begun.Load()
+			s, err := b.update(ctx, func(s *Registration) { s.Work.Heartbeat++ })
+			switch {
+			case ctx.Err() != nil: // the build has ended
+			case errors.Is(err, errLost):
+				return err
+			case err == nil && begun && s.Open():
+				return errMissed
+			}
+		}
+		return nil
+	}
 	err := task.Beside(ctx, func(ctx context.Context) {
-		if err := task.Try(func() error { return b.keep(ctx) }); err != nil {
+		if err := task.Try(func() error { return keep(ctx) }); err != nil {
 			stop(err)
 		}
 	}, func(ctx context.Context) error { return task.Try(func() error { return b.work(ctx) }) })
@@ -115,23 +130,7 @@ func (b *build) whileOurs(ctx context.Context) error {
 	return err
 }
 
-// keep writes heartbeats until the context ends. Its error is why the build can no longer succeed.
-func (b *build) keep(ctx context.Context) error {
-	for task.Wait(ctx, b.Pace.Heartbeat) == nil {
-		b.tell(b.read.Load())
-		begun := b.begun.Load()
-		s, err := b.update(ctx, func(s *Registration) { s.Work.Heartbeat++ })
-		switch {
-		case ctx.Err() != nil: // the build has ended
-		case errors.Is(err, errLost):
-			return err
-		case err == nil && begun && s.Open():
-			return errMissed
-		}
-	}
-	return nil
-}
-
+// work adds all entries of the table to a build of the store, once every process feeds the store.
 func (b *build) work(ctx context.Context) error {
 	s, err := b.begin(ctx)
 	if err != nil {
@@ -148,7 +147,23 @@ func (b *build) work(ctx context.Context) error {
 		return errCounts
 	}
 	covers := at(s.Token(state), b.next)
-	if err := b.fill(ctx, covers); err != nil {
+	anew, err := within(ctx, b.Pace.Build, b.Store.Build)
+	if err != nil {
+		return err
+	}
+	err = b.Entries.All(ctx, func(ctx context.Context, entries []pageindex.Entry) error {
+		b.read.Add(int64(len(entries)))
+		ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+		defer cancel()
+		return anew.Add(ctx, entries)
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.check(ctx, func(now string) bool { return identityOf(now) == identityOf(covers) }); err != nil {
+		return err // entries added before it was emptied are gone
+	}
+	if err := b.finish(ctx, anew, covers); err != nil {
 		return err
 	}
 	if err := b.check(ctx, func(now string) bool { return now == covers }); err != nil {
@@ -204,27 +219,6 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 	return s, err
 }
 
-// fill adds all entries of the table to a build of the store.
-func (b *build) fill(ctx context.Context, complete string) error {
-	anew, err := within(ctx, b.Pace.Build, b.Store.Build)
-	if err != nil {
-		return err
-	}
-	err = b.Entries.All(ctx, func(ctx context.Context, entries []pageindex.Entry) error {
-		b.read.Add(int64(len(entries)))
-		ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
-		defer cancel()
-		return anew.Add(ctx, entries)
-	})
-	if err != nil {
-		return err
-	}
-	if err := b.check(ctx, func(covers string) bool { return identityOf(covers) == identityOf(complete) }); err != nil {
-		return err // entries added before it was emptied are gone
-	}
-	return b.finish(ctx, anew, complete)
-}
-
 func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.Pace.Finish)
 	defer cancel()
@@ -274,11 +268,6 @@ func (v vigil) observe(s Registration, now time.Time) vigil {
 // since.
 func (v vigil) alive(s Registration) bool {
 	return s.Work.Owner != v.last.Work.Owner || s.Work.Heartbeat != v.last.Work.Heartbeat
-}
-
-// silent reports whether the build under way has been silent for so long that it counts as dead.
-func (v vigil) silent(pace Pace) bool {
-	return time.Since(v.still) >= patience*pace.Heartbeat
 }
 
 // settled returns how long every process that reads the registry has seen that it must feed the

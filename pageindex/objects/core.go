@@ -242,20 +242,6 @@ func (c *core) update(ctx context.Context, change func(now snapshot) (*Root, err
 	}
 }
 
-// ensure writes a root if there is none, so that an emptied storage is noticed later.
-func (c *core) ensure(ctx context.Context) error {
-	if c.current().tag != "" {
-		return nil
-	}
-	err := c.update(ctx, func(now snapshot) (*Root, error) {
-		if now.tag != "" {
-			return nil, errUnchanged
-		}
-		return &Root{Merged: now.last}, nil
-	})
-	return failure(err)
-}
-
 // append appends items to the log, as an object with the next free number.
 func (c *core) append(ctx context.Context, items []Item) error {
 	if err := c.appending.Acquire(ctx, 1); err != nil {
@@ -264,15 +250,29 @@ func (c *core) append(ctx context.Context, items []Item) error {
 	defer c.appending.Release(1)
 	frame := encodeFrame(items)
 	for {
-		if err := c.ensure(ctx); err != nil {
-			return err
+		if c.current().tag == "" { // write a root, so that an emptied storage is noticed later
+			err := c.update(ctx, func(now snapshot) (*Root, error) {
+				if now.tag != "" {
+					return nil, errUnchanged
+				}
+				return &Root{Merged: now.last}, nil
+			})
+			if failure(err) != nil {
+				return err
+			}
 		}
 		was := c.current()
 		if was.waiting >= c.settings.most {
 			return c.tooMany(was.waiting)
 		}
 		number := was.last + 1
-		ours, err := c.putFrame(ctx, number, frame)
+		_, err := c.storage.put(ctx, logName(number), frame, "")
+		ours := err == nil
+		if errors.Is(err, errTaken) { // perhaps by an earlier attempt, whose answer was lost
+			var there object
+			there, err = c.storage.get(ctx, logName(number), "")
+			ours, err = err == nil && bytes.Equal(there.data, frame), failure(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -298,17 +298,6 @@ func (c *core) tooMany(n int) error {
 		return fmt.Errorf("%d changes wait for a merge", n)
 	}
 	return fmt.Errorf("%d changes wait for a merge, which failed: %w", n, c.failed)
-}
-
-// putFrame writes a log, unless one of that number exists. ours reports whether it holds the frame:
-// the answer to an earlier attempt may have been lost.
-func (c *core) putFrame(ctx context.Context, number uint64, frame []byte) (ours bool, err error) {
-	_, err = c.storage.put(ctx, logName(number), frame, "")
-	if !errors.Is(err, errTaken) {
-		return err == nil, err
-	}
-	there, err := c.storage.get(ctx, logName(number), "")
-	return err == nil && bytes.Equal(there.data, frame), failure(err)
 }
 
 // noteDamage records damage of a root's chunks. A missing chunk is damage, unless the root has been

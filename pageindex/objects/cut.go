@@ -68,14 +68,20 @@ func (c *cutter) merge(root *Root, changes []Item) ([]Chunk, error) {
 	changed := func(i int) bool { return i >= 0 && i < len(chunks) && len(changesOf[i]) > 0 }
 	inStretch := false
 	for i, chunk := range chunks {
-		if !changed(i) && !(c.isSmall(&chunk) && (changed(i-1) || changed(i+1))) {
+		small := max(chunk.Records.Count, chunk.Guards.Count) < c.size/8 && chunk.Records.Head < headBytes/8
+		if !changed(i) && !(small && (changed(i-1) || changed(i+1))) {
 			c.end(chunk.First)
-			c.keep(chunk)
+			if chunk.Guards.Count > 0 && c.ended(chunk.Seen) {
+				chunk.Guards, chunk.Seen = FileInfo{}, 0
+			}
+			if chunk.Guards.Count > 0 || chunk.Records.Count > 0 {
+				c.chunks = append(c.chunks, chunk)
+			}
 			inStretch = false
 			continue
 		}
-		if !inStretch {
-			c.begin(chunk.First)
+		if !inStretch { // if a product began before the stretch, its items get their own chunks
+			c.id, c.first, c.single = chunk.First.Product, chunk.First.Position, chunk.First.Position != comment.Position{}
 			inStretch = true
 		}
 		items, err := readChunk(c.ctx, c.storage, &chunk)
@@ -84,7 +90,7 @@ func (c *cutter) merge(root *Root, changes []Item) ([]Chunk, error) {
 			return nil, err
 		}
 		for _, item := range latestSorted(append(items, changesOf[i]...)) {
-			c.addKept(item)
+			c.add(item)
 		}
 	}
 	c.end(Key{})
@@ -101,24 +107,10 @@ func (c *cutter) build(items iter.Seq2[Item, error]) ([]Chunk, error) {
 			_, other := c.close()
 			return nil, cmp.Or(other, err)
 		}
-		c.addKept(item)
+		c.add(item)
 	}
 	c.end(Key{})
 	return c.close()
-}
-
-func (c *cutter) isSmall(chunk *Chunk) bool {
-	return max(chunk.Records.Count, chunk.Guards.Count) < c.size/8 && chunk.Records.Head < headBytes/8
-}
-
-// keep adds an unchanged chunk, without guards that have expired.
-func (c *cutter) keep(chunk Chunk) {
-	if chunk.Guards.Count > 0 && c.ended(chunk.Seen) {
-		chunk.Guards, chunk.Seen = FileInfo{}, 0
-	}
-	if chunk.Guards.Count > 0 || chunk.Records.Count > 0 {
-		c.chunks = append(c.chunks, chunk)
-	}
 }
 
 // ended reports whether a guard that came at a time has expired.
@@ -126,25 +118,14 @@ func (c *cutter) ended(seen uint32) bool {
 	return c.now.Sub(time.Unix(int64(seen), 0)) > pageindex.Remember
 }
 
-// addKept adds an item, unless nothing of it has to be kept.
-func (c *cutter) addKept(item Item) {
+// add takes the next item of the stretch, unless nothing of it has to be kept.
+func (c *cutter) add(item Item) {
 	if item.Guarded() && c.ended(item.Seen) {
 		item.Follows, item.Seen = "", 0
 	}
-	if item.There() || item.Guarded() {
-		c.add(item)
+	if !item.There() && !item.Guarded() {
+		return
 	}
-}
-
-// begin begins a stretch at the first key of an old chunk. If a product began before it, its items
-// get their own chunks.
-func (c *cutter) begin(first Key) {
-	c.id, c.first = first.Product, first.Position
-	c.single = first.Position != comment.Position{}
-}
-
-// add takes the next item of the stretch.
-func (c *cutter) add(item Item) {
 	if item.Product != c.id {
 		c.endProduct()
 		c.id, c.first, c.single = item.Product, comment.Position{}, false

@@ -133,14 +133,25 @@ func (e *encoder) file() File {
 	return File{FileInfo{Count: e.count, Head: length, CRC: crc}, append(out, e.records...)}
 }
 
-// readChunk returns the items of a chunk, sorted by key.
+// readChunk returns the items of a chunk, sorted by key: existing comments, and guards.
 func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
 	there, err := readFile(ctx, s, c, Records)
 	if err != nil {
 		return nil, err
 	}
 	guarded, err := readFile(ctx, s, c, Guards)
-	return join(there, guarded), err
+	out := make([]Item, 0, max(len(there), len(guarded)))
+	for _, item := range there {
+		n, _ := slices.BinarySearchFunc(guarded, item.Key, func(g Item, k Key) int { return g.Compare(k) })
+		out = append(out, guarded[:n]...)
+		guarded = guarded[n:]
+		if len(guarded) > 0 && guarded[0].Key == item.Key {
+			item.Follows, item.Seen = guarded[0].Follows, guarded[0].Seen
+			guarded = guarded[1:]
+		}
+		out = append(out, item)
+	}
+	return append(out, guarded...), err
 }
 
 // readFile returns the items of all blocks of a file of a chunk.
@@ -174,22 +185,6 @@ func readFile(ctx context.Context, s storage, c *Chunk, kind Kind) ([]Item, erro
 		}
 	}
 	return out, nil
-}
-
-// join merges existing comments with guards.
-func join(there, guarded []Item) []Item {
-	out := make([]Item, 0, max(len(there), len(guarded)))
-	for _, item := range there {
-		n, _ := slices.BinarySearchFunc(guarded, item.Key, func(g Item, k Key) int { return g.Compare(k) })
-		out = append(out, guarded[:n]...)
-		guarded = guarded[n:]
-		if len(guarded) > 0 && guarded[0].Key == item.Key {
-			item.Follows, item.Seen = guarded[0].Follows, guarded[0].Seen
-			guarded = guarded[1:]
-		}
-		out = append(out, item)
-	}
-	return append(out, guarded...)
 }
 
 // Decode reads the head at the beginning of a file, and checks it against f. More bytes may follow.

@@ -49,7 +49,16 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 	for _, product := range slices.Sorted(maps.Keys(products)) {
 		for chunk := range slices.Chunk(products[product], atOnce) {
 			for _, generation := range into {
-				calls = append(calls, s.callFor(product, generation, chunk))
+				keys, of := s.scripted(product, generation)
+				listed := listedAs(product, generation)
+				if s.inCluster() {
+					listed = ""
+				}
+				c := call{keys: keys, arguments: []any{of, int(pageindex.Remember.Seconds()), listed}}
+				for _, e := range chunk {
+					c.arguments = append(c.arguments, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
+				}
+				calls = append(calls, c)
 			}
 		}
 	}
@@ -59,19 +68,6 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 		}
 	}
 	return nil
-}
-
-func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
-	keys, of := s.scripted(product, generation)
-	listed := listedAs(product, generation)
-	if s.inCluster() {
-		listed = ""
-	}
-	c := call{keys: keys, arguments: []any{of, int(pageindex.Remember.Seconds()), listed}}
-	for _, e := range entries {
-		c.arguments = append(c.arguments, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
-	}
-	return c
 }
 
 // run makes calls in one pipeline, and sends the script's text if the server does not have it yet.

@@ -58,7 +58,11 @@ func (s *Store) servers(ctx context.Context) (string, error) {
 		if err != nil {
 			return err
 		}
-		field := fieldsOf(info)
+		field := map[string]string{}
+		for line := range strings.Lines(info) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			field[name] = value
+		}
 		if field["run_id"] == "" {
 			return comment.Errorf(comment.Unavailable, "%s does not tell its run_id (INFO), so a restart would go unnoticed; connect to Redis itself, not through a proxy that hides it", s.name)
 		}
@@ -100,16 +104,6 @@ func (s *Store) scripted(product, generation string) (keys []string, of string) 
 		products = of + neverName
 	}
 	return []string{of + stateName, of + entriesName, products}, of
-}
-
-// fieldsOf parses the answer to INFO.
-func fieldsOf(info string) map[string]string {
-	fields := map[string]string{}
-	for line := range strings.Lines(info) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		fields[name] = value
-	}
-	return fields
 }
 
 // The store has one content that answers and, during a build, a second one. Each has a unique name,

@@ -117,7 +117,13 @@ func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick f
 // bringIn applies a batch to a generation. The caller's locks keep other writers away from the
 // rows.
 func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) error {
-	incoming := rowsOf(entries)
+	incoming := make([]row, len(entries))
+	for i, e := range entries {
+		incoming[i] = row{Product: escape.Replace(e.Product), Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows), Block: blockOf(e.Position)}
+		if e.Cell != nil {
+			incoming[i].Language, incoming[i].Rating = string(e.Cell.Language), e.Cell.Code()
+		}
+	}
 	var stored []*string
 	var text *string
 	err := s.each(ctx, tx, readEntries, []any{encode(incoming), generation}, []any{&text}, func() { stored = append(stored, text) })
@@ -183,17 +189,6 @@ func tally(entries []row, stored []*string) (accepted, changes []row) {
 		}
 	}
 	return accepted, changes
-}
-
-func rowsOf(entries []pageindex.Entry) []row {
-	rows := make([]row, len(entries))
-	for i, e := range entries {
-		rows[i] = row{Product: escape.Replace(e.Product), Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows), Block: blockOf(e.Position)}
-		if e.Cell != nil {
-			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Code()
-		}
-	}
-	return rows
 }
 
 // encode numbers rows, and returns them as JSON.

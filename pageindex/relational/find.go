@@ -113,20 +113,15 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCo
 		return blockCounts{}, err
 	}
 	c.total = c.ratings.Total()
-	c.order(byBlock, l.Order.Descends())
-	return c, s.check(found)
-}
-
-// order sorts blocks into the order of the list.
-func (c *blockCounts) order(byBlock map[int]int, descending bool) {
 	blocks, before := slices.Sorted(maps.Keys(byBlock)), 0
-	if descending {
+	if l.Order.Descends() {
 		slices.Reverse(blocks)
 	}
 	for _, block := range blocks {
 		c.blocks = append(c.blocks, blockCount{block: block, n: byBlock[block], before: before})
 		before += byBlock[block]
 	}
+	return c, s.check(found)
 }
 
 // needsPosition reports whether counts do not suffice to answer a target.

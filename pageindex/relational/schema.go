@@ -88,7 +88,7 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if count >= tables {
-		if _, err := s.generations(ctx, tx); !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, errOlder) {
+		if _, err := s.generations(ctx, tx); !errors.Is(err, sql.ErrNoRows) {
 			return err // nil if the schema is complete, or ErrNewer
 		}
 	}
@@ -119,9 +119,6 @@ type generations struct {
 	current, building int // building is 0 for none
 }
 
-// errOlder means that the schema is an older version.
-var errOlder = errors.New("the schema is an older one")
-
 // ErrNewer is wrapped by errors about a schema that is too new for this program.
 var ErrNewer = errors.New("the schema is a newer one")
 
@@ -137,7 +134,7 @@ func (s *Store) generations(ctx context.Context, tx *sql.Tx) (g generations, err
 	return g, s.check(found)
 }
 
-// check returns an error if the schema has another version than ours.
+// check returns an error if the schema has another version than ours. An older schema counts as none.
 func (s *Store) check(found int) error {
 	switch {
 	case found > version:
@@ -147,7 +144,7 @@ func (s *Store) check(found int) error {
 		err.Cause = ErrNewer
 		return err
 	case found < version:
-		return errOlder
+		return sql.ErrNoRows
 	}
 	return nil
 }
@@ -186,9 +183,7 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 			return nil
 		}
 		fault, _ := s.db.Explain(err)
-		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
-			// The store's only row is missing if all tables were emptied, and an older schema
-			// counts as none.
+		if errors.Is(err, sql.ErrNoRows) { // the store's only row is missing if all tables were emptied
 			fault = faultMissing
 		}
 		switch {

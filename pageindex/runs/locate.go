@@ -82,6 +82,8 @@ type segmentRange struct {
 	leastBefore, mostBefore int
 }
 
+// locator returns the parts of the view that the list's dates select, with bounds for the number of
+// its comments in each.
 func (v *View) locator(list pageindex.List) *locator {
 	l := &locator{list: list}
 	l.hidden = v.shared && slices.ContainsFunc(list.Filter.Languages, func(language comment.Language) bool { return !v.rows[language] })
@@ -98,30 +100,25 @@ func (v *View) locator(list pageindex.List) *locator {
 		if p.from.Compare(p.last) > 0 {
 			continue
 		}
-		p.least, p.most = l.count(p)
+		if p.revealed {
+			p.least = l.counts(p).Total()
+			p.most = p.least
+		} else {
+			p.least = p.counts.Counts(list.Filter).Total()
+			p.most = p.least
+			if l.hidden && p.chunk != nil {
+				shared := list.Filter
+				shared.Languages = []comment.Language{comment.OtherLanguages}
+				p.most += p.counts.Counts(shared).Total()
+			}
+			if p.from != s.from || p.last != s.last {
+				p.least = 0
+			}
+		}
 		least, most = least+p.least, most+p.most
 		l.parts = append(l.parts, p)
 	}
 	return l
-}
-
-// count returns bounds for the number of the list's comments in a part.
-func (l *locator) count(p segmentRange) (least, most int) {
-	if p.revealed {
-		n := l.counts(p).Total()
-		return n, n
-	}
-	sure := p.counts.Counts(l.list.Filter).Total()
-	least, most = sure, sure
-	if l.hidden && p.chunk != nil {
-		shared := l.list.Filter
-		shared.Languages = []comment.Language{comment.OtherLanguages}
-		most += p.counts.Counts(shared).Total()
-	}
-	if p.from != p.segment.from || p.last != p.segment.last {
-		least = 0
-	}
-	return least, most
 }
 
 // counts returns the exact number of the list's comments in a part, by rating.

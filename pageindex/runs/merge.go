@@ -55,20 +55,18 @@ func (m *Merge) Empty() bool { return m.view.merged == m.view.head.Last }
 func (m *Merge) Chunks() []Key {
 	var keys []Key
 	for i, s := range m.view.segments {
-		if s.chunk != nil && (len(s.changes) > 0 || m.hasRoom(i)) {
+		if s.chunk == nil {
+			continue
+		}
+		// An unchanged chunk takes new runs unless it is nearly full, and a rewritten neighbour if it is nearly empty.
+		hasRoom := slices.ContainsFunc(m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))], func(beside *segment) bool {
+			return beside.chunk == nil && s.chunk.Bytes < chunkBytes*3/4 || len(beside.changes) > 0 && s.chunk.Bytes < chunkBytes/4
+		})
+		if len(s.changes) > 0 || hasRoom {
 			keys = append(keys, s.chunk.Key)
 		}
 	}
 	return keys
-}
-
-// hasRoom reports whether a chunk that the log does not change is small enough to be merged with a
-// neighbour: with new runs unless it is nearly full, with a rewritten chunk if it is nearly empty.
-func (m *Merge) hasRoom(i int) bool {
-	bytes := m.view.segments[i].chunk.Bytes
-	return slices.ContainsFunc(m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))], func(beside *segment) bool {
-		return beside.chunk == nil && bytes < chunkBytes*3/4 || len(beside.changes) > 0 && bytes < chunkBytes/4
-	})
 }
 
 // A merge that writes many chunks is expensive, so it waits until the log is larger.
@@ -167,6 +165,8 @@ type stretch struct {
 	runs []Run
 }
 
+// stretches returns the content of the merged index. A run that is too small is joined with its
+// predecessor, unless the result were too large.
 func (m *Merge) stretches() []stretch {
 	var out []stretch
 	for _, s := range m.view.segments {
@@ -178,10 +178,17 @@ func (m *Merge) stretches() []stretch {
 			out = append(out, stretch{})
 		}
 		last := &out[len(out)-1]
-		last.runs = append(last.runs, s.split()...)
-	}
-	for i := range out {
-		out[i].runs = joined(out[i].runs)
+		for _, run := range s.split() {
+			if n := len(last.runs); n > 0 {
+				before := &last.runs[n-1]
+				a, b := before.Counts.Total(), run.Counts.Total()
+				if min(a, b) < joinBelow && a+b <= splitAbove {
+					*before = Run{From: before.From, End: run.End, Counts: sumOf([]Run{*before, run}, nil)}
+					continue
+				}
+			}
+			last.runs = append(last.runs, run)
+		}
 	}
 	return out
 }
@@ -206,23 +213,6 @@ func (s *segment) split() []Run {
 		}
 		out = append(out, piece)
 		run.From = piece.End
-	}
-	return out
-}
-
-// joined joins each run that is too small with its predecessor, unless the result were too large.
-func joined(runs []Run) []Run {
-	var out []Run
-	for _, run := range runs {
-		if len(out) > 0 {
-			before := &out[len(out)-1]
-			a, b := before.Counts.Total(), run.Counts.Total()
-			if min(a, b) < joinBelow && a+b <= splitAbove {
-				*before = Run{From: before.From, End: run.End, Counts: sumOf([]Run{*before, run}, nil)}
-				continue
-			}
-		}
-		out = append(out, run)
 	}
 	return out
 }
