@@ -75,19 +75,17 @@ func miss(before map[string]int, leases []Lease, listing Listing) map[string]int
 }
 
 // decide returns what to do. It is a pure function of the view.
+//
+// It ends the leases of shards that are gone, and were not read to the end. It creates the leases
+// of shards that may be read now: those whose parent was read to its end, and those without a
+// parent to wait for. In a stream that was read before, the latter are gaps, because their parents
+// were not read.
 func decide(v view) actions {
 	var a actions
-	if v.listing != nil {
-		v.retire(&a)
-		v.introduce(&a)
-		a.begin = v.state.Label != v.listing.Label
+	if v.listing == nil {
+		v.takeUp(&a)
+		return a
 	}
-	v.takeUp(&a)
-	return a
-}
-
-// retire ends the leases of shards that are gone, and were not read to the end.
-func (v view) retire(a *actions) {
 	for _, lease := range v.leases {
 		switch {
 		case v.absent[lease.Shard] < absences || lease.Ended:
@@ -98,12 +96,6 @@ func (v view) retire(a *actions) {
 			a.gaps = append(a.gaps, Gap{Found: v.now, Shard: lease.Shard, Reason: "the shard was dropped before it was read to its end"})
 		}
 	}
-}
-
-// introduce creates the leases of shards that may be read now: those whose parent was read to its
-// end, and those without a parent to wait for. In a stream that was read before, the latter are
-// gaps, because their parents were not read.
-func (v view) introduce(a *actions) {
 	for _, shard := range v.listing.Shards {
 		if _, has := v.lease(shard.ID); has {
 			continue
@@ -122,6 +114,9 @@ func (v view) introduce(a *actions) {
 			}
 		}
 	}
+	a.begin = v.state.Label != v.listing.Label
+	v.takeUp(&a)
+	return a
 }
 
 // firstLease returns the lease of a shard whose parent is unknown or was read to its end.
