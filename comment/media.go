@@ -73,16 +73,15 @@ func (m Media) Check() error {
 // isMediaPath reports whether every program resolves the path to an address below a MediaBase. It
 // has no character that is escaped or separates parts of a URL, and no part that leads upwards.
 func isMediaPath(path string) bool {
+	unsafe := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~@+=,", r)
+	}
 	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, isNoMediaRune) {
+		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, unsafe) {
 			return false
 		}
 	}
 	return true
-}
-
-func isNoMediaRune(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~@+=,", r)
 }
 
 // CheckMedia returns a BadInput error unless a comment can have all these media.
@@ -106,17 +105,16 @@ type MediaBase string
 func ParseMediaBase(text string) (MediaBase, error) {
 	base := strings.TrimSuffix(text, "/") + "/"
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.ContainsFunc(u.Host, isNoHostRune) || u.Scheme+"://"+u.Host+u.Path != base {
+	notInHost := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-.:", r)
+	}
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.ContainsFunc(u.Host, notInHost) || u.Scheme+"://"+u.Host+u.Path != base {
 		return "", Errorf(BadInput, "the prefix of media is https://, a host in lower case and perhaps a path, such as https://media.shop.example/reviews/")
 	}
 	if below := strings.Trim(u.Path, "/"); below != "" && !isMediaPath(below) {
 		return "", Errorf(BadInput, "the path of the prefix of media may hold letters and digits of ASCII and -._~@+=, in parts between slashes")
 	}
 	return MediaBase(base), nil
-}
-
-func isNoHostRune(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-.:", r)
 }
 
 // UnmarshalText reads a prefix, as ParseMediaBase does.

@@ -86,7 +86,19 @@ func meaningOf(err error) meaning {
 	case errors.As(err, new(*types.TransactionCanceledException)): // the caller knows what a failed condition means
 		return ours
 	case errors.As(err, &api):
-		if m := meaningOfCode(api); m != ours {
+		m, known := meanings[api.ErrorCode()]
+		switch {
+		case known:
+		case throttled(api.ErrorCode()):
+			m = busy
+		case api.ErrorFault() != smithy.FaultServer:
+			m = ours
+		case strings.Contains(api.ErrorMessage(), diskFull):
+			m = full
+		default:
+			m = broken
+		}
+		if m != ours {
 			return m
 		}
 	}
@@ -106,23 +118,6 @@ func meaningOf(err error) meaning {
 
 // throttledReasons has the reasons with which DynamoDB cancels a throttled transaction.
 var throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
-
-// meaningOfCode returns the meaning of an error code of DynamoDB. The SDK has the list of
-// throttling codes.
-func meaningOfCode(api smithy.APIError) meaning {
-	if m, known := meanings[api.ErrorCode()]; known {
-		return m
-	}
-	switch {
-	case throttled(api.ErrorCode()):
-		return busy
-	case api.ErrorFault() != smithy.FaultServer:
-		return ours
-	case strings.Contains(api.ErrorMessage(), diskFull):
-		return full
-	}
-	return broken
-}
 
 // diskFull is in the error of SQLite, and so of the local engine, if the disk is full. SQLite has
 // then rolled back the transaction. https://www.sqlite.org/lang_transaction.html
@@ -170,6 +165,7 @@ func FoundInstead(err error) (there layout.Item, refused bool) {
 	return nil, false
 }
 
+// throttled reports whether DynamoDB throttles with a code. The SDK has the list.
 func throttled(code string) bool {
 	_, found := retry.DefaultThrottleErrorCodes[code]
 	return found

@@ -178,24 +178,20 @@ func (o *observedHTTP) Do(request *http.Request) (*http.Response, error) {
 	_, number, _ := strings.Cut(request.Header.Get("Amz-Sdk-Request"), "attempt=") // as in "attempt=2; max=3"
 	number, _, _ = strings.Cut(number, ";")
 	attempt, _ := strconv.Atoi(number) // 0 without the header
-	o.to.Tried(operation, max(1, attempt), failureOf(response, err), time.Since(began))
-	return response, err
-}
-
-// failureOf returns a word for how an attempt failed; empty if it succeeded.
-func failureOf(response *http.Response, err error) string {
+	failure := "connection"
 	var network net.Error
 	switch {
 	case err == nil && success(response):
-		return ""
+		failure = ""
 	case err == nil:
-		return strconv.Itoa(response.StatusCode)
+		failure = strconv.Itoa(response.StatusCode)
 	case errors.Is(err, context.Canceled):
-		return "canceled"
+		failure = "canceled"
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
+		failure = "timeout"
 	}
-	return "connection"
+	o.to.Tried(operation, max(1, attempt), failure, time.Since(began))
+	return response, err
 }
 
 // Purposes of calls for clients of components. Plans of pages have their own.
@@ -211,9 +207,9 @@ const (
 	ForMaintenance  = "MAINTENANCE"
 )
 
-// For returns a copy of a client whose calls have a purpose, unless their context has one. If For is applied
-// repeatedly, the last purpose counts, because its middleware comes first. It returns a client that is not the SDK's as
-// it is.
+// For returns a copy of a client whose calls have a purpose, unless their context has one. If For is
+// applied repeatedly, the last purpose counts, because its middleware comes first. A client that is
+// not the SDK's is returned unchanged.
 func For[C any](client C, purpose string) C {
 	sdk, ok := any(client).(*dynamodb.Client)
 	if !ok {

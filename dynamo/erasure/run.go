@@ -57,9 +57,9 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	}
 	err = run.work.Hold(ctx, e.pace.lastWords, func(ctx context.Context) error {
 		if len(before) > 0 {
-			taken, _ := readProgress(before) // whose it is, is known here
+			taken, _ := readProgress(before) // the author is known, even if the item is damaged
 			taken.author = author
-			taken.report.FinishedAt = nil // that it has ended counts only in the mark
+			taken.report.FinishedAt = nil // only the mark says whether it has ended
 			run.update(func(p *progress) { *p = taken })
 		}
 		return run.all(ctx)
@@ -98,10 +98,10 @@ func (r *erasing) all(ctx context.Context) error {
 	return r.work.Finish(ctx)
 }
 
-// mark writes the mark with the current report, unless it says that this erasure has ended: a
-// process was killed before it deleted the item of the erasure, or a request to write that arrives
-// only now. What the author wrote since then stays. The mark is as condition expects, or as it was
-// found, so a write that takes effect late changes none since.
+// mark writes the mark with the current report. It writes nothing and returns true if the mark says
+// that this erasure has ended. Then a process was killed before it deleted the item of the erasure,
+// or its request to write the item arrived late. What the author wrote since then stays. A write
+// depends on the condition, or on the mark that was found, so a late one changes no later mark.
 func (r *erasing) mark(ctx context.Context, condition string, values layout.Item) (done bool, err error) {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
@@ -240,25 +240,18 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 		case err != nil || sortKey != digestOf(job.author): // else it would be erased again and again
 			err = fmt.Errorf("%s / %s names no author, or another one: delete the item, and ask for the erasure again", jobPK, sortKey)
 		case job.report.State == comment.ErasureWaiting:
-			err = e.serve(ctx, job.author, log)
+			began := time.Now()
+			var done comment.Erasure
+			if done, err = e.Run(ctx, job.author, func(comment.Erasure) {}); err == nil {
+				log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "votes", done.Votes, "took", time.Since(began).Round(time.Millisecond))
+			}
+			if comment.KindOf(err) == comment.Conflict {
+				err = nil // another process has begun it
+			}
 		}
 		failed = errors.Join(failed, call.Wrap(err, "item of an erasure"))
 	}
 	return failed
-}
-
-// serve does one erasure, unless another process has begun it.
-func (e *Eraser) serve(ctx context.Context, author comment.Author, log *slog.Logger) error {
-	began := time.Now()
-	done, err := e.Run(ctx, author, func(comment.Erasure) {})
-	switch {
-	case comment.KindOf(err) == comment.Conflict:
-		return nil
-	case err != nil:
-		return err
-	}
-	log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "votes", done.Votes, "took", time.Since(began).Round(time.Millisecond))
-	return nil
 }
 
 // found is a comment of the author that has to be erased.

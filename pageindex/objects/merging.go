@@ -39,14 +39,30 @@ func (m *merger) run(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// merge merges, unless another process does. Without a root there is nothing to merge, and a lease
-// would be taken for an object of another program.
+// merge merges, unless another process has the lease. It does not compare clocks of different
+// machines: a lease expires when it has not changed for a while by the local clock. Without a root
+// there is nothing to merge, and a lease would be taken for an object of another program.
 func (m *merger) merge(ctx context.Context) error {
 	if now, err := m.latest(ctx); err != nil || now.tag == "" {
 		return err
 	}
-	lease, err := m.takeLease(ctx)
-	if err != nil || lease == "" {
+	there, err := m.storage.get(ctx, leaseObject, "")
+	if failure(err) != nil {
+		return err
+	}
+	if len(there.data) > 0 {
+		if there.tag != m.held {
+			m.held, m.since = there.tag, time.Now()
+		}
+		if time.Since(m.since) < m.settings.lease {
+			return nil
+		}
+	}
+	lease, err := m.storage.put(ctx, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
+	if errors.Is(err, errTaken) {
+		return nil // by another process; or our answer was lost, and the lease expires by itself
+	}
+	if err != nil {
 		return err
 	}
 	err = m.mergeLeased(ctx)
@@ -55,29 +71,6 @@ func (m *merger) merge(ctx context.Context) error {
 		freed = nil // another process took it over
 	}
 	return errors.Join(err, freed)
-}
-
-// takeLease returns the tag of the lease, empty if another process has it. It does not compare
-// clocks of different machines: a lease expires when it has not changed for a while by the local
-// clock.
-func (m *merger) takeLease(ctx context.Context) (string, error) {
-	there, err := m.storage.get(ctx, leaseObject, "")
-	if failure(err) != nil {
-		return "", err
-	}
-	if len(there.data) > 0 {
-		if there.tag != m.held {
-			m.held, m.since = there.tag, time.Now()
-		}
-		if time.Since(m.since) < m.settings.lease {
-			return "", nil
-		}
-	}
-	tag, err := m.storage.put(ctx, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
-	if errors.Is(err, errTaken) {
-		return "", nil // by another process; or our answer was lost, and the lease expires by itself
-	}
-	return tag, err
 }
 
 // mergeLeased merges, and collects garbage if that is due. The caller's process has the lease.

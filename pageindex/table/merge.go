@@ -137,7 +137,17 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	}
 	_, err := m.client.PutItem(ctx, input)
 	if there, refused := call.FoundInstead(err); refused {
-		return m.deleteUnused(ctx, result, there)
+		// Another merge was faster, or an earlier try of the SDK wrote the result and its answer was lost.
+		// Delete the chunks of the result that the directory in its place does not need.
+		directory, err := runs.DecodeDirectory(layout.BytesOf(there, layout.AttrPages))
+		if err != nil {
+			return err
+		}
+		unused := slices.DeleteFunc(slices.Collect(maps.Keys(result.Chunks)), func(key runs.Key) bool {
+			refers := func(ref runs.Reference) bool { return ref.Key == key }
+			return slices.Contains(directory.Replaced, key) || slices.ContainsFunc(directory.References, refers)
+		})
+		return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, unused))
 	}
 	if err != nil {
 		return call.Wrap(err, "PutItem of the directory")
@@ -149,21 +159,6 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		}
 	}
 	return call.DeleteAll(ctx, m.client, m.table, merged)
-}
-
-// deleteUnused deletes the chunks of a result that the directory in its place does not need. That is
-// all of them if another merge was faster. If an earlier try of the SDK wrote the result, and its
-// answer was lost, it needs them.
-func (m *merging) deleteUnused(ctx context.Context, result runs.Result, there layout.Item) error {
-	directory, err := runs.DecodeDirectory(layout.BytesOf(there, layout.AttrPages))
-	if err != nil {
-		return err
-	}
-	unused := slices.DeleteFunc(slices.Collect(maps.Keys(result.Chunks)), func(key runs.Key) bool {
-		refers := func(ref runs.Reference) bool { return ref.Key == key }
-		return slices.Contains(directory.Replaced, key) || slices.ContainsFunc(directory.References, refers)
-	})
-	return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, unused))
 }
 
 // keys returns the keys of the index's items whose sort keys are between two prefixes, or begin with

@@ -195,11 +195,28 @@ func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]
 	if most > 0 {
 		limit = most + 1
 	}
-	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, markerAttrs, limit, func(page []layout.Item) (err error) {
-		if out, err = decodeMarkers(out, page); err == nil && most > 0 && len(out) > most {
-			err = errTooMany
+	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, markerAttrs, limit, func(page []layout.Item) error {
+		for _, it := range page {
+			r := layout.NewReader(it)
+			text := r.OptionalText(layout.AttrCell)
+			if text == "" {
+				continue // the comment is not counted
+			}
+			cell, err := layout.ParseCell(text)
+			if err != nil {
+				return fmt.Errorf("marker %s: attribute %q is %w", r.Text(layout.AttrSK), layout.AttrCell, err)
+			}
+			position, err := comment.ParsePosition(r.Text(layout.AttrSK)[len(layout.MarkerSKPrefix):])
+			if err != nil {
+				return err
+			}
+			cell.Language = unique.Make(cell.Language).Value() // a substring would keep the whole answer in memory
+			out = append(out, runs.Marker{Position: position, Cell: cell})
 		}
-		return err
+		if most > 0 && len(out) > most {
+			return errTooMany
+		}
+		return nil
 	})
 	return out, err
 }
@@ -227,26 +244,4 @@ func chunkKeys(product string, keys []runs.Key) []layout.Item {
 type stored struct {
 	directory runs.Directory
 	log       []runs.Entry
-}
-
-// decodeMarkers appends the markers of counted comments to out.
-func decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error) {
-	for _, it := range items {
-		r := layout.NewReader(it)
-		text := r.OptionalText(layout.AttrCell)
-		if text == "" {
-			continue
-		}
-		cell, err := layout.ParseCell(text)
-		if err != nil {
-			return nil, fmt.Errorf("marker %s: attribute %q is %w", r.Text(layout.AttrSK), layout.AttrCell, err)
-		}
-		position, err := comment.ParsePosition(r.Text(layout.AttrSK)[len(layout.MarkerSKPrefix):])
-		if err != nil {
-			return nil, err
-		}
-		cell.Language = unique.Make(cell.Language).Value() // a substring would keep the whole answer in memory
-		out = append(out, runs.Marker{Position: position, Cell: cell})
-	}
-	return out, nil
 }
