@@ -39,22 +39,17 @@ var compressors = sync.Pool{New: func() any { return &compressor{} }}
 func compressText(text string) []byte {
 	c := compressors.Get().(*compressor)
 	defer compressors.Put(c)
-	return bytes.Clone(c.compress(text))
-}
-
-// compress returns the text compressed. The bytes are valid until the next call.
-func (c *compressor) compress(text string) []byte {
-	if len(text) > maxBlock {
-		return c.compressStream(text)
-	}
-	block := c.block.write(text)
-	if len(block) > 0 && len(text) < betweenBoth && len(block)*4 < len(text)*3 {
-		return block
+	var block []byte
+	if len(text) <= maxBlock {
+		block = c.block.write(text)
+		if len(block) > 0 && len(text) < betweenBoth && len(block)*4 < len(text)*3 {
+			return bytes.Clone(block)
+		}
 	}
 	if stream := c.compressStream(text); len(block) == 0 || len(stream) < len(block) {
-		return stream
+		return bytes.Clone(stream)
 	}
-	return block
+	return bytes.Clone(block)
 }
 
 func (c *compressor) compressStream(text string) []byte {

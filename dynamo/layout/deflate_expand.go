@@ -35,7 +35,12 @@ var expanders = sync.Pool{New: func() any { return &expander{out: make([]byte, u
 func ExpandText(short []byte, limit int) (string, error) {
 	x := expanders.Get().(*expander)
 	defer expanders.Put(x)
-	size, err := x.expand(short, limit)
+	size, err := 0, errDamagedText
+	if len(short) == 0 || short[0]&marker != marker {
+		size, err = x.expandStream(short, limit)
+	} else if all, n := presetCodes(), int(short[0]>>markerBits); n < len(all) {
+		size, err = x.expandBlock(all[n].reader(), short[1:], limit)
+	}
 	switch {
 	case err != nil:
 		return "", err
@@ -45,19 +50,6 @@ func ExpandText(short []byte, limit int) (string, error) {
 		return "", errDamagedText
 	}
 	return string(x.out[:size]), nil
-}
-
-// expand writes the text to x.out and returns its size, or a size above limit.
-func (x *expander) expand(short []byte, limit int) (size int, err error) {
-	if len(short) == 0 || short[0]&marker != marker {
-		return x.expandStream(short, limit)
-	}
-	all := presetCodes()
-	n := int(short[0] >> markerBits)
-	if n >= len(all) {
-		return 0, errDamagedText
-	}
-	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
 
 // expandBlock expands a block that was written with a preset code. It reads bits once for each entry

@@ -83,22 +83,6 @@ func (r *Reader) within(attr string, read func(in *Reader)) {
 	r.bytes += len(attr) + sizeOfValue(value)
 }
 
-func (r *Reader) heldEdit() (edit *comment.HeldEdit) {
-	r.within(attrHeldEdit, func(in *Reader) {
-		edit = &comment.HeldEdit{
-			Rating: int(in.Number(AttrRating)), Language: comment.Language(in.Text(AttrLanguage)), Text: in.expanded(AttrText),
-			Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
-		}
-		if in.has(attrTitle) {
-			edit.Title = new(in.Text(attrTitle))
-		}
-		if CheckCell(comment.Comment{Language: edit.Language, Rating: edit.Rating}.Cell()) != nil {
-			in.fail(AttrRating)
-		}
-	})
-	return edit
-}
-
 // Extras returns how many held edits and how many replies a comment has: 0 or 1 each. The item may
 // be malformed.
 func Extras(it Item) (heldEdits, replies int) {
@@ -145,7 +129,18 @@ func (r *Reader) moderation() (comment.Status, *comment.Moderation) {
 	}
 	m.Reason = reason
 	if r.has(attrHeldEdit) {
-		m.HeldEdit = r.heldEdit()
+		r.within(attrHeldEdit, func(in *Reader) {
+			m.HeldEdit = &comment.HeldEdit{
+				Rating: int(in.Number(AttrRating)), Language: comment.Language(in.Text(AttrLanguage)), Text: in.expanded(AttrText),
+				Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
+			}
+			if in.has(attrTitle) {
+				m.HeldEdit.Title = new(in.Text(attrTitle))
+			}
+			if CheckCell(comment.Comment{Language: m.HeldEdit.Language, Rating: m.HeldEdit.Rating}.Cell()) != nil {
+				in.fail(AttrRating)
+			}
+		})
 	}
 	if r.has(AttrBoard) {
 		waiting, err := ParseWaiting(r.Text(AttrPlace))

@@ -125,27 +125,22 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if out == nil {
 			out = make([]T, 0, n)
 		}
-		out = append(out, *m.pop(lowest))
+		head := &s.items[0]
+		if m.first == nil {
+			m.first = head
+		}
+		for i := lowest; i < len(m.sources); i++ { // remove it, and what is equal to it in the sources after that
+			s := &m.sources[i]
+			if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
+				s.items = s.items[1:]
+			}
+		}
+		out = append(out, *head)
 	}
 	if m.err != nil {
 		return nil, m.err
 	}
 	return out, nil
-}
-
-// pop removes the head of the lowest source, and what is equal to it in the sources after that.
-func (m *Merger[T]) pop(lowest int) *T {
-	head := &m.sources[lowest].items[0]
-	if m.first == nil {
-		m.first = head
-	}
-	for i := lowest; i < len(m.sources); i++ {
-		s := &m.sources[i]
-		if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
-			s.items = s.items[1:]
-		}
-	}
-	return head
 }
 
 // dry returns the sources without items that may hold the next one.

@@ -129,7 +129,11 @@ func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 	if !s.residual {
 		most = min(e.want, MaxLimit)
 	}
-	shortage, holding := e.shortage(part, s), e.holding(s, size)
+	shortage := e.shortage(part, s)
+	holding := holding{size: size, numbers: certainSize, times: float64(s.held), of: 1, sums: e.sums[:0]}
+	if e.belief != nil {
+		holding.numbers, holding.of = e.belief.sizes, shareTotal
+	}
 	try := func(limit int) {
 		limit = min(max(limit, 1), most)
 		units, goesOn := holding.call(limit)
@@ -180,15 +184,6 @@ func (e *estimator) share(part *Part) (s share, none bool) {
 		held = max(wanted, e.grid.held(&part.Partition))
 	}
 	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}, none
-}
-
-// holding returns the distribution of how many comments a part holds.
-func (e *estimator) holding(s share, size ItemSize) holding {
-	h := holding{size: size, numbers: certainSize, times: float64(s.held), of: 1, sums: e.sums[:0]}
-	if e.belief != nil {
-		h.numbers, h.of = e.belief.sizes, shareTotal
-	}
-	return h
 }
 
 // shortage returns what a call of a part has to bring. If counts are unknown, the number of items

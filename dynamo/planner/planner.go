@@ -77,7 +77,13 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	case plan.restricted() && p.Ranks == nil:
 		return plan
 	case plan.restricted() && (!fits || p.ranksAreCheaper(&plan, r, units)):
-		return p.byRank(r, plan, !fits)
+		ranked := p.taking(r)
+		ranked.ByRank, ranked.Narrowed = true, !fits
+		ranked.estimator, ranked.candidates, ranked.Likely = plan.estimator, plan.candidates, false
+		if ranked.Chosen = (Candidate{Name: byRankName}); ranked.Estimated() {
+			ranked.Chosen = p.Ranks.candidate(r, plan.estimator)
+		}
+		return ranked
 	case !fits:
 		return p.Narrow(r)
 	}
@@ -120,20 +126,6 @@ func (p *Planner) sparse(sample *Sample) bool {
 	all.Helpful = nil
 	stats := p.Known.counts(all)
 	return stats != nil && Few(stats.AtMost(p.Filter).Total(), stats.AtMost(all).Total())
-}
-
-// byRank returns a plan by ranks in place of another plan. gaveUp is whether an attempt was given
-// up before.
-func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
-	plan := p.taking(r)
-	plan.ByRank, plan.Narrowed = true, gaveUp
-	plan.estimator, plan.candidates, plan.Likely = instead.estimator, instead.candidates, false
-	if plan.Estimated() {
-		plan.Chosen = p.Ranks.candidate(r, instead.estimator)
-	} else {
-		plan.Chosen = Candidate{Name: byRankName}
-	}
-	return plan
 }
 
 // ranksAreCheaper reports whether finding comments by ranks costs less than the reads of a plan,
