@@ -19,13 +19,25 @@ type cellPrice struct {
 
 // foresee returns the least read units with which the page can be read in any way.
 func (p *Product) foresee(v visit) float64 {
+	page := v.needed()
 	switch v.walk {
-	case HighestRated, LowestRated:
-		return p.foreseeOrder(v)
+	case HighestRated, LowestRated: // each of the page's ratings alone, or the whole list
+		links := 0.0
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			of := slices.DeleteFunc(slices.Clone(page), func(number int) bool { return p.comments[number].Rating != rating })
+			if len(of) > 0 {
+				links += p.least(v.query.Filter.Languages, []int{rating}, of[0], of[len(of)-1])
+			}
+		}
+		return min(links, p.whole(v.query.Filter.Languages))
 	case MostHelpful:
 		return p.foreseeVotes(v)
-	case CommonTrait, RareTrait:
-		return p.foreseeTrait(v)
+	case CommonTrait, RareTrait: // along the product, along its languages, or by ID, without the cost of finding the IDs
+		ids := 0.0
+		for _, number := range page {
+			ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)[layout.AttrPK])].bytes)
+		}
+		return min(ids, p.along(v.query.Filter.Languages, page))
 	}
 	from, to := v.window()
 	return p.least(v.query.Filter.Languages, ratingsOf(v.query.Filter), from, to)
@@ -131,19 +143,6 @@ func beyond(cells []cellPrice, had func(cellPrice) bool) []cellPrice {
 	return slices.DeleteFunc(slices.Clone(cells), had)
 }
 
-// foreseeOrder returns the least read units for a page in an order by rating: each of its ratings
-// alone, or the whole list.
-func (p *Product) foreseeOrder(v visit) float64 {
-	links, page := 0.0, v.needed()
-	for rating := 1; rating <= comment.MaxRating; rating++ {
-		of := slices.DeleteFunc(slices.Clone(page), func(number int) bool { return p.comments[number].Rating != rating })
-		if len(of) > 0 {
-			links += p.least(v.query.Filter.Languages, []int{rating}, of[0], of[len(of)-1])
-		}
-	}
-	return min(links, p.whole(v.query.Filter.Languages))
-}
-
 // whole returns the least read units for all comments of some languages.
 func (p *Product) whole(languages []comment.Language) float64 {
 	return p.least(languages, ratingsOf(comment.Filter{}), 0, len(p.comments)-1)
@@ -187,14 +186,4 @@ func (p *Product) along(languages []comment.Language, numbers []int) float64 {
 		sum += p.ledger[layout.Partition{Index: layout.ByLang, Language: language}].price(from, end)
 	}
 	return min(sum, all)
-}
-
-// foreseeTrait returns the least read units for a page of comments with a trait: along the product,
-// along its languages, or by ID. The cost of finding the IDs is left out.
-func (p *Product) foreseeTrait(v visit) float64 {
-	page, ids := v.needed(), 0.0
-	for _, number := range page {
-		ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)[layout.AttrPK])].bytes)
-	}
-	return min(ids, p.along(v.query.Filter.Languages, page))
 }

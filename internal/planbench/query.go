@@ -59,7 +59,7 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*d
 		}
 		bytes += e.bytes
 		out.ScannedCount++
-		if q.keeps(e.item) {
+		if !slices.ContainsFunc(q.filter, func(keeps condition) bool { return !keeps(e.item) }) {
 			out.Items = append(out.Items, pick(e.item, q.shown...))
 		}
 		if n+1 == q.limit || bytes >= answerBytes {
@@ -137,10 +137,6 @@ func (q parsedQuery) span() []entry {
 func firstFrom(entries []entry, sort string) int {
 	i, _ := slices.BinarySearchFunc(entries, sort, func(e entry, sort string) int { return strings.Compare(e.sort, sort) })
 	return i
-}
-
-func (q parsedQuery) keeps(it layout.Item) bool {
-	return !slices.ContainsFunc(q.filter, func(keeps condition) bool { return !keeps(it) })
 }
 
 // pick returns an item with only some of its attributes.

@@ -172,24 +172,22 @@ func (s *Summary) add(group Group, rows []Row) {
 	weight /= float64(len(rows))
 	for _, r := range rows {
 		for way, cost := range r.Costs {
-			if cost.Waves > 0 || Way(way) == Foresight {
-				sums[way].add(weight, r, cost)
+			if cost.Waves == 0 && Way(way) != Foresight {
+				continue
+			}
+			to := &sums[way]
+			to.pages++
+			to.mostWaves = max(to.mostWaves, cost.Waves)
+			to.weight += weight
+			to.items += weight * float64(cost.Items)
+			to.shown += weight * float64(r.Shown)
+			to.units += weight * cost.Units
+			to.least += weight * r.Costs[Foresight].Units
+			to.queries += weight * float64(cost.Queries)
+			if cost.Waves <= 1 {
+				to.oneWave += weight
 			}
 		}
-	}
-}
-
-func (s *sum) add(weight float64, r Row, cost Cost) {
-	s.pages++
-	s.mostWaves = max(s.mostWaves, cost.Waves)
-	s.weight += weight
-	s.items += weight * float64(cost.Items)
-	s.shown += weight * float64(r.Shown)
-	s.units += weight * cost.Units
-	s.least += weight * r.Costs[Foresight].Units
-	s.queries += weight * float64(cost.Queries)
-	if cost.Waves <= 1 {
-		s.oneWave += weight
 	}
 }
 

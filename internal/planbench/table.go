@@ -28,6 +28,7 @@ type Table struct {
 }
 
 // entry is an item of an index.
+// Entries of a partition are in ascending order.
 type entry struct {
 	sort  string
 	item  layout.Item // with the attributes of all indexes
@@ -43,25 +44,20 @@ func NewTable(comments []comment.Comment) *Table {
 		t.comments[text(items[i][layout.AttrPK])] = entry{item: items[i], bytes: layout.SizeOf(items[i], nil)}
 	}
 	for _, index := range append(layout.ListIndexes(), layout.ByMedia, layout.ByHelpful) {
-		t.indexes[index] = partitions(index, items)
+		partitions := map[string][]entry{}
+		for _, it := range items {
+			key, sort := it[index.PartitionAttr()], it[index.SortAttr()]
+			if key == nil || sort == nil {
+				continue // the item is not in this index
+			}
+			partitions[text(key)] = append(partitions[text(key)], entry{text(sort), it, layout.EntrySize(it, index)})
+		}
+		for _, entries := range partitions {
+			slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sort, b.sort) })
+		}
+		t.indexes[index] = partitions
 	}
 	return t
-}
-
-// partitions returns the entries of an index by partition key, ascending.
-func partitions(index layout.Index, items []layout.Item) map[string][]entry {
-	out := map[string][]entry{}
-	for _, it := range items {
-		key, sort := it[index.PartitionAttr()], it[index.SortAttr()]
-		if key == nil || sort == nil {
-			continue // the item is not in this index
-		}
-		out[text(key)] = append(out[text(key)], entry{text(sort), it, layout.EntrySize(it, index)})
-	}
-	for _, entries := range out {
-		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sort, b.sort) })
-	}
-	return out
 }
 
 // partition returns the entries of a product's partition, ascending.

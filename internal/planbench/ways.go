@@ -182,25 +182,20 @@ func (p *Product) simply(ctx context.Context, q comment.Query, sources []source)
 			in.ExclusiveStartKey = out.LastEvaluatedKey
 		}
 	}
-	return shownOf(q, found), cost, nil
-}
-
-// shownOf returns the page among all sort keys that were found.
-func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
-	if q.Slice.After != nil && len(found) > 0 && found[0] == layout.SortKeyOf(q.Slice.After.Position) {
+	if from != nil && len(found) > 0 && found[0] == layout.SortKeyOf(*from) {
 		found = found[1:]
 	}
 	var shown []comment.ID
 	for _, sort := range found[:min(q.Slice.Size, len(found))] {
 		position, err := layout.PositionOfKey(sort)
 		if err != nil {
-			panic("planbench: " + err.Error()) // the table consists of comments
+			return nil, Cost{}, err
 		}
 		shown = append(shown, comment.IDOf(position))
 	}
-	return shown
+	return shown, cost, nil
 }
 
 // plainInput returns a call for the newest comments of a partition, from a position downwards.
