@@ -179,9 +179,9 @@ func (p Page) Plan() QueryPlan {
 	return p.Explain()
 }
 
-// Incomplete reports whether requested counts or page numbers are missing.
-func (p Page) Incomplete() bool {
-	return p.Counted != nil && p.Counted.Err != nil || p.Numbered != nil && p.Numbered.Err != nil
+// Lacks returns why requested counts or page numbers are missing, nil if none are.
+func (p Page) Lacks() error {
+	return cmp.Or(cmp.Or(p.Counted, new(Counted)).Err, cmp.Or(p.Numbered, new(Numbered)).Err)
 }
 
 // Counted is the result of counting a whole list.

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -39,8 +40,9 @@ type flight struct {
 	landed chan struct{} // closed when page and err are set; nil while there is no follower
 	page   sharedPage
 	err    error
-	// leadersOwn is set if the read failed for a reason of its leader alone: it was canceled or
-	// timed out, or its operation already holds too much text. A follower then reads again.
+	// leadersOwn is set if the read failed, or its page lacks counts or page numbers, for a reason of
+	// its leader alone: it was canceled or timed out, or its operation already holds too much text. A
+	// follower then reads again.
 	leadersOwn bool
 }
 
@@ -60,9 +62,10 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 	}
 	defer func() { // the flight has ended: the next caller begins a new one
 		page, err = shared.page, shared.err
-		shared.leadersOwn = comment.KindOf(err) == comment.TooMuchText
-		if err != nil && ctx.Err() != nil {
-			shared.leadersOwn, err = true, ctx.Err() // the read's own error may say less
+		failed := cmp.Or(err, page.Lacks())
+		shared.leadersOwn = failed != nil && ctx.Err() != nil || comment.KindOf(failed) == comment.TooMuchText
+		if err != nil {
+			err = cmp.Or(ctx.Err(), err) // the read's own error may say less
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -146,7 +149,7 @@ func (p *pageCache) keeps(key queryKey) bool {
 
 // keep caches a page; began is when reading it began.
 func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
-	if !p.keeps(key) || page.Incomplete() {
+	if !p.keeps(key) || page.Lacks() != nil {
 		return
 	}
 	bytes := 0

@@ -231,3 +231,51 @@ func TestFlightsWhoseLeaderHoldsTooMuch(t *testing.T) {
 		follower.lands(a.T, 1, 2*time.Second)
 	})
 }
+
+// A page whose count or page numbers failed since its leader was canceled, or held too much text, is
+// that of the leader alone: its followers read again. If they failed for another reason, all share it.
+func TestFlightsWhoseCountIsTheLeadersOwn(t *testing.T) {
+	for _, row := range []struct {
+		why    string
+		cancel bool
+		err    error
+		reads  int32
+	}{
+		{"the leader is canceled", true, context.Canceled, 2},
+		{"the leader holds too much", false, comment.Errorf(comment.TooMuchText, "too much text"), 2},
+		{"the table is busy", false, comment.Errorf(comment.Throttled, "busy"), 1},
+	} {
+		for _, page := range []comment.Page{{Counted: &comment.Counted{Err: row.err}}, {Numbered: &comment.Numbered{Err: row.err}}} {
+			inTheAir(t, func(a *airport) {
+				ctx, cancel := context.WithCancel(a.Context())
+				read := func(context.Context) (sharedPage, error) {
+					number := a.made.Add(1)
+					time.Sleep(time.Second)
+					if number > 1 {
+						return sharedPage{}, nil
+					}
+					if row.cancel {
+						cancel()
+					}
+					return sharedPage{Page: page}, nil
+				}
+				for leads := range 3 {
+					of := ctx
+					if leads > 0 {
+						of = a.Context()
+					}
+					a.group.Go(func() {
+						page, err := a.flights.join(of, flightKey{}, read)
+						if lacks := page.Lacks(); err != nil || (lacks != nil) != (leads == 0 || row.reads == 1) {
+							a.Errorf("%s: caller %d gets %v, and a page that lacks something: %v", row.why, leads, err, lacks)
+						}
+					})
+					synctest.Wait()
+				}
+				a.group.Wait()
+				cancel()
+				a.reads(row.reads, 0)
+			})
+		}
+	}
+}
