@@ -29,9 +29,10 @@ const (
 )
 
 // Hedged returns a client that makes a second call for a read that takes longer than 95 % of the
-// latest reads. It returns the answer that comes first and cancels the other call. A page waits for
-// the slowest of its reads, so slow pages are more frequent than slow reads. There is at most one
-// second call for every 20 reads, however slow the table is. Writes are never repeated.
+// latest reads. It returns the answer that comes first, unless that is an error, and cancels the
+// other call. A page waits for the slowest of its reads, so slow pages are more frequent than slow
+// reads. There is at most one second call for every 20 reads, however slow the table is. Writes are
+// never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	h := &hedger{under: client.Options().HTTPClient}
 	if observed, ok := h.under.(*observedHTTP); ok {
@@ -91,15 +92,14 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	if winner == second {
 		loser = first
 	}
-	if winner.err != nil {
-		winner.cancel()
+	if !winner.answered() { // throttled, perhaps: the other may still be answered
+		winner.drop()
 		winner = <-ended
 	} else {
 		loser.cancel()
 		go func() {
-			if <-ended; loser.err == nil {
-				_ = loser.response.Body.Close() // it is not read
-			}
+			<-ended
+			loser.drop()
 		}()
 	}
 	if h.observe != nil {
@@ -149,6 +149,17 @@ func (h *hedger) start(request *http.Request, body []byte, ended chan<- *try) *t
 		t.response, t.err = h.under.Do(own)
 	}()
 	return t
+}
+
+// answered reports whether a finished call succeeded.
+func (t *try) answered() bool { return t.err == nil && success(t.response) }
+
+// drop frees a finished call whose answer is not read.
+func (t *try) drop() {
+	t.cancel()
+	if t.err == nil {
+		_ = t.response.Body.Close()
+	}
 }
 
 // answer returns the answer of a finished call. The call's context ends when the body is closed.

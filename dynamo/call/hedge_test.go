@@ -1,12 +1,14 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ import (
 type slowTable struct {
 	latency func(call int) time.Duration
 	fails   func(call int) error
+	refuses func(call int) bool // with an answer that is an error
 
 	mu    sync.Mutex
 	calls []context.Context
@@ -46,7 +49,11 @@ func (s *slowTable) Do(request *http.Request) (*http.Response, error) {
 	if s.fails != nil && s.fails(call) != nil {
 		return nil, s.fails(call)
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(body)))}, nil
+	status := http.StatusOK
+	if s.refuses != nil && s.refuses(call) {
+		status, body = http.StatusBadRequest, []byte("refused")
+	}
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(string(body)))}, nil
 }
 
 // made returns the number of calls so far.
@@ -143,6 +150,8 @@ func TestSlowReadIsAskedTwice(t *testing.T) {
 		operation string
 		latencies []time.Duration
 		fails     map[int]error
+		refuses   []int
+		answer    string // if it is not that of the table
 		took      time.Duration
 		calls     int
 		err       error
@@ -153,6 +162,10 @@ func TestSlowReadIsAskedTwice(t *testing.T) {
 		{name: "the second fails", operation: "Query", latencies: []time.Duration{5 * time.Millisecond, time.Millisecond}, fails: map[int]error{2: broken}, took: 5 * time.Millisecond, calls: 2},
 		{name: "the first fails", operation: "Query", latencies: []time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, fails: map[int]error{1: broken}, took: 5 * time.Millisecond, calls: 2},
 		{name: "both fail", operation: "Query", latencies: []time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, fails: map[int]error{1: broken, 2: broken}, took: 5 * time.Millisecond, calls: 2, err: broken},
+		{name: "the second is refused", operation: "Query", latencies: []time.Duration{5 * time.Millisecond, time.Millisecond}, refuses: []int{2}, took: 5 * time.Millisecond, calls: 2},
+		{name: "the first is refused", operation: "GetItem", latencies: []time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, refuses: []int{1}, took: 5 * time.Millisecond, calls: 2},
+		{name: "both are refused", operation: "Query", latencies: []time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, refuses: []int{1, 2}, answer: "refused", took: 5 * time.Millisecond, calls: 2},
+		{name: "one is refused, and the other fails", operation: "Query", latencies: []time.Duration{2 * time.Millisecond, 4 * time.Millisecond}, refuses: []int{1}, fails: map[int]error{2: broken}, took: 5 * time.Millisecond, calls: 2, err: broken},
 		{name: "a failure at once is not repeated", operation: "Query", latencies: []time.Duration{0}, fails: map[int]error{1: broken}, calls: 1, err: broken},
 		{name: "a write", operation: "PutItem", latencies: []time.Duration{time.Second}, took: time.Second, calls: 1},
 		{name: "a transaction that writes", operation: "TransactWriteItems", latencies: []time.Duration{time.Second}, took: time.Second, calls: 1},
@@ -161,9 +174,10 @@ func TestSlowReadIsAskedTwice(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h, table := trainedHedger(t, row.latencies...)
 				table.fails = func(call int) error { return row.fails[call] }
+				table.refuses = func(call int) bool { return slices.Contains(row.refuses, call) }
 				began := time.Now()
 				answer, err := call(t, h, row.operation, "body")
-				if took := time.Since(began); took != row.took || !errors.Is(err, row.err) || err == nil && answer != "body" {
+				if took := time.Since(began); took != row.took || !errors.Is(err, row.err) || err == nil && answer != cmp.Or(row.answer, "body") {
 					t.Errorf("got %q, %v after %v; want %v after %v", answer, err, took, row.err, row.took)
 				}
 				synctest.Wait()
