@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -53,7 +54,9 @@ func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
 	defer cancel()
 	store, err := l.open(opening)
 	if err != nil {
-		l.failed, l.since = err, time.Now()
+		if !errors.Is(ctx.Err(), context.Canceled) { // else its caller left, which says nothing about the store
+			l.failed, l.since = err, time.Now()
+		}
 		return nil, err
 	}
 	l.store, l.failed = store, nil

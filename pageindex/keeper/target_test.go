@@ -65,6 +65,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A caller that leaves while the store is being opened leaves it to the next one to open, at once.
+func TestLazyWhoseCallerLeaves(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	target := Target{Kind: Kind{Open: func(ctx context.Context, _, _ string) (Outside, error) {
+		leave()
+		return conformance.NewModel(), ctx.Err()
+	}}}
+	l := NewLazy(target, "comments")
+	if _, err := l.Covers(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := l.Covers(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A store that cannot be opened is retried once a second, and opened once.
 func TestLazy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
