@@ -123,8 +123,8 @@ func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pagein
 		covers, err = k.Store.Covers(asked)
 	}
 	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err()
+	case ctx.Err() != nil: // the caller left or has no more time, which says nothing about the store
+		return pageindex.Found{}, ctx.Err()
 	case err != nil:
 		err = unavailable(storeAway, err)
 	case tokenOf(covers) != tokenOf(now.covers):

@@ -24,6 +24,7 @@ import (
 type memory struct {
 	mu       sync.Mutex
 	registry Registry
+	reads    int
 	writes   int
 	err      error
 	hangs    bool // writes hang until their contexts end
@@ -32,6 +33,7 @@ type memory struct {
 func (m *memory) Registry(context.Context) (Registry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.reads++
 	return m.registry, m.err
 }
 
@@ -375,6 +377,51 @@ func TestAfterALongOutage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// leaving is a store whose callers leave while they wait for an answer.
+type leaving struct {
+	*conformance.Model
+	leave func()
+}
+
+func (l *leaving) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	l.leave()
+	if err := ctx.Err(); err != nil {
+		return pageindex.Found{}, err
+	}
+	return l.Model.Find(ctx, list, targets)
+}
+
+// Callers that leave say nothing about a store: what is known of it is not read again for each.
+func TestCallersThatLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, store := &memory{}, &leaving{conformance.NewModel(), func() {}}
+		k := newKeeper(table, store, &bytes.Buffer{})
+		mustBuild(t, k)
+		find := func(ctx context.Context) error {
+			_, err := k.Find(ctx, pageindex.List{Product: "p"}, nil)
+			return err
+		}
+		if err := find(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := table.reads
+		for range 10 {
+			ctx, leave := context.WithCancel(t.Context())
+			store.leave = leave
+			if err := find(ctx); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			store.leave = func() {}
+			if err := find(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if again := table.reads - before; again != 0 {
+			t.Errorf("the registry was read %d times for callers that left", again)
+		}
+	})
 }
 
 // A store that has missed comments for a quarter of a year is forgotten, and no other.
