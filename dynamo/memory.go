@@ -3,6 +3,7 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -265,6 +266,9 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	}
 	began := time.Now()
 	at, known, err := w.source.ProcessedUpTo(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return time.Time{}, false, err // the caller left, which is no answer for the others
+	}
 	if at.Sub(began) > clockMargin {
 		w.ahead = began
 	}

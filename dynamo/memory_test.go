@@ -38,7 +38,7 @@ func (r *reader) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
 	r.marks.Add(1)
 	upTo := time.Now().Add(-r.lag)
 	time.Sleep(r.took)
-	return upTo, !r.unknown, r.broken
+	return upTo, !r.unknown, errors.Join(r.broken, ctx.Err())
 }
 
 func (r *reader) read(context.Context, string) (counts.Snapshot, error) {
@@ -253,6 +253,31 @@ func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 			t.Errorf("known as of %v, want %v, when the watermark was read", known.AsOf, start)
 		}
 	})
+}
+
+// A caller that leaves while it asks how far counting has come leaves that to the next one. That the
+// table does not answer in time holds for all callers, for a second.
+func TestMemoryOfCallersThatLeave(t *testing.T) {
+	for _, row := range []struct {
+		why      string
+		wait     time.Duration // of the first caller, before it leaves
+		patience time.Duration // of the first caller
+		known    bool
+	}{
+		{"the first caller leaves", time.Second / 2, time.Minute, true},
+		{"the first caller has no more time", time.Minute, time.Second / 2, false},
+	} {
+		inTime(t, &reader{took: time.Second}, func(t *testing.T, m *memory) {
+			ctx, leave := context.WithTimeout(t.Context(), row.patience)
+			time.AfterFunc(row.wait, leave)
+			go func() { _, _, _ = m.mark.upTo(ctx) }()
+			synctest.Wait()
+			if _, known, err := m.mark.upTo(t.Context()); known != row.known || err != nil {
+				t.Errorf("%s: the second knows it: %v, %v", row.why, known, err)
+			}
+			leave()
+		})
+	}
 }
 
 // An author on this server finds a new comment: no partition is skipped until the statistics
