@@ -372,7 +372,11 @@ func TestReplaceKeeps(t *testing.T) {
 	client := call.NewLocalClient(endpoint)
 	e := newExporter(t, endpoint)
 	comments := commenttest.Many(commenttest.Rand(t), "cup", 12)
+	voted, unreplied := &comments[1], &comments[2]
+	voted.ImportedVotes, voted.Votes = comment.VoteCounts{NotHelpful: 3}, comment.VoteCounts{Helpful: 1, NotHelpful: 3} // the vote below
+	unreplied.Reply, unreplied.ReplyDeletion = nil, 2
 	e.fill(comments)
+	put(t, client, e.table, layout.VoteItem(voted.ID, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: voted.CreatedAt()}))
 	marked := layout.Encode(comments[0])
 	marked[layout.AttrImport], marked[layout.AttrKeyHash] = layout.Text("7:1:0:"), layout.Binary([]byte("hash"))
 	put(t, client, e.table, marked)

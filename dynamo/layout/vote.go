@@ -227,10 +227,7 @@ func Casts(it Item, v comment.CastVote) bool {
 // WithVotesOf returns a comment's item from a copy of the table with other numbers of votes: those
 // imported, according to the copy, plus those counted in this table, according to there.
 func WithVotesOf(copied, there Item) Item {
-	is, was, out := ReadVotes(copied), ReadVotes(there), maps.Clone(copied)
-	shown := is.Imported
-	shown.Helpful += max(0, was.Shown.Helpful-was.Imported.Helpful)
-	shown.NotHelpful += max(0, was.Shown.NotHelpful-was.Imported.NotHelpful)
+	shown, out := ReadVotes(copied).Imported.Plus(countedHere(there)), maps.Clone(copied)
 	delete(out, attrVotes)
 	delete(out, attrSteps)
 	if there[attrSteps] != nil {
@@ -244,4 +241,36 @@ func WithVotesOf(copied, there Item) Item {
 	delete(out, AttrTraits)
 	maps.Copy(out, follow)
 	return out
+}
+
+// countedHere returns the votes that were counted in this table, according to a comment's item.
+func countedHere(it Item) comment.VoteCounts {
+	votes := ReadVotes(it)
+	return comment.VoteCounts{
+		Helpful:    max(0, votes.Shown.Helpful-votes.Imported.Helpful),
+		NotHelpful: max(0, votes.Shown.NotHelpful-votes.Imported.NotHelpful),
+	}
+}
+
+// OfLine returns a comment's item from a line of an export, in place of the item there. A line has
+// the total of all votes, also of those that were counted in this table. What no line has stays: by
+// the import that added a comment, --undo finds it, and by the marks of an edit and of a deleted
+// reply whether it was changed since. By the hash of its idempotency key, an erasure finds the key.
+func OfLine(line, there Item) Item {
+	line = maps.Clone(line)
+	total, counted := ReadVotes(line).Imported, countedHere(there)
+	rest := comment.VoteCounts{Helpful: max(0, total.Helpful-counted.Helpful), NotHelpful: max(0, total.NotHelpful-counted.NotHelpful)}
+	if delete(line, attrImported); rest != (comment.VoteCounts{}) {
+		line[attrImported] = Text(votesText(rest))
+	}
+	kept := []string{AttrImport, AttrMark, AttrKeyHash}
+	if reply, version, _ := ReplyOf(there); reply == nil && version > 0 && line[attrReply] == nil {
+		kept = append(kept, attrReply)
+	}
+	for _, attr := range kept {
+		if there[attr] != nil {
+			line[attr] = there[attr]
+		}
+	}
+	return WithVotesOf(line, there)
 }

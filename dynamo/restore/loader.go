@@ -284,15 +284,8 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		}
 		want := it
 		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
-			want = layout.WithVotesOf(it, there)
-			// By the import that added a comment, --undo finds it, and by its mark whether it was changed since. By the
-			// hash of its idempotency key, an erasure finds the key.
-			if l.Lines {
-				for _, attr := range []string{layout.AttrImport, layout.AttrMark, layout.AttrKeyHash} {
-					if there[attr] != nil {
-						want[attr] = there[attr]
-					}
-				}
+			if want = layout.WithVotesOf(it, there); l.Lines {
+				want = layout.OfLine(it, there)
 			}
 		}
 		if same := reflect.DeepEqual(there, want); same || erasure.Outlasts(there, it) {
