@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"maps"
 	"strconv"
 	"time"
 
@@ -137,6 +138,16 @@ func Outlasts(there, copied layout.Item) bool {
 	}
 	now, then := layout.NewReader(there).OptionalTime(attrUntil), layout.NewReader(copied).OptionalTime(attrUntil)
 	return pk == markPK && len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
+}
+
+// Copied returns an item of a copy as it belongs into another table. An erasure begins its scan anew
+// there, since a position means nothing in another order of items.
+func Copied(it layout.Item) layout.Item {
+	if layout.NewReader(it).OptionalText(layout.AttrPK) == jobPK && it[attrStart] != nil {
+		it = maps.Clone(it)
+		delete(it, attrStart)
+	}
+	return it
 }
 
 // millisecond returns the time as stored in items.

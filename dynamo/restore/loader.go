@@ -156,6 +156,7 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 
 // restore writes one item, unless the existing one stays.
 func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts, err error) {
+	it = erasure.Copied(it)
 	switch out, err := l.leavesOut(ctx, it); {
 	case err != nil:
 		return did, err
