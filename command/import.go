@@ -187,6 +187,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 func (c *Import) importInto(ctx context.Context, session *Session, work *importer.Import, target keeper.Target, term Terminal) error {
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
+	loader.Marks.Exact = c.Restore
 	work.Loader = loader
 	if c.Update {
 		loader.Update = importer.Updating(work.Input.Preview().Mapping.Has)

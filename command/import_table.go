@@ -98,6 +98,7 @@ func (c tableRestore) write(ctx context.Context, session *Session, export *resto
 func restorer(session *Session, calls int, replace bool) *restore.Loader {
 	loader := restore.NewLoader(session.Client, session.Table, calls)
 	loader.Replace, loader.Marks = replace, erasure.NewMarks(session.Client, session.Table)
+	loader.Marks.Exact = true
 	return loader
 }
 

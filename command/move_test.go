@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -414,6 +415,44 @@ func TestReplaceKeeps(t *testing.T) {
 	}
 	e.must("import", older, "--replace", "--no-count")
 	check.Equal(t, before, restorable(t, client, e.table))
+}
+
+// An erased customer does not match the imported author with the same id in a copy of a table, where that author was not
+// erased. What was decided about the comments since the first copy, and who voted, is in the second one.
+func TestImportedAuthorBesideAnErasedCustomer(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.Dynoxide(t)
+	client := call.NewLocalClient(endpoint)
+	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
+	c := commenttest.Many(commenttest.Rand(t), "cup", 1)[0]
+	c.Author, c.Status, c.Moderation = comment.Author{ID: "42", Name: "Ada", Imported: true}, comment.Approved, nil
+	from.fill([]comment.Comment{c})
+	mark := layout.Key("ERASED", hex.EncodeToString(layout.HashOf("erased", false, "42")))
+	mark["un"] = layout.Time(time.Now())
+	put(t, client, from.table, mark)
+	copied := func(more ...string) {
+		t.Helper()
+		folder := dynamotest.WriteExport(t, t.TempDir(), "", from.table, dynamotest.Scan(t, client, from.table))
+		to.must("import", append([]string{folder, "--no-count"}, more...)...)
+		check.Equal(t, restorable(t, client, from.table), restorable(t, client, to.table))
+	}
+	copied()
+	c.Status, c.Moderation = comment.Rejected, &comment.Moderation{Reason: new(comment.Spam)}
+	put(t, client, from.table, layout.Encode(c))
+	put(t, client, from.table, layout.VoteItem(c.ID, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: time.Now()}))
+	copied("--replace")
+	c.Text = "Corrected."
+	put(t, client, from.table, layout.Encode(c))
+	c.ID = commenttest.Many(commenttest.Rand(t), "cup", 2)[1].ID
+	put(t, client, from.table, layout.Encode(c))
+	file := filepath.Join(t.TempDir(), "all.jsonl")
+	from.must("export", "--all", file)
+	to.must("import", file, "--restore", "--no-count")
+	if got := restorable(t, client, to.table); len(got) != len(restorable(t, client, from.table)) {
+		t.Errorf("a comment is left out: %v", got)
+	}
+	to.must("import", file, "--restore", "--replace", "--no-count")
+	check.Equal(t, restorable(t, client, from.table), restorable(t, client, to.table))
 }
 
 // A restore works from a bucket as from a folder. A dry run needs no table.

@@ -57,6 +57,10 @@ type marksClient interface {
 
 // Marks knows which authors were erased. It is safe for concurrent use.
 type Marks struct {
+	// Exact means that the comments are those of a table, which knows who is a customer: an erased
+	// customer does not match the imported authors with the same id, who were not erased there.
+	Exact bool
+
 	client  marksClient
 	table   string
 	marks   *task.Cached[map[string]time.Time] // when each erasure ended, for marksAge
@@ -69,9 +73,9 @@ func NewMarks(client marksClient, table string) *Marks {
 }
 
 // Erased reports whether a comment is of an erased author and was written before the erasure ended.
-// The id of an erased customer also matches imported authors: files of older systems rarely say
-// that their authors are customers. It reads the marks if they are older than marksAge: half a read
-// unit while there are none.
+// Unless Exact is set, the id of an erased customer also matches imported authors: files of older
+// systems rarely say that their authors are customers. It reads the marks if they are older than
+// marksAge: half a read unit while there are none.
 func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	until, err := m.marks.GetBy(ctx, m.read)
 	if err != nil {
@@ -83,7 +87,7 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	}
 	customer := c.Author
 	customer.Imported = false
-	return blocked(c.Author) || blocked(customer), nil
+	return blocked(c.Author) || !m.Exact && blocked(customer), nil
 }
 
 func (m *Marks) read(ctx context.Context) (map[string]time.Time, error) {
