@@ -19,6 +19,11 @@ func Updating(has func(reviewfile.Field) bool) func(before, row comment.Comment)
 		after.Title, after.Text = row.Title, row.Text
 		if has(reviewfile.Status) && row.Status != before.Status {
 			after.Status, after.Moderation = row.Status, row.Moderation
+			if was := before.Moderation; was != nil && row.Status == comment.Pending {
+				waits := *row.Moderation
+				waits.Reports = was.Reports // nobody has decided about them
+				after.Moderation = &waits
+			}
 		}
 		if has(reviewfile.Verified) {
 			after.Verified = row.Verified

@@ -58,4 +58,12 @@ func TestUpdating(t *testing.T) {
 		test.want(&want)
 		check.Equal(t, want, Updating(has)(before, row), test.why)
 	}
+	reported := before
+	reported.Status, reported.Moderation = comment.Approved, &comment.Moderation{Reports: 2}
+	row.Status = comment.Pending
+	row = row.InQueue()
+	has := func(f reviewfile.Field) bool { return f == reviewfile.Status }
+	if got := Updating(has)(reported, row); got.Moderation.Reports != 2 || len(got.Moderation.Held) == 0 || row.Moderation.Reports != 0 {
+		t.Errorf("one that was reported, and waits by the file: %+v", got.Moderation)
+	}
 }
