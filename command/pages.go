@@ -264,7 +264,9 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 				if err != nil {
 					return entries, err
 				}
-				entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: new(row.Comment.Cell())})
+				if row.Comment.Status == comment.Approved { // others are in no list
+					entries = append(entries, pageindex.Entry{Product: row.Comment.ProductID, Position: row.Comment.ID.Position(), Cell: new(row.Comment.Cell())})
+				}
 			}
 			return entries, nil
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/pageindex/objects"
 )
 
-// Page number files are built from an export and hold the place of every comment. They cover
+// Page number files are built from an export and hold the place of every comment in lists. They cover
 // nothing, since nobody knows what has changed since the export. An unreadable row, or an index
 // that a server uses, stops the build.
 func TestPagesBuild(t *testing.T) {
@@ -49,6 +49,15 @@ func TestPagesBuild(t *testing.T) {
 	}
 	write(string(lines))
 	build(0, "500 comments indexed in "+folder)
+	checkIndexed(t, folder, model)
+	hidden := commenttest.Random(r, "espresso")
+	hidden.Status = comment.Withdrawn
+	write(string(must.Get(reviewfile.Append(lines, hidden))(t)))
+	build(0, "500 comments indexed")
+	checkIndexed(t, folder, model)
+	first, _, _ := bytes.Cut(lines, []byte("\n"))
+	write(string(lines) + string(first) + "\n")
+	build(0, "501 comments") // files may be joined
 	checkIndexed(t, folder, model)
 	write(string(lines) + "{\n")
 	build(1, "line 501")
