@@ -284,9 +284,9 @@ func TestBuryCommentOfAnotherAuthor(t *testing.T) {
 }
 
 // Restoring a copy from before an erasure brings back nothing that the erasure deleted with the
-// author's comments.
+// author's comments, also if someone had damaged it by hand.
 func TestRestoreAfterErasure(t *testing.T) {
-	for _, replace := range []bool{false, true} {
+	for _, way := range []struct{ replace, damaged bool }{{false, false}, {true, false}, {true, true}} {
 		x := newTable(t)
 		x.fill(ada)
 		copied := map[restore.Kind][]layout.Item{}
@@ -296,20 +296,24 @@ func TestRestoreAfterErasure(t *testing.T) {
 			if c, err := layout.Decode(it); err == nil && c.Author == ada {
 				ofAda[string(c.ID)], ofAda[layout.NewReader(it).Text(layout.AttrPK)] = true, true
 			}
+			if way.damaged {
+				delete(it, layout.AttrRating)
+				delete(it, "reason")
+			}
 		}
 		must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 		loader := restore.NewLoader(x.client, x.name, 0)
-		loader.Replace, loader.Marks = replace, erasure.NewMarks(x.client, x.name)
+		loader.Replace, loader.Marks = way.replace, erasure.NewMarks(x.client, x.name)
 		for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
 			must.Get(loader.Load(t.Context(), copied[kind]))(x.t)
 		}
 		if keys := x.traces(ada); len(keys) > 0 {
-			t.Errorf("came back: %v", keys)
+			t.Errorf("%+v: came back: %v", way, keys)
 		}
 		for _, it := range x.items() {
 			r := layout.NewReader(it)
 			if restore.KindOf(it) == restore.Beside && (ofAda[r.Text(layout.AttrPK)] || ofAda[r.OptionalText(layout.AttrFirst)]) {
-				t.Errorf("came back: %s/%s", r.Text(layout.AttrPK), r.Text(layout.AttrSK))
+				t.Errorf("%+v: came back: %s/%s", way, r.Text(layout.AttrPK), r.Text(layout.AttrSK))
 			}
 		}
 	}

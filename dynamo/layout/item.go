@@ -158,6 +158,21 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id}
 }
 
+// AuthorOf returns who wrote an item: a comment, a vote or a report. The rest of it may be malformed.
+// It returns false if the item does not say.
+func AuthorOf(it Item) (author comment.Author, known bool) {
+	if id := BytesOf(it, AttrAuthorID); id != nil {
+		return comment.Author{ID: string(id), Imported: true}, true
+	}
+	writer := NewReader(it).OptionalText(AttrWriter)
+	for _, prefix := range []string{writerOfComment, writerOfReport} {
+		if id, found := strings.CutPrefix(writer, prefix); found {
+			return comment.Author{ID: id}, true
+		}
+	}
+	return comment.Author{}, false
+}
+
 // ProductOf returns the product of a comment's item in the table. It is in the partition key of the
 // index All or, if the comment is in no list, in a separate attribute. It returns an error unless
 // the ID has 1 to MaxIDBytes bytes, so that it fits into keys. Other programs may have written IDs

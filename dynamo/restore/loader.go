@@ -235,23 +235,15 @@ func (l *Loader) writeUnlessErased(ctx context.Context, it layout.Item, write fu
 	})
 }
 
-// authorOf returns a comment with the author and the time of an item, which may be a comment, a
-// vote or a report.
+// authorOf returns a comment with only the author and the time of an item, which may be a comment, a
+// vote or a report. An item that someone damaged by hand still names its author.
 func authorOf(it layout.Item) (c comment.Comment, known bool) {
+	c.Author, known = layout.AuthorOf(it)
+	c.ID = comment.IDOf(comment.FirstAt(layout.NewReader(it).OptionalTime(layout.VoteCast)))
 	if KindOf(it) == Comment {
-		c, err := layout.Decode(it)
-		return c, err == nil
+		c.ID = layout.IDOfKey(it)
 	}
-	if _, vote, err := layout.DecodeVote(it); err == nil {
-		return by(vote.By, vote.At), true
-	}
-	_, report, err := layout.DecodeReport(it)
-	return by(report.By, report.At), err == nil
-}
-
-// by returns a comment with only an author and a time.
-func by(customer string, at time.Time) comment.Comment {
-	return comment.Comment{ID: comment.IDOf(comment.FirstAt(at)), Author: comment.Author{ID: customer}}
+	return c, known
 }
 
 // put writes an item if none exists. It reports whether it did, now or in an earlier try whose
