@@ -122,7 +122,8 @@ func Approve(before comment.Comment, version int) (comment.Comment, error) {
 }
 
 // Reject returns a comment after a moderator rejected a version of it. The rejection of an edit that
-// waits drops the edit, and leaves the comment as everyone sees it.
+// waits drops the edit, and leaves the comment as everyone sees it. It returns the same comment if that
+// edit is dropped already.
 func Reject(before comment.Comment, version int, reason comment.RejectionReason) (comment.Comment, error) {
 	edit := before.HeldEdit()
 	after := before
@@ -133,6 +134,8 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 		after.Moderation = cmp.Or(onlyReports(*before.Moderation), &comment.Moderation{})
 		after.Moderation.RejectedEdit = edit.Version
 		return after, nil
+	case before.Status == comment.Approved && version != before.Version && version == before.RejectedEdit():
+		return before, nil
 	case version != before.Version:
 		return before, conflict(before, version)
 	}

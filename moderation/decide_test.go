@@ -25,6 +25,7 @@ type story struct {
 	waits  words // by an edit beside it, version 0 for none
 	// refused says that a moderator rejected the comment, and none approved it since.
 	refused bool
+	dropped int // version of an edit beside the comment that was rejected last, 0 if another edit came since
 }
 
 // latest is what the author wrote last.
@@ -39,29 +40,31 @@ func (s story) latest() words {
 func (s story) edited(said words, held, hide bool) story {
 	switch {
 	case s.status == comment.Pending || s.refused:
-		return story{comment.Pending, said, words{}, s.refused}
+		return story{comment.Pending, said, words{}, s.refused, 0}
 	case s.status == comment.Withdrawn && held, held && hide:
-		return story{comment.Pending, said, words{}, false}
+		return story{comment.Pending, said, words{}, false, 0}
 	case held:
-		return story{comment.Approved, s.said, said, false}
+		return story{comment.Approved, s.said, said, false, 0}
 	}
-	return story{comment.Approved, said, words{}, false}
+	return story{comment.Approved, said, words{}, false, 0}
 }
 
 // decided returns the story after a decision about a version, and whether there is anything to decide.
 func (s story) decided(version int, approve bool) (after story, conflict bool) {
 	edit := s.waits.version > 0 && version == s.waits.version
 	switch {
+	case !approve && s.status == comment.Approved && s.dropped > 0 && version == s.dropped: // as after a lost answer
+		return s, false
 	case s.status == comment.Withdrawn || !edit && version != s.said.version:
 		return s, true
 	case edit && approve:
-		return story{comment.Approved, s.waits, words{}, false}, false
+		return story{comment.Approved, s.waits, words{}, false, 0}, false
 	case edit:
-		return story{comment.Approved, s.said, words{}, false}, false
+		return story{comment.Approved, s.said, words{}, false, version}, false
 	case approve:
-		return story{comment.Approved, s.said, s.waits, false}, false
+		return story{comment.Approved, s.said, s.waits, false, s.dropped}, false
 	}
-	return story{comment.Rejected, s.latest(), words{}, true}, false
+	return story{comment.Rejected, s.latest(), words{}, true, s.dropped}, false
 }
 
 // Random edits and decisions end where the model does. A comment waits exactly while there is something
@@ -78,7 +81,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 		held := rapid.Bool().Draw(t, "held")
 		c := comment.Comment{ID: comment.IDOf(comment.FirstAt(now)), ProductID: "p", Rating: 5, Language: "en", Text: "first", Version: 1}
 		c = moderation.Submit(c, reasons(held), now)
-		model := story{comment.Approved, words{"first", 1}, words{}, false}
+		model := story{comment.Approved, words{"first", 1}, words{}, false, 0}
 		if held {
 			model.status = comment.Pending
 		}
@@ -103,7 +106,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 					t.Fatalf("taking back a comment that is %s: %v", model.status, err)
 				}
 				if c = after; err == nil {
-					model = story{comment.Withdrawn, latest, words{}, model.refused}
+					model = story{comment.Withdrawn, latest, words{}, model.refused, model.dropped}
 				}
 			default:
 				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1}).Draw(t, "version")
@@ -118,7 +121,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 				}
 				c, model = after, want
 			}
-			got := story{c.Status, words{c.Text, c.Version}, words{}, model.refused}
+			got := story{c.Status, words{c.Text, c.Version}, words{}, model.refused, model.dropped}
 			if edit := c.HeldEdit(); edit != nil {
 				got.waits = words{edit.Text, edit.Version}
 			}
@@ -207,6 +210,10 @@ func TestWhatIsLeftOfModeration(t *testing.T) {
 		{"the edit takes the place of what was reported", comment.Approved, both, approve(2), comment.Approved, nil},
 		{
 			"the edit is rejected, and what was reported stands", comment.Approved, both, reject(2, spam),
+			comment.Approved, &moderated{Held: reasons{comment.HeldReported}, RejectedEdit: 2, Reports: 3, Since: since},
+		},
+		{
+			"the same again", comment.Approved, moderated{Held: reasons{comment.HeldReported}, RejectedEdit: 2, Reports: 3, Since: since}, reject(2, spam),
 			comment.Approved, &moderated{Held: reasons{comment.HeldReported}, RejectedEdit: 2, Reports: 3, Since: since},
 		},
 		{"a comment is rejected after its edit", comment.Approved, moderated{RejectedEdit: 2}, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
