@@ -37,6 +37,8 @@ func TestModeration(t *testing.T) {
 		{"reply", replyAtTheDesk},
 		{"records", recordsOfAComment},
 		{"conflict", decisionConflicts},
+		{"waits no more", decideWhatWaitsNoMore},
+		{"under way", leaveWhileItSends},
 		{"in trouble", moderateInTrouble},
 		{"what was typed", keepWhatWasTyped},
 		{"slow network", decideWhileItLoads},

@@ -147,6 +147,59 @@ func decisionConflicts(t *testing.T, d *desk) {
 	d.quiet()
 }
 
+// A comment that waits no longer is not shown as one to decide about: its author took it back, or another moderator
+// decided about its edit.
+func decideWhatWaitsNoMore(t *testing.T, d *desk) {
+	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
+	d.site.ask(t, `mutation($id: ID!) { approveComment(input: {id: $id, version: 1}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
+	d.site.edited(t, two, 1, "an edit")
+	d.visit(d.site.address)
+	d.titles("one", "three", "two")
+	d.mouse(1, ".history summary")
+	d.until(`document.querySelector('.history li')?.textContent === 'No decision yet.'`)
+	d.click("#select-all")
+	d.click("#approve-all")
+	d.site.ask(t, `mutation($id: ID!) { withdrawComment(input: {id: $id, version: 1}) { comment { id } } }`, map[string]any{"id": one}, &struct{}{})
+	d.site.ask(t, `mutation($id: ID!) { rejectComment(input: {id: $id, version: 2, reason: SPAM}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
+	d.site.edited(t, three, 1, "an edit")
+	d.click("#refresh")
+	d.states("gone", "open", "gone")
+	d.says("[data-state=gone] .state", "Was deleted, taken back or decided meanwhile")
+	d.says("#count", "1 comment waits")
+	d.until(`document.querySelector('[data-state=open] .history:not([open])') !== null`) // what it shows is from before
+	d.decided(one, "WITHDRAWN")
+	d.decided(two, "APPROVED")
+	d.click("#refresh")
+	d.titles("three")
+	d.quiet()
+}
+
+// A decision that is under way is not lost when its moderator signs out, or leaves the page.
+func leaveWhileItSends(t *testing.T, d *desk) {
+	id := d.write("en", "one", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
+	d.titles("one")
+	decide := func() (release chan<- struct{}) {
+		arrived, release := d.hold(answers(500, "oh no"))
+		d.mouse(0, ".approve")
+		d.do(chromedp.Evaluate("pass()", nil))
+		<-arrived
+		d.states("sending")
+		return release
+	}
+	release := decide()
+	d.click("#sign-out")
+	close(release)
+	d.says("#trouble span", "The server could not answer. Try again in a moment. 1 decision is not saved.")
+	d.click("[data-state=failed] .undo")
+	release = decide()
+	defer close(release)
+	d.do(chromedp.Navigate(d.site.troubled + "/"))
+	d.decided(id, "APPROVED")
+}
+
 // What is decided while the list is being loaded stays decided when it is there, also in a dialog that was open.
 func decideWhileItLoads(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
@@ -353,5 +406,12 @@ func rejectAReportedEdit(t *testing.T, browser context.Context) {
 	d.until(`[...document.querySelectorAll('.reasons li')].map(({ textContent }) => textContent).join() === 'Was reported'`)
 	reject()
 	d.says("#empty", "No comment waits.")
+
+	// What was reported may be read when its author submits it again.
+	as("ada").edited(t, got.AddComment.Comment.ID, 1, "a third text")
+	d.click("#refresh")
+	d.titles("title")
+	d.mouse(0, ".reports summary")
+	d.until(`document.querySelectorAll('.reports li').length === 2`)
 	d.quiet()
 }

@@ -15,6 +15,7 @@ const mostAtEnd = 48_000;
 let items = [];
 // Decisions that are not sent yet: {items, timer}, the latest at the end.
 let batches = [];
+const requests = new Set(); // promises of decisions that are under way
 let waiting = 0; // comments, as far as known
 let next = ''; // the cursor for more; "" at the end
 let unread = null; // what to load again after an error: {after, problem}
@@ -176,6 +177,7 @@ addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 
 const open = () => items.filter(({ state }) => state === 'open');
 const failed = () => items.filter(({ state }) => state === 'failed');
+const sending = () => items.filter(({ state }) => state === 'sending');
 const picked = () => open().filter(({ li }) => li.querySelector('.pick input').checked);
 
 // decide takes a decision about comments, and sends it when it can no longer be undone.
@@ -214,16 +216,21 @@ function take(batch) {
   return batch.items;
 }
 
-// settle sends all that was decided, and reports whether there is nothing more to do about it.
+// settle sends all that was decided, and reports whether there is nothing more to do about it, nor about what was sent
+// before.
 async function settle() {
-  const all = [...batches.flatMap(take), ...failed()];
+  const unsent = [...batches.flatMap(take), ...failed()];
+  const all = [...unsent, ...sending()];
   problem = '';
-  await send(all);
+  await Promise.all([send(unsent), ...requests]);
   return all.every(({ state }) => state === 'saved' || state === 'gone');
 }
 
 async function send(all, keepalive = false) {
-  await Promise.all(partsOf(all).map((part) => sendPart(part, keepalive)));
+  const request = Promise.all(partsOf(all).map((part) => sendPart(part, keepalive)));
+  requests.add(request);
+  await request;
+  requests.delete(request);
   draw();
 }
 
@@ -278,14 +285,16 @@ async function judge(item, wrong) {
   reopen(item, wrong.message);
 }
 
-// renew shows a comment as it is now, after it was changed before the decision.
+// renew shows a comment as it is now, after it was changed before the decision, if it still waits.
 async function renew(item) {
   const { data, problem: wrong } = await ask(commentQuery, { id: item.queued.comment.id });
   if (wrong) {
     problem = wrong;
     return set(item, 'failed');
   }
-  if (!data.comment) return set(item, 'gone');
+  const { status, heldEdit } = data.comment ?? {};
+  const reported = status === 'APPROVED' && item.queued.reasons.includes('REPORTED');
+  if (status !== 'PENDING' && !heldEdit && !reported) return set(item, 'gone');
   item.queued.comment = data.comment;
   reopen(item, say('conflict'));
 }
@@ -294,6 +303,7 @@ function reopen(item, notice) {
   waiting++;
   set(item, 'open', null);
   drawItem(item);
+  for (const details of item.li.querySelectorAll('.record')) details.open = false; // they show what was before
   notify(item, notice);
 }
 
@@ -309,11 +319,12 @@ byId('retry').addEventListener('click', async () => {
   if (await settle() && unread) await load(unread.after);
 });
 
-// What can still be undone is sent when the page is left, since nobody can undo it any more. Of more
-// than a browser sends then, it is sent while the browser asks whether to leave.
-addEventListener('pagehide', () => send(batches.flatMap(take), true));
+// What can still be undone is sent when the page is left, since nobody can undo it any more. What is under way is sent
+// again, as a browser ends the requests of a page that is gone. Of more than a browser sends then, it is sent while the
+// browser asks whether to leave.
+addEventListener('pagehide', () => send([...sending(), ...batches.flatMap(take)], true));
 addEventListener('beforeunload', (event) => {
-  const tooMuch = bytesOf(batches.flatMap(({ items }) => items)) > mostAtEnd;
+  const tooMuch = bytesOf([...sending(), ...batches.flatMap(({ items }) => items)]) > mostAtEnd;
   if (tooMuch) send(batches.flatMap(take));
   if (tooMuch || failed().length > 0) event.preventDefault();
 });
@@ -356,6 +367,8 @@ function askReason(about) {
   byId('note').value = about.length === 1 ? about[0].note ?? '' : '';
   dialog.returnValue = '';
   byId('reject-error').textContent = '';
+  const edits = about.filter(({ queued: { comment } }) => comment.heldEdit).length;
+  byId('reject-hint').textContent = [edits < about.length && say('reject.hint'), edits && say('reject.edit')].filter(Boolean).join(' ');
   byId('reject-title').textContent = about.length === 1 ? say('reject.title') : say('reject.several', { n: about.length });
   dialog.showModal();
 }

@@ -96,7 +96,7 @@ function drawItem(item) {
   at('.none').hidden = now.text !== '' || comment.text !== '';
   at('.reply').hidden = !mayReply;
   put('.reply', say(comment.reply ? 'reply.edit' : 'reply'));
-  at('.reports').hidden = comment.status !== 'APPROVED' && !reasons.includes('REPORTED');
+  at('.reports').hidden = comment.status === 'PENDING' && comment.version === 1; // nobody could report it
   at('.others').hidden = !comment.author.customerId;
   at('.answer').hidden = !comment.reply;
   put('.answer .hint', comment.reply ? say('reply.by', { name: comment.reply.name }) : '');
