@@ -15,6 +15,9 @@ func (s *Service) Reply(ctx context.Context, input comment.ReplyDraft) (comment.
 		reply := comment.Reply{Text: input.Text, Name: s.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
 		if c.Reply != nil {
 			reply.Name, reply.CreatedAt, reply.Version = c.Reply.Name, c.Reply.CreatedAt, c.Reply.Version+1
+			if last := *cmp.Or(c.Reply.UpdatedAt, &c.Reply.CreatedAt); now.Before(last) {
+				now = last // as for edits of the comment
+			}
 			reply.UpdatedAt = &now
 		}
 		if input.Name != nil {

@@ -1,9 +1,11 @@
 package auth_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
@@ -107,6 +109,25 @@ func TestReplies(t *testing.T) {
 			(got.UpdatedAt != nil) != (got.Version == 2) {
 			t.Errorf("%s: %q and %+v; want %q and %+v", row.why, said(problems, err), got, row.code, row.want)
 		}
+	}
+}
+
+// The time of an edit is never before the reply was written or last edited, even if this server's clock is behind.
+func TestTimeOfReplyNeverGoesBack(t *testing.T) {
+	store, text := newStore(0), "Thanks"
+	for _, row := range []struct{ now, want time.Duration }{{time.Minute, time.Minute}, {0, time.Minute}, {time.Hour, time.Hour}, {time.Minute, time.Hour}} {
+		beginning(t, written.Add(row.now), func(t *testing.T) {
+			text += "!"
+			draft := comment.ReplyDraft{CommentID: string(store.kept.ID), Version: cmp.Or(store.kept.Reply, new(comment.Reply)).Version, Text: text}
+			w := auth.Service{Store: store, Authorizer: everyone, ShopName: "Shop"}
+			after, problems, err := w.Reply(t.Context(), draft)
+			if err != nil || len(problems) > 0 {
+				t.Fatal(problems, err)
+			}
+			if at := *cmp.Or(after.Reply.UpdatedAt, &after.Reply.CreatedAt); !at.Equal(written.Add(row.want)) {
+				t.Errorf("written at %s: it has the time %s, want %s", row.now, at.Sub(written), row.want)
+			}
+		})
 	}
 }
 
