@@ -148,6 +148,36 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 		t.Errorf("the reply that is saved again has version %d, want 4: two writes and a deletion came before", got)
 	}
 
+	// Another reply came first. The next attempt is about that, and so is a deletion.
+	replied := func(text string) {
+		t.Helper()
+		var is struct{ ReplyToComment struct{ Comment any } }
+		d.site.ask(t, `mutation($id: ID!, $version: Int!, $text: String!) { replyToComment(input: {id: $id, version: $version, text: $text}) { comment { id } } }`,
+			map[string]any{"id": id, "version": version(), "text": text}, &is)
+		if is.ReplyToComment.Comment == nil {
+			t.Fatal("another reply was not written")
+		}
+	}
+	d.until(`!document.querySelector('#reply').open`)
+	replied("By another.")
+	d.reply("We send\na new <b>one</b>.")
+	d.press("!")
+	d.click("#reply [type=submit]")
+	d.says("#reply-done", "The reply is now: By another.")
+	d.says(".said", "By another.")
+	d.until(`/^the reply has version 5 .*, not 4/.test(document.querySelector('#reply-error').textContent)`)
+	d.click("#reply [type=submit]")
+	d.says(".said", "We send\na new <b>one</b>.!")
+	d.until(`!document.querySelector('#reply').open`)
+	replied("By another again.")
+	d.reply("We send\na new <b>one</b>.!")
+	d.click("#reply-delete")
+	d.says("#reply-done", "The reply is now: By another again.")
+	d.click("#reply-delete")
+	d.says("#reply-done", "The reply is deleted. Save it to write it again.")
+	d.click("#reply [type=submit]")
+	d.until(`!document.querySelector('#reply').open`)
+
 	// While one is being saved, the dialog may be about another comment, whose text stays.
 	d.write("en", "another", "It broke, too.")
 	d.click("#refresh")

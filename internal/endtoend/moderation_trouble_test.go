@@ -153,6 +153,7 @@ func decideWhatWaitsNoMore(t *testing.T, d *desk) {
 	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
 	d.site.ask(t, `mutation($id: ID!) { approveComment(input: {id: $id, version: 1}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
 	d.site.edited(t, two, 1, "an edit")
+	d.unhurried()
 	d.visit(d.site.address)
 	d.titles("one", "three", "two")
 	d.mouse(1, ".history summary")
@@ -171,6 +172,20 @@ func decideWhatWaitsNoMore(t *testing.T, d *desk) {
 	d.decided(two, "APPROVED")
 	d.click("#refresh")
 	d.titles("three")
+
+	// It is shown once it waits again.
+	for range 20 {
+		d.write("en", "more", "text")
+	}
+	d.click("#refresh")
+	d.until(`document.querySelectorAll('article').length === 20`)
+	d.mouse(0, ".approve")
+	d.site.ask(t, `mutation($id: ID!) { withdrawComment(input: {id: $id, version: 2}) { comment { id } } }`, map[string]any{"id": three}, &struct{}{})
+	d.do(chromedp.Evaluate("pass()", nil))
+	d.until(`document.querySelector('article').dataset.state === 'gone'`)
+	d.site.edited(t, three, 2, "another edit")
+	d.click("#more")
+	d.until(`[...document.querySelectorAll('[data-state=open] .title')].at(-1).textContent === 'three'`)
 	d.quiet()
 }
 

@@ -108,7 +108,7 @@ function show(found, after) {
   const at = current();
   const before = after ? [] : items;
   if (!after) items = items.filter(isUnsent);
-  const known = new Set(items.filter(({ state }) => state !== 'saved').map(({ queued }) => queued.comment.id));
+  const known = new Set(items.filter((item) => item.state === 'open' || isUnsent(item)).map(({ queued }) => queued.comment.id));
   const added = found.filter(({ comment }) => !known.has(comment.id)).map((queued) => {
     const li = byId('item').content.cloneNode(true).firstElementChild;
     const same = before.find(({ queued: { comment } }) => comment.id === queued.comment.id);
@@ -421,7 +421,7 @@ byId('reply').addEventListener('submit', async (event) => {
   const { comment } = item.queued;
   const text = byId('reply-text').value;
   const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
-  const goesOn = takeReply(item, data?.replyToComment, problem);
+  const goesOn = await takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;
   if (ofTab.getItem(draftKey(item)) === text) ofTab.removeItem(draftKey(item));
   if (!goesOn || byId('reply-text').value !== text) return; // more was typed meanwhile
@@ -434,24 +434,27 @@ byId('reply-delete').addEventListener('click', async () => {
   const item = replying;
   const { comment } = item.queued;
   const { data, problem } = await ask(deleteReplyMutation, { input: { id: comment.id, version: comment.reply.version } });
-  if (!takeReply(item, data?.deleteReply, problem)) return;
+  if (!await takeReply(item, data?.deleteReply, problem)) return;
   byId('reply-done').textContent = say('reply.deleted');
-  byId('reply-delete').hidden = true;
   byId('reply-text').focus();
 });
 
-// takeReply shows the reply that a comment has after a change, or why it was not changed. It reports whether the
-// dialog goes on: it may be about another comment by now.
-function takeReply(item, payload, problem) {
-  if (payload?.comment) {
-    item.queued.comment.reply = payload.comment.reply;
+// takeReply shows the reply that a comment has after a change, or why it was not changed. Then it reads the reply, so that
+// another attempt is about that. It reports whether the dialog goes on: it may be about another comment by now.
+async function takeReply(item, payload, problem) {
+  const refused = payload && !payload.comment;
+  const { comment } = payload?.comment ? payload : refused ? (await ask(commentQuery, { id: item.queued.comment.id })).data ?? {} : {};
+  if (comment) {
+    item.queued.comment.reply = comment.reply;
     drawItem(item);
   }
   const wrong = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
   const goesOn = item === replying && byId('reply').open;
   notify(item, goesOn ? '' : wrong);
   if (!goesOn) return false;
-  byId('reply-done').textContent = '';
+  const { reply } = item.queued.comment;
+  byId('reply-done').textContent = refused && reply ? say('reply.now', { text: reply.text }) : '';
+  byId('reply-delete').hidden = !reply;
   byId('reply-error').textContent = wrong;
   if (problem === 'unauthenticated') {
     byId('reply').close();
