@@ -313,6 +313,7 @@ func deskIsAccessible(t *testing.T, d *desk) {
 
 // With text of 200 % in a window of 320 pixels, neither the page nor a dialog scrolls sideways.
 func deskWithLargeText(t *testing.T, d *desk) {
+	d.unhurried()
 	d.write("en", "title", "text")
 	const wide = `[...document.querySelectorAll(':is(:root, dialog[open])')].filter((box) => box.scrollWidth > box.clientWidth)
 		.flatMap((box) => [...box.querySelectorAll('*')].filter((part) => part.getBoundingClientRect().right > box.clientWidth).map((part) => part.outerHTML.slice(0, 80)))`
@@ -334,10 +335,19 @@ func deskWithLargeText(t *testing.T, d *desk) {
 		fits("to reject")
 		d.press(kb.Escape)
 		d.mouse(0, ".reply")
+		d.do(chromedp.Evaluate(`document.querySelector('#reply-done').textContent = 'W'.repeat(1000)`, nil)) // as another reply may be
 		fits("to reply")
 		d.press(kb.Escape)
 		d.click("#keys")
 		fits("the keys")
 		d.press(kb.Escape)
+		gone := d.write("en", "title", "text")
+		d.click("#refresh")
+		d.titles("title", "title")
+		d.mouse(1, ".approve")
+		d.site.ask(d.t, `mutation($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, map[string]any{"id": gone}, &struct{}{})
+		d.do(chromedp.Evaluate("pass()", nil))
+		d.until(`document.querySelector('[data-state=gone]') !== null`)
+		fits("what was decided")
 	}
 }

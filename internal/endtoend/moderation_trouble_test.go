@@ -165,7 +165,7 @@ func decideWhatWaitsNoMore(t *testing.T, d *desk) {
 	d.site.edited(t, three, 1, "an edit")
 	d.click("#refresh")
 	d.states("gone", "open", "gone")
-	d.says("[data-state=gone] .state", "Was deleted, taken back or decided meanwhile")
+	d.says("[data-state=gone] .state", "Waits no more: deleted, taken back, edited or decided meanwhile")
 	d.says("#count", "1 comment waits")
 	d.until(`document.querySelector('[data-state=open] .history:not([open])') !== null`) // what it shows is from before
 	d.decided(one, "WITHDRAWN")
