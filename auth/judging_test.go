@@ -1,7 +1,9 @@
 package auth_test
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +186,36 @@ func TestDecisionsDoubleTheThreshold(t *testing.T) {
 			if waits := len(store.kept.Moderation.Held) > 0; err != nil || problems != nil || waits != (reports == row.want) {
 				t.Errorf("%s: after %d reports it waits: %v; %v, %v", row.reason, reports, waits, problems, err)
 			}
+		}
+	}
+}
+
+// An author cannot take a reported comment from the queue by taking it back and submitting it again.
+func TestReportsOfAResubmittedComment(t *testing.T) {
+	author := "a"
+	for _, row := range []struct {
+		reports int
+		policy  string
+		status  comment.Status
+		held    []comment.HoldReason
+	}{
+		{2, "publish", comment.Approved, nil},
+		{3, "publish", comment.Approved, []comment.HoldReason{comment.HeldReported}},
+		{3, "hold", comment.Pending, []comment.HoldReason{comment.HeldAlways, comment.HeldReported}},
+		{0, "hold", comment.Pending, []comment.HoldReason{comment.HeldAlways}},
+	} {
+		store := newStore(0)
+		before := &store.kept
+		before.Status, before.Moderation = comment.Approved, nil
+		if row.reports > 0 {
+			before.Moderation = &comment.Moderation{Reports: row.reports}
+		}
+		*before = must.Get(moderation.Withdraw(*before, before.Version))(t)
+		w := auth.Service{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &author}), Policy: must.Get(moderation.Open(row.policy, ""))(t), Threshold: 3}
+		after, problems, err := w.Edit(t.Context(), string(before.ID), before.Version, comment.Change{Text: new("other words")})
+		must.Do(t, err)
+		if m := cmp.Or(after.Moderation, new(comment.Moderation)); problems != nil || after.Status != row.status || !slices.Equal(m.Held, row.held) || m.Reports != row.reports || m.Since.IsZero() != (row.held == nil) {
+			t.Errorf("after %d reports with %s: %s, %+v, %v", row.reports, row.policy, after.Status, m, problems)
 		}
 	}
 }

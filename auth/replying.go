@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -138,14 +139,21 @@ func (s *Service) reported(ctx context.Context, c comment.Comment, r comment.Rep
 			}
 		}
 	}
-	if now.Reports >= needed && !slices.Contains(now.Held, comment.HeldReported) {
-		if now.Since.IsZero() {
-			now.Since = r.At
-		}
-		now.Held = slices.DeleteFunc(comment.HoldReasons(), func(reason comment.HoldReason) bool {
-			return reason != comment.HeldReported && !slices.Contains(now.Held, reason)
-		})
-	}
-	c.Moderation = &now
+	c.Moderation = holdReported(now, needed, r.At)
 	return c, nil
+}
+
+// holdReported returns the moderation of a comment which waits since now at the latest, if it has the reports needed for
+// that.
+func holdReported(m comment.Moderation, needed int, now time.Time) *comment.Moderation {
+	if m.Reports == 0 || m.Reports < needed || slices.Contains(m.Held, comment.HeldReported) {
+		return &m
+	}
+	if m.Since.IsZero() {
+		m.Since = now
+	}
+	m.Held = slices.DeleteFunc(comment.HoldReasons(), func(reason comment.HoldReason) bool {
+		return reason != comment.HeldReported && !slices.Contains(m.Held, reason)
+	})
+	return &m
 }
