@@ -268,10 +268,14 @@ func (s *Service) writable(ctx context.Context, id string, version *int) (commen
 		}
 		return viewer, c, err
 	}
-	if latest := c.WithHeldEdit().Version; version != nil && *version != latest {
+	switch latest := c.WithHeldEdit().Version; {
+	case version == nil || *version == latest:
+		return viewer, c, nil
+	case *version == c.Version: // to read that again would not help
+		return viewer, c, problemIn(comment.Errorf(comment.Conflict, "an edit of the comment waits for a moderator, with version %d: read it in heldEdit, and give its version, not %d", latest, *version))
+	default:
 		return viewer, c, problemIn(comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", latest, *version))
 	}
-	return viewer, c, nil
 }
 
 // shown returns the comment with an ID as a payload may show it to the caller, who finds only comments that it may see.

@@ -219,3 +219,25 @@ func TestReportsOfAResubmittedComment(t *testing.T) {
 		}
 	}
 }
+
+// Who edits or deletes beside an edit that waits learns which version to give: that of the comment does not change.
+func TestVersionBesideAnEditThatWaits(t *testing.T) {
+	author := "a"
+	for version, want := range map[int]string{
+		1: "an edit of the comment waits for a moderator, with version 3: read it in heldEdit, and give its version, not 1",
+		2: "the comment has version 3, not 2: read it again, and decide anew",
+		3: "",
+	} {
+		store := newStore(0)
+		store.kept.Version, store.kept.Status = 1, comment.Approved
+		store.kept.Moderation = &comment.Moderation{
+			Held: []comment.HoldReason{comment.HeldEdited}, Since: written, HeldEdit: &comment.HeldEdit{Rating: 5, Language: "en", Text: "edit", At: written, Version: 3},
+		}
+		w := auth.Service{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &author})}
+		_, problems, err := w.Edit(t.Context(), string(store.kept.ID), version, comment.Change{Text: new("other words")})
+		must.Do(t, err)
+		if got := slices.Concat(problems, []comment.Problem{{}})[0].Message; got != want {
+			t.Errorf("an edit of version %d: %q, want %q", version, got, want)
+		}
+	}
+}
