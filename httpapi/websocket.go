@@ -310,7 +310,7 @@ func (s *socket) look() {
 	token := s.token
 	s.mu.Unlock()
 	if err := s.check(token); err != nil {
-		s.close(closeUnauthorized, err.Error())
+		s.close(closeForbidden, err.Error()) // with closeUnauthorized, graphql-ws would not ask for a new token, and not come again
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.timing.Stall)

@@ -218,6 +218,7 @@ func TestClosing(t *testing.T) {
 		"bytes":            {nil, []string{socketProtocol}, websocket.MessageBinary, initiate, 4400},
 		"no init":          {func(s *socket) { s.timing.Init = time.Millisecond }, []string{socketProtocol}, websocket.MessageText, `{"type":"ping"}`, 4408},
 		"stopping":         {func(s *socket) { s.stopping = stopped }, []string{socketProtocol}, 0, "", websocket.StatusGoingAway},
+		// graphql-ws gives up after 4401, and after 4403 it connects again, with what connectionParams returns then.
 		"a token expires": {func(s *socket) {
 			s.timing.Heartbeat = time.Millisecond
 			s.check = func(string) (err error) {
@@ -226,7 +227,7 @@ func TestClosing(t *testing.T) {
 				}
 				return err
 			}
-		}, []string{"graphql-ws", socketProtocol}, websocket.MessageText, initiate, 4401},
+		}, []string{"graphql-ws", socketProtocol}, websocket.MessageText, initiate, 4403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := dial(t, serve(t, row.change), row.protocols...)
