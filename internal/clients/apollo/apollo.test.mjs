@@ -11,7 +11,11 @@ const cache = new InMemoryCache({
   typePolicies: {
     Product: { fields: { comments: relayStylePagination(["filter", "order"]) } },
     // The name is what the author went by when writing, so it belongs to the comment, not to the id.
-    Author: { keyFields: false },
+    Author: { keyFields: false, merge: true },
+    // These have no id: queries that ask for different fields of one add to each other.
+    CommentStats: { merge: true },
+    Viewer: { merge: true },
+    Votes: { merge: true },
   },
 });
 const client = new ApolloClient({ cache, link: new HttpLink({ uri: url }) });
@@ -117,6 +121,22 @@ test("what is deleted leaves the list", async () => {
   });
   assert.deepEqual(data.deleteComment.userErrors, []);
   await shows(["seven", "six, again", ...titles.slice(2)]);
+});
+
+// Otherwise the cache forgets what the first query read, and a component that shows it asks again.
+test("queries for other fields of the same objects add to each other", async () => {
+  const variables = { product, id: connection().edges[0].node.id };
+  const asking = (ofViewer, ofStats, ofAuthor, ofVotes) => gql`
+    query Part($product: ID!, $id: ID!) {
+      viewer { ${ofViewer} }
+      product(id: $product) { id stats { ${ofStats} } }
+      comment(id: $id) { id author { ${ofAuthor} } votes { ${ofVotes} } }
+    }
+  `;
+  const first = asking("mayWrite", "total", "id", "helpful");
+  const { data } = await client.query({ query: first, variables });
+  await client.query({ query: asking("customerId", "average", "customerId", "notHelpful"), variables });
+  assert.deepEqual(cache.readQuery({ query: first, variables }), data);
 });
 
 test("a customer of the product's number is not taken for the product", async () => {
