@@ -424,7 +424,7 @@ func (o *oracle) compare(got answer, want string) {
 	o.tb.Helper()
 	codes := map[string]string{}
 	for _, err := range got.Errors {
-		codes[fieldOf(err.Path)] = fmt.Sprint(err.Extensions["code"])
+		codes[fmt.Sprint(err.Path)] = fmt.Sprint(err.Extensions["code"])
 	}
 	if diff := cmp.Diff(o.errors, codes); diff != "" || len(got.Errors) != len(codes) || string(got.Data) != want {
 		o.tb.Errorf("%s\nwith %s\n%s\nis answered otherwise apart:\n%s\nerrors (-apart +together): %s", o.text, literal(map[string]any(o.variables)), got.Data, want, diff)

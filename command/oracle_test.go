@@ -60,18 +60,10 @@ func (o *oracle) single(p position) single {
 	}
 	out := single{tree(got.Data), map[string]string{}}
 	for _, err := range got.Errors {
-		out.codes[fieldOf(err.Path)] = fmt.Sprint(err.Extensions["code"])
+		out.codes[fmt.Sprint(err.Path)] = fmt.Sprint(err.Extensions["code"])
 	}
 	o.memory.Store(query, out)
 	return out
-}
-
-// fieldOf returns the part of an error's path up to its field: gqlgen adds the path within a filter.
-func fieldOf(path []any) string {
-	if i := slices.Index(path, any("filter")); i >= 0 {
-		path = path[:i]
-	}
-	return fmt.Sprint(path)
 }
 
 // tree decodes the objects and lists of an answer. Null is nil.

@@ -66,14 +66,19 @@ var contextText = map[comment.Kind]string{
 	comment.Canceled: "the request was canceled",
 }
 
-// present returns the error that a client sees, with the path and the locations that gqlgen found,
-// if any.
+// present returns the error that a client sees. Its path is that of its field: clients look it up in
+// the answer. gqlgen's path of a value that cannot be read leads on into the argument, so the
+// message names that.
 func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
-	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
-	if placed, ok := errors.AsType[*gqlerror.Error](err); ok {
-		out.Path, out.Locations = placed.Path, placed.Locations
+	out := &gqlerror.Error{Message: message, Path: graphql.GetPath(ctx), Extensions: map[string]any{"code": code}}
+	if at := graphql.GetFieldContext(ctx); at != nil && at.Field.Field != nil { // an element of a list has none
+		err = graphql.AddFieldLocationToError(ctx, err)
 	}
-	out.Message = message
-	out.Extensions = map[string]any{"code": code}
+	if placed, ok := errors.AsType[*gqlerror.Error](err); ok {
+		out.Locations = placed.Locations
+		if n := len(out.Path); len(placed.Path) > n {
+			out.Message = fmt.Sprintf("argument %s: %s", placed.Path[n:], message)
+		}
+	}
 	return out
 }
