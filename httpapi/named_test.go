@@ -44,7 +44,7 @@ func TestAutomaticPersistedQueries(t *testing.T) {
 		{"", hashed(pair), "", "😀", "and the text is read as if it had been sent"},
 		{"", `{"persistedQuery": {"version": 2, "sha256Hash": "x"}}`, "BAD_REQUEST", "version", "another version"},
 		{"", `{"persistedQuery": "x"}`, "BAD_REQUEST", "version", "no object"},
-		{"", `{"persistedQuery": null}`, "BAD_REQUEST", "there is no operation", "null counts as absent"},
+		{"", `{"persistedQuery": null}`, "BAD_REQUEST", `or the id of a trusted document as \"documentId\"`, "null counts as absent"},
 		{"", hashed(change), "PERSISTED_QUERY_NOT_FOUND", "", "a change that is not known"},
 		{change, hashed(change), "", `"data"`, "a change is registered"},
 	} {

@@ -34,7 +34,7 @@ var (
 	givenTwice    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q is given more than once: give it once`}
 	nameTwice     = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "a name is given more than once in one object: give each name once"}
 	nestedTooDeep = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "values are nested too deep to be read: nest them less"}
-	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query"; /playground is the place to try some`}
+	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query", or the id of a trusted document as "documentId"; /playground is the place to try some`}
 	queryAndID    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there are a "query" and a "documentId": send one of the two`}
 	notUpgraded   = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "this request for a WebSocket has no header Upgrade, which proxies drop by default: have yours pass on Upgrade and Connection, by HTTP/1.1"}
 	batch         = &refusal{status: http.StatusBadRequest, code: "BATCH_NOT_ALLOWED", message: "the body is a list, and lists of operations are not taken: send one request for each, side by side, or one operation with several fields"}
