@@ -30,6 +30,9 @@ export const draft = (title) => ({
   author: { id: product, name: "Ada" },
 });
 
+/** Headers with which the service refuses to write: without tokens, it takes no writes that a proxy passed on. */
+export const refused = { "X-Forwarded-For": "192.0.2.1" };
+
 /** The titles of a connection's comments. */
 export const titlesOf = (connection) => connection.edges.map((edge) => edge.node.title);
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { relayStylePagination } from "@apollo/client/utilities";
-import { Screen, draft, followLinks, operationsWith, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { Screen, draft, followLinks, operationsWith, pageCount, pageSize, product, refused, titles, titlesOf, url } from "../service.mjs";
 
 const cache = new InMemoryCache({
   possibleTypes: { Node: ["Product", "Comment"] },
@@ -71,21 +71,47 @@ test("numbered links lead to their pages", () =>
     return data.product.comments;
   }));
 
-test("what is added heads the list", async () => {
-  const { data } = await client.mutate({
-    mutation: add,
-    variables: { input: draft("eight") },
-    update: (cache, { data }) =>
-      cache.modify({
-        id: cache.identify({ __typename: "Product", id: product }),
-        fields: {
-          comments: (all) => ({ ...all, edges: [cacheEdge(data.addComment.commentEdge), ...all.edges] }),
-        },
-      }),
-  });
+const worst = gql`
+  query Worst($product: ID!) {
+    product(id: $product) {
+      id
+      comments(filter: { ratings: [1] }) { edges { cursor node { ...Shown } } pageInfo { hasNextPage endCursor } }
+    }
+  }
+  ${shown}
+`;
+
+test("what is added heads the list, and no other", async () => {
+  await client.query({ query: worst, variables: { product } });
+  const before = cache.readQuery({ query: worst, variables: { product } });
+  const { data } = await client.mutate({ mutation: add, variables: { input: draft("eight") }, update: prepend });
   assert.deepEqual(data.addComment.userErrors, []);
   await shows(["eight", ...titles]);
+  assert.deepEqual(cache.readQuery({ query: worst, variables: { product } }), before);
 });
+
+test("what is not written is not in the list", async () => {
+  const input = { ...draft("nine"), rating: 6 };
+  const { data } = await client.mutate({ mutation: add, variables: { input }, update: prepend });
+  assert.deepEqual(data.addComment.userErrors.map(({ code }) => code), ["OUT_OF_RANGE"]);
+  const context = { headers: refused };
+  const { error } = await client.mutate({ mutation: add, variables: { input }, update: prepend, context, errorPolicy: "all" });
+  assert.equal(error.errors[0].extensions.code, "FORBIDDEN");
+  await shows(["eight", ...titles]);
+});
+
+function prepend(cache, { data }) {
+  const edge = data?.addComment?.commentEdge; // null unless it was written
+  if (!edge) return;
+  cache.modify({
+    id: cache.identify({ __typename: "Product", id: product }),
+    fields: {
+      // The other lists have a filter or an order.
+      comments: (all, { storeFieldName }) =>
+        storeFieldName === "comments:{}" ? { ...all, edges: [cacheEdge(edge), ...all.edges] } : all,
+    },
+  });
+}
 
 // cacheEdge is an edge as the cache keeps it: the comment by its normalised id.
 const cacheEdge = (edge) => ({ ...edge, node: { __ref: cache.identify(edge.node) } });
@@ -115,7 +141,8 @@ test("what is deleted leaves the list", async () => {
     mutation: remove,
     variables: { input: { id: connection().edges[0].node.id } },
     update: (cache, { data }) => {
-      cache.evict({ id: cache.identify(data.deleteComment.comment) });
+      const gone = data?.deleteComment?.comment; // null unless it was deleted
+      if (gone) cache.evict({ id: cache.identify(gone) });
       cache.gc();
     },
   });

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { Client, fetchExchange, gql } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
-import { draft, followLinks, operationsWith, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { draft, followLinks, operationsWith, pageCount, pageSize, product, refused, titles, titlesOf, url } from "../service.mjs";
 
 const shown = gql`
   fragment Shown on Comment {
@@ -57,12 +57,16 @@ const graphcache = cacheExchange({
   resolvers: { Product: { comments: relayPagination() } },
   updates: {
     Mutation: {
-      addComment: ({ addComment }, _, cache) =>
+      addComment: ({ addComment }, _, cache) => {
+        const edge = addComment?.commentEdge; // null unless it was written
+        if (!edge) return;
         cache.updateQuery({ query: list, variables: firstPage }, (data) => {
-          data.product.comments.edges.unshift(addComment.commentEdge);
+          data?.product?.comments?.edges.unshift(edge); // null if it was not read
           return data;
-        }),
+        });
+      },
       deleteComment: ({ deleteComment }, _, cache) => {
+        if (!deleteComment?.comment) return; // it was not deleted
         const gone = cache.keyOfEntity(deleteComment.comment);
         eachPage(cache, (edges) => edges.filter((edge) => cache.resolve(edge, "node") !== gone));
       },
@@ -118,6 +122,23 @@ test("what is added heads the list", async () => {
   const { addComment } = await succeed(client.mutation(add, { input: draft("eight") }));
   assert.deepEqual(addComment.userErrors, []);
   assert.deepEqual(titlesOf(connection()), ["eight", ...titles]);
+});
+
+test("what is not written is not in the list", async () => {
+  const input = { ...draft("nine"), rating: 6 };
+  const { addComment } = await succeed(client.mutation(add, { input }));
+  assert.deepEqual(addComment.userErrors.map(({ code }) => code), ["OUT_OF_RANGE"]);
+  for (const [mutation, variables] of [[add, { input }], [remove, { input: { id: connection().edges[0].node.id } }]]) {
+    const { error } = await client.mutation(mutation, variables, { fetchOptions: { headers: refused } });
+    assert.equal(error.graphQLErrors[0].extensions.code, "FORBIDDEN");
+  }
+  assert.deepEqual(titlesOf(connection()), ["eight", ...titles]);
+});
+
+test("a comment can be added before a list was read", async () => {
+  const other = new Client({ url, exchanges: [graphcache, fetchExchange] });
+  const { addComment } = await succeed(other.mutation(add, { input: { ...draft("other"), productId: `${product}-2` } }));
+  assert.deepEqual(addComment.userErrors, []);
 });
 
 test("an edit shows in the list", async () => {
