@@ -39,8 +39,8 @@ func whole[K comparable, V any](get func(context.Context, []K) (map[K]V, error))
 // values: nil for a key without one.
 //
 // It is the cache of its dataloader, which it makes when the first key is asked for: an operation
-// uses few of its loaders. The dataloader's thunks take no context and keep failures. So one
-// goroutine waits for each thunk, any number of callers wait for its answer until their contexts
+// uses few of its loaders. The dataloader's thunks take no context and keep failures, so nobody
+// calls them: fetch itself settles answers. Any number of callers wait for one until their contexts
 // end, and failures are dropped.
 type loader[K comparable, V any] struct {
 	what    string // the values, in the plural
@@ -48,7 +48,7 @@ type loader[K comparable, V any] struct {
 	observe func(what string, keys int) // is called with the size of each batch, if not nil
 
 	made    sync.Once
-	batches *dataloader.Loader[K, *V]
+	batches *dataloader.Loader[K, struct{}]
 
 	mu    sync.Mutex
 	known map[K]*answer[*V]
@@ -59,11 +59,12 @@ func (l *loader[K, V]) begin(what string, get Get[K, V], observe func(what strin
 	l.what, l.get, l.observe = what, get, observe
 }
 
-// answer is what a thunk returned, once done is closed.
+// answer is what was fetched, once done is closed.
 type answer[V any] struct {
-	done  chan struct{}
-	value V
-	err   error
+	done    chan struct{}
+	settled bool // whether done is closed, for those who hold the lock of a loader
+	value   V
+	err     error
 }
 
 func (a *answer[V]) wait(ctx context.Context) (V, error) {
@@ -81,9 +82,9 @@ func (l *loader[K, V]) ask(ctx context.Context, key K) *answer[*V] {
 	l.made.Do(func() {
 		l.batches = dataloader.NewBatchedLoader(
 			l.fetch,
-			dataloader.WithWait[K, *V](wait),
-			dataloader.WithBatchCapacity[K, *V](batchCapacity),
-			dataloader.WithCache[K, *V](l),
+			dataloader.WithWait[K, struct{}](wait),
+			dataloader.WithBatchCapacity[K, struct{}](batchCapacity),
+			dataloader.WithCache[K, struct{}](l),
 		)
 	})
 	for {
@@ -100,26 +101,40 @@ func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) { return l.a
 
 // fetch fetches a batch. The context is the first caller's. Its end must not fail the keys of other
 // callers.
-func (l *loader[K, V]) fetch(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-	if l.observe != nil {
-		l.observe(l.what, len(keys))
-	}
+func (l *loader[K, V]) fetch(ctx context.Context, keys []K) []*dataloader.Result[struct{}] {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 	defer cancel()
 	var found map[K]V
 	var failed map[K]error
 	err := task.Guard(func() (err error) { // the dataloader would write a panic to its own log
+		if l.observe != nil {
+			l.observe(l.what, len(keys))
+		}
 		found, failed, err = l.get(ctx, keys)
 		return err
 	})
-	results, all := make([]*dataloader.Result[*V], len(keys)), make([]dataloader.Result[*V], len(keys))
-	for i, key := range keys {
-		results[i], all[i].Error = &all[i], cmp.Or(err, failed[key])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range keys {
+		var fetched *V
 		if value, exists := found[key]; exists {
-			all[i].Data = &value
+			fetched = &value
 		}
+		l.settle(key, fetched, cmp.Or(err, failed[key]))
 	}
-	return results
+	return make([]*dataloader.Result[struct{}], len(keys)) // of thunks, which nobody calls
+}
+
+// settle ends the waiting for a key, unless put came first. A failure is forgotten. Callers hold mu.
+func (l *loader[K, V]) settle(key K, value *V, err error) {
+	a := l.known[key]
+	if a.settled {
+		return
+	}
+	if a.settled, a.value, a.err = true, value, err; err != nil {
+		delete(l.known, key)
+	}
+	close(a.done)
 }
 
 // of returns the answer of a key, nil if nobody loaded the key or loading failed.
@@ -136,9 +151,14 @@ func (l *loader[K, V]) offer(key K, value *V) {
 	}
 }
 
-// put caches a value in place of any other.
+// put caches a value in place of any other, and of one that is being fetched.
 func (l *loader[K, V]) put(key K, value *V) {
-	l.Set(context.Background(), key, func() (*V, error) { return value, nil })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a := l.known[key]; a == nil || a.settled {
+		l.expect(key)
+	}
+	l.settle(key, value, nil)
 }
 
 // await waits for the answers that are under way, until the context ends.
@@ -152,48 +172,29 @@ func (l *loader[K, V]) await(ctx context.Context) {
 }
 
 // Get implements [dataloader.Cache].
-func (l *loader[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[*V], bool) {
-	a := l.of(key)
-	if a == nil {
-		return nil, false
-	}
-	return func() (*V, error) { return a.wait(context.Background()) }, true
+func (l *loader[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[struct{}], bool) {
+	return nil, l.of(key) != nil
 }
 
-// Set implements [dataloader.Cache].
-func (l *loader[K, V]) Set(_ context.Context, key K, thunk dataloader.Thunk[*V]) {
-	a := &answer[*V]{done: make(chan struct{})}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// expect caches that a key is waited for. Callers hold mu.
+func (l *loader[K, V]) expect(key K) {
 	if l.known == nil {
 		l.known = map[K]*answer[*V]{}
 	}
-	l.known[key] = a
-	go func() {
-		defer close(a.done)
-		if a.value, a.err = thunk(); a.err == nil {
-			return
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.known[key] == a { // else put has replaced it
-			delete(l.known, key)
-		}
-	}()
+	l.known[key] = &answer[*V]{done: make(chan struct{})}
 }
 
-// Delete implements [dataloader.Cache].
-func (l *loader[K, V]) Delete(_ context.Context, key K) bool {
+// Set implements [dataloader.Cache]. It begins to wait for a key, which is fetched next.
+func (l *loader[K, V]) Set(_ context.Context, key K, _ dataloader.Thunk[struct{}]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, known := l.known[key]
-	delete(l.known, key)
-	return known
+	if l.known[key] == nil { // else put came first
+		l.expect(key)
+	}
 }
 
-// Clear implements [dataloader.Cache].
-func (l *loader[K, V]) Clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.known)
-}
+// Delete implements [dataloader.Cache]. No thunk is called, so none asks for it.
+func (l *loader[K, V]) Delete(context.Context, K) bool { return false }
+
+// Clear implements [dataloader.Cache], for a dataloader with another option.
+func (l *loader[K, V]) Clear() {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -247,6 +248,22 @@ func TestStatisticsOfUnlistedLanguages(t *testing.T) {
 	if stats, err := l.Stats(t.Context(), "pan"); err != nil || len(stats) != 2 {
 		t.Errorf("the statistics became %v, %v", stats, err)
 	}
+}
+
+// However many keys are asked for, only their batch and its clock are goroutines.
+func TestKeysTakeNoGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, products := newLoaders(loaders.Options{}), make([]string, 50)
+		for i := range products {
+			products[i] = fmt.Sprint("pan-", i)
+		}
+		before := runtime.NumGoroutine()
+		l.ExpectStats(t.Context(), products...)
+		if more := runtime.NumGoroutine() - before; more > 5 {
+			t.Errorf("%d goroutines wait for %d keys", more, len(products))
+		}
+		l.StatsOfAll(t.Context(), products)
+	})
 }
 
 // A vote that was cast is known, although a read that began before it fails after it.
