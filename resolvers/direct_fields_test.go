@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -105,5 +106,26 @@ func TestUnknownArgumentIsLeftToGqlgen(t *testing.T) {
 		if _, got := typesOf("").parts("Product", []lookahead.Field{{Field: asked}}, nil); got != row.want {
 			t.Errorf("%s: %v", row.why, got)
 		}
+	}
+}
+
+// A list asks for numbers once, when it is written: its size is that of the texts.
+func TestSizeReadsTextsAlone(t *testing.T) {
+	read, asked := map[string]int{}, func(name, of string, below ...lookahead.Field) lookahead.Field {
+		return lookahead.Field{Field: &ast.Field{Name: name, Definition: &ast.FieldDefinition{Type: ast.NamedType(of, nil)}}, Fields: below}
+	}
+	value := func(name string, v any) field {
+		return of(func(*comment.Comment) any { read[name]++; return v })
+	}
+	parts, plain := types{
+		"Comment": {"id": value("id", new("c_1")), "author": value("author", &comment.Comment{}), "votes": value("votes", &comment.Comment{})},
+		"Author":  {"name": value("name", new("Ada")), "age": value("age", 36)},
+		"Votes":   {"helpful": value("helpful", 2)},
+	}.parts("Comment", []lookahead.Field{
+		asked("id", "ID"), asked("author", "Author", asked("name", "String"), asked("age", "Int")), asked("votes", "Votes", asked("helpful", "Int")),
+	}, nil)
+	size := directList([]*comment.Comment{{}}, parts).Size()
+	if want := map[string]int{"id": 1, "author": 1, "name": 1}; !plain || size != len("c_1Ada") || !maps.Equal(read, want) {
+		t.Errorf("a size of %d after reading %v, want %v", size, read, want)
 	}
 }

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -17,7 +18,11 @@ type part struct {
 	get      func(object, argument any) any
 	argument any
 	below    []part // those of the field's objects
+	texts    bool   // whether it has texts, so that Size needs its value
 }
+
+// textless are the scalars that Size does not count.
+var textless = []string{"Int", "Float", "Boolean", "DateTime"}
 
 // here returns the selected fields of the objects of the field that is being resolved. plain is false
 // if any of them needs a resolver.
@@ -50,9 +55,12 @@ func (t types) parts(name string, selected []lookahead.Field, variables map[stri
 		}
 		parts[i].before = separator + `"` + asked.Alias + `":`
 		separator = ","
-		if parts[i].below, plain = t.parts(asked.Definition.Type.Name(), asked.Fields, variables); !plain {
+		of := asked.Definition.Type.Name()
+		if parts[i].below, plain = t.parts(of, asked.Fields, variables); !plain {
 			return nil, false
 		}
+		parts[i].texts = len(asked.Fields) == 0 && !slices.Contains(textless, of) ||
+			slices.ContainsFunc(parts[i].below, func(p part) bool { return p.texts })
 	}
 	return parts, true
 }
@@ -93,7 +101,9 @@ func sizeOf(value any, below []part) (size int) {
 	case nil:
 	default:
 		for i := range below {
-			size += sizeOf(below[i].get(v, below[i].argument), below[i].below)
+			if below[i].texts {
+				size += sizeOf(below[i].get(v, below[i].argument), below[i].below)
+			}
 		}
 	}
 	return size
