@@ -44,7 +44,7 @@ func TestIntl(t *testing.T) {
 			w.Days = append(w.Days, lang.date(time.Date(2024, time.Month(1+month), 1+2*month, 0, 0, 0, 0, time.UTC)))
 		}
 		for _, form := range pluralForms {
-			if lang.words["comments"+form] != "" {
+			if lang.words()["comments"+form] != "" {
 				w.Categories[form] = true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/feature/plural"
@@ -21,7 +22,7 @@ var textFiles embed.FS
 type texts struct {
 	lang  string // its tag, which the files are named by
 	tag   language.Tag
-	words map[string]string
+	words func() map[string]string // read when the first page needs them: that takes longer than most of a start
 	locale
 }
 
@@ -41,7 +42,7 @@ var (
 
 func readTranslations(tags ...string) (all []*texts) {
 	for _, tag := range tags {
-		all = append(all, &texts{tag, language.MustParse(tag), readTexts(tag), locales[tag]})
+		all = append(all, &texts{tag, language.MustParse(tag), sync.OnceValue(func() map[string]string { return readTexts(tag) }), locales[tag]})
 	}
 	return all
 }
@@ -114,7 +115,7 @@ func textsPath(lang string) string { return "/talkback/" + lang + ".json" }
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
 // on.
 func (t *texts) say(key string, values ...string) string {
-	text, known := t.words[key]
+	text, known := t.words()[key]
 	if !known {
 		panic("web: no text for " + key)
 	}

@@ -21,28 +21,28 @@ import (
 // texts.
 func TestTranslationsAreComplete(t *testing.T) {
 	var plurals []string
-	for key := range englishTexts.words {
+	for key := range englishTexts.words() {
 		if base, found := strings.CutSuffix(key, ".one"); found {
 			plurals = append(plurals, base)
 		}
 	}
 	for _, one := range translations {
 		wanted := map[string]string{} // the English text by the key of this language
-		for key, text := range englishTexts.words {
+		for key, text := range englishTexts.words() {
 			wanted[key] = text
 		}
 		for _, key := range plurals {
 			delete(wanted, key+".one")
 			for n := range 1_001 {
-				wanted[one.formOf(key, n, 0)] = englishTexts.words[key+".other"]
+				wanted[one.formOf(key, n, 0)] = englishTexts.words()[key+".other"]
 			}
-			wanted[key+".other"] = englishTexts.words[key+".other"] // of fractions, in some languages
-			wanted[one.formOf(key, 1_000_000, 0)] = englishTexts.words[key+".other"]
+			wanted[key+".other"] = englishTexts.words()[key+".other"] // of fractions, in some languages
+			wanted[one.formOf(key, 1_000_000, 0)] = englishTexts.words()[key+".other"]
 		}
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(one.words))); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(one.words()))); diff != "" {
 			t.Errorf("%s lacks texts (-) or has others (+): %s", one.lang, diff)
 		}
-		for key, text := range one.words {
+		for key, text := range one.words() {
 			missing, more := cmpPlaceholders(wanted[key], text)
 			few := regexp.MustCompile(`\.(zero|one|two)$`).MatchString(key) // such as "two comments"
 			if more != "" || missing != "" && !few {
@@ -79,7 +79,7 @@ func TestTextsAreUsed(t *testing.T) {
 		}
 	}
 	code := sources.String()
-	for key := range englishTexts.words {
+	for key := range englishTexts.words() {
 		subject, last, _ := strings.Cut(key, ".")
 		base := strings.TrimSuffix(strings.TrimSuffix(key, ".one"), ".other")
 		said := slices.ContainsFunc([]string{key, base, strings.TrimSuffix(key, ".helpful")}, func(key string) bool {
