@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -127,5 +128,20 @@ func TestSizeReadsTextsAlone(t *testing.T) {
 	size := directList([]*comment.Comment{{}}, parts).Size()
 	if want := map[string]int{"id": 1, "author": 1, "name": 1}; !plain || size != len("c_1Ada") || !maps.Equal(read, want) {
 		t.Errorf("a size of %d after reading %v, want %v", size, read, want)
+	}
+}
+
+// A list makes room for itself at once, in place of again and again.
+func TestListMakesRoomForItself(t *testing.T) {
+	comments := make([]*comment.Comment, 100)
+	for i := range comments {
+		comments[i] = &comment.Comment{Text: strings.Repeat("good ", 60)}
+	}
+	parts := []part{{before: `"text":`, texts: true, get: func(c, _ any) any { return &c.(*comment.Comment).Text }}}
+	list, room := directList(comments, parts), bytes.NewBuffer(make([]byte, 0, 100_000))
+	roomy := testing.AllocsPerRun(5, func() { room.Reset(); list.MarshalGQL(room) })
+	grown := testing.AllocsPerRun(5, func() { list.MarshalGQL(new(bytes.Buffer)) }) - roomy
+	if grown > 2 { // the buffer itself, and its bytes
+		t.Errorf("%v allocations for %d bytes", grown, room.Len())
 	}
 }
