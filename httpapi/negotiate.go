@@ -21,24 +21,20 @@ func negotiated(next http.Handler) http.Handler {
 			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
 			r.Method = http.MethodGet
 		}
+		// A client gets the GraphQL type if it names that and does not prefer plain JSON, or if it refuses
+		// plain JSON. Every other client gets plain JSON, even one that accepts neither type: it may still
+		// be able to read the answer, which serves it better than a 406. RFC 9110, 12.5.1, allows this.
+		kind := jsonType
+		graphQL, named := edge.Weight(r.Header.Values("Accept"), graphQLType)
+		plain, _ := edge.Weight(r.Header.Values("Accept"), jsonType)
+		if graphQL > 0 && (named && graphQL >= plain || plain == 0) {
+			kind = graphQLType
+		}
 		header := w.Header()
-		header.Set("Content-Type", answerType(r.Header.Values("Accept")))
+		header.Set("Content-Type", kind)
 		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// answerType chooses the type of the answer. A client gets the GraphQL type if it names that and
-// does not prefer plain JSON, or if it refuses plain JSON. Every other client gets plain JSON, even
-// one that accepts neither type: it may still be able to read the answer, which serves it better
-// than a 406. RFC 9110, 12.5.1, allows this.
-func answerType(accept []string) string {
-	graphQL, named := edge.Weight(accept, graphQLType)
-	plain, _ := edge.Weight(accept, jsonType)
-	if graphQL > 0 && (named && graphQL >= plain || plain == 0) {
-		return graphQLType
-	}
-	return jsonType
 }
