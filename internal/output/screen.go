@@ -30,13 +30,14 @@ type Screen struct {
 	Columns int
 }
 
-// ScreenOf returns the screen of an output.
+// ScreenOf returns the screen of an output. It is colored on a terminal, unless NO_COLOR is set
+// (https://no-color.org).
 func ScreenOf(out io.Writer) Screen {
 	columns, known := width(out)
 	if known {
 		columns = max(columns, leastColumns)
 	}
-	return Screen{Style: StyleOf(out), Columns: columns}
+	return Screen{Style: Style(Is(out) && os.Getenv("NO_COLOR") == ""), Columns: columns}
 }
 
 // Fold breaks lines of a printable text, styled or not, that are too wide for the screen or for
@@ -100,12 +101,6 @@ func Width(text string) int { return uniseg.StringWidth(Unstyled(text)) }
 
 // Style colors text if it is true, and returns it unchanged if it is false.
 type Style bool
-
-// StyleOf returns the style of an output: colored on a terminal, unless NO_COLOR is set
-// (https://no-color.org).
-func StyleOf(out io.Writer) Style {
-	return Style(Is(out) && os.Getenv("NO_COLOR") == "")
-}
 
 // Error marks the beginning of an error message: bold red.
 func (s Style) Error(text string) string { return s.paint("1;31", text) }
