@@ -47,6 +47,9 @@ func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 			texts = append(texts, plain(m.Alt))
 		}
 	}
+	listed := func(language comment.Language) bool { // itself, or what it is a part of: "pt" covers "pt-BR"
+		return c.Language == language || strings.HasPrefix(string(c.Language), string(language)+"-")
+	}
 	var reasons []comment.HoldReason
 	for _, rule := range []struct {
 		holds  bool
@@ -55,7 +58,7 @@ func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 		{p.rules.link && slices.ContainsFunc(texts, hasLink), comment.HeldLink},
 		{c.Rating <= p.rules.ratingUpTo, comment.HeldRating},
 		{p.rules.words != nil && slices.ContainsFunc(texts, p.rules.words.in), comment.HeldWord},
-		{!p.rules.allowsLanguage(c.Language), comment.HeldLanguage},
+		{p.rules.languages != nil && !slices.ContainsFunc(p.rules.languages, listed), comment.HeldLanguage},
 		{p.rules.unverified && !c.Verified, comment.HeldUnverified},
 		{p.rules.firstComment && first, comment.HeldFirst},
 	} {
@@ -64,12 +67,4 @@ func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 		}
 	}
 	return reasons
-}
-
-// allowsLanguage reports whether a language is listed, or a part of a listed one: "pt" covers
-// "pt-BR".
-func (r rules) allowsLanguage(language comment.Language) bool {
-	return r.languages == nil || slices.ContainsFunc(r.languages, func(listed comment.Language) bool {
-		return language == listed || strings.HasPrefix(string(language), string(listed)+"-")
-	})
 }
