@@ -292,7 +292,21 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 	}
 	for _, c := range changes {
 		h.at[lane] = c.at
-		h.deliverChange(lane, c, found.comments[c.id])
+		shared, here := &cache{}, h.at.String() // the deliveries of a change share one cache
+		for s := range h.topics[topic{product: c.product}] {
+			if c.number <= s.from[lane] {
+				continue
+			}
+			event := c.eventFor(s.filter, found.comments[c.id])
+			if event == nil {
+				continue
+			}
+			position := here
+			if s.from != (outbox.Position{}) {
+				position = later(h.at, s.from).String()
+			}
+			s.push(Delivery{Position: position, value: event, cache: shared})
+		}
 	}
 	h.at[lane] = last
 	for _, product := range counted {
@@ -304,25 +318,6 @@ func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, cou
 		}
 	}
 	return nil, nil, true
-}
-
-// deliverChange sends a change to the subscribers of a product. Their deliveries share one cache.
-func (h *Hub) deliverChange(lane int, c change, now *comment.Comment) {
-	shared, here := &cache{}, h.at.String()
-	for s := range h.topics[topic{product: c.product}] {
-		if c.number <= s.from[lane] {
-			continue
-		}
-		event := c.eventFor(s.filter, now)
-		if event == nil {
-			continue
-		}
-		position := here
-		if s.from != (outbox.Position{}) {
-			position = later(h.at, s.from).String()
-		}
-		s.push(Delivery{Position: position, value: event, cache: shared})
-	}
 }
 
 // later returns the later of two positions, in each lane.
