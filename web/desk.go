@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"net/http"
 	"sync"
 )
 
@@ -51,15 +50,4 @@ func newDesk(lang string) *asset {
 		panic(err) // a text is missing
 	}
 	return newAsset("page.html", content.Bytes(), deskPolicy, mustAsk)
-}
-
-// deskFor returns the page for moderators in the language that suits a request best. origin is that
-// of its pictures, empty for none.
-func deskFor(r *http.Request, origin string) *asset {
-	page := *desks()[chooseDesk(r.Header.Get("Accept-Language"))]
-	if origin != "" {
-		origin = " " + origin
-	}
-	page.policy = fmt.Sprintf(page.policy, origin)
-	return &page
 }

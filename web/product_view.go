@@ -22,7 +22,13 @@ func (t *texts) viewOf(s state, a answer) view {
 		v.Plan = t.plan(p.List)
 		return v
 	}
-	v.Summary, v.Filters = t.summary(s, p), t.filters(s, p)
+	if p.Stats != nil {
+		v.Summary = &summaryView{Of: t.count("comments", p.Stats.Total), Bars: t.bars(s, p)}
+		if average := p.Stats.Average; average != nil {
+			v.Summary.Average, v.Summary.Stars = t.decimal(tenths(*average)), t.averageStars(*average)
+		}
+	}
+	v.Filters = t.filters(s, p)
 	if p.List == nil {
 		v.Error = t.failure(s, a.code("product", "list"))
 		return v
@@ -107,18 +113,6 @@ func (t *texts) mediaName(at int, m media) string {
 
 // dateTime returns a time in the form of a datetime attribute.
 func dateTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func (t *texts) summary(s state, p *product) *summaryView {
-	if p.Stats == nil {
-		return nil
-	}
-	v := &summaryView{Of: t.count("comments", p.Stats.Total)}
-	if average := p.Stats.Average; average != nil {
-		v.Average, v.Stars = t.decimal(tenths(*average)), t.averageStars(*average)
-	}
-	v.Bars = t.bars(s, p)
-	return v
-}
 
 // bars are the histogram: how many comments of the chosen languages, traits and days have each rating,
 // if that is known.

@@ -8,16 +8,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // link is a link of the page.
 type link struct{ Text, Address string }
-
-// english writes numbers as the page does.
-var english = message.NewPrinter(language.English)
 
 // homeView is what the template of the home page shows.
 type homeView struct {
@@ -130,12 +124,10 @@ func (s *snapshot) rows(entries []entry) []row {
 	for _, e := range entries {
 		r := row{
 			Rank: e.Rank, Product: cmp.Or(s.named[e.Product.ID].Name, e.Product.ID), Address: productAddress(e.Product.ID),
-			Count: english.Sprint(e.Count), Value: e.Count, Most: entries[0].Count,
+			Count: englishTexts.number(e.Count), Value: e.Count, Most: entries[0].Count,
 		}
 		if stats := e.Product.Stats; stats != nil && stats.Average != nil {
-			tenths := int(*stats.Average*10 + 0.5)
-			r.Average = strconv.Itoa(tenths/10) + "." + strconv.Itoa(tenths%10)
-			r.Total = english.Sprint(stats.Total)
+			r.Average, r.Total = englishTexts.decimal(tenths(*stats.Average)), englishTexts.number(stats.Total)
 		}
 		all = append(all, r)
 	}

@@ -100,7 +100,12 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	below, isProduct := strings.CutPrefix(r.URL.EscapedPath(), "/products/")
 	if r.URL.Path == deskPath {
 		w.Header().Add("Vary", "Accept-Language")
-		found = deskFor(r, s.media)
+		desk, pictures := *desks()[chooseDesk(r.Header.Get("Accept-Language"))], ""
+		if s.media != "" {
+			pictures = " " + s.media
+		}
+		desk.policy = fmt.Sprintf(desk.policy, pictures)
+		found = &desk
 	}
 	switch {
 	case found == nil && !isHome && !isProduct:
