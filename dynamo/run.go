@@ -55,7 +55,10 @@ type run struct {
 	taken   []layout.Compressed
 	// fetches adds up the cost of fetching comments by id: moved ones, or all that were found by
 	// ranks.
-	fetches fetches
+	fetches struct {
+		keys, calls, items int
+		units              float64
+	}
 }
 
 // read is the progress and the cost of one read of a plan.
@@ -75,12 +78,6 @@ type read struct {
 	// cells has the cells of the returned comments. It is filled only if the plan was made without
 	// counts.
 	cells []comment.Cell
-}
-
-// fetches is the cost of fetching comments by id.
-type fetches struct {
-	keys, calls, items int
-	units              float64
 }
 
 // newRun returns a run of a plan, accounted to the operation of the context.

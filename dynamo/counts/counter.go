@@ -264,8 +264,16 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals,
 	}
 	var tallies []tally
 	for _, product := range slices.Sorted(maps.Keys(pending)) {
-		part := pending.sift(ledgers[product], refused)
-		if len(part) == 0 {
+		var part []standing
+		for _, s := range pending[product] {
+			if objection := ledgers[product].objection(s); objection != nil {
+				refused[productComment{product, s.ID}] = objection
+				continue
+			}
+			part = append(part, s)
+		}
+		if pending[product] = part; len(part) == 0 {
+			delete(pending, product)
 			further = true
 			continue
 		}

@@ -99,14 +99,22 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	if l.page.Exists() {
 		items = 2 // one for the log
 	}
-	languages := map[comment.Language]bool{} // languages whose items may have to be written
+	// Languages whose items may have to be written: those that share a row of the statistics, and those
+	// whose leaderboard may change.
+	languages := map[comment.Language]bool{}
 	for i, s := range standings {
 		m := l.markers[s.ID]
 		if !s.news(m) {
 			continue
 		}
 		after := marker{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
-		if items += 1 + t.addLanguages(languages, m.cell, s.Cell); after.looked {
+		before := len(languages)
+		for _, cell := range []*comment.Cell{m.cell, s.Cell} {
+			if cell != nil && (cell.Rating == comment.MaxRating || full(t.after.stats)) {
+				languages[cell.Language] = true
+			}
+		}
+		if items += 1 + len(languages) - before; after.looked {
 			items++ // the condition on the comment
 		}
 		if items > room {
@@ -141,18 +149,6 @@ func (t *tally) index(head runs.Head) {
 	next, entry := countInHead(head, moves)
 	t.after.head, t.entry = next.Encode(), entry
 	t.mergeDue = next.MergeDue(head)
-}
-
-// addLanguages notes the languages whose items a change may touch: those that share a row of the
-// statistics, and those whose leaderboard may change. It returns how many are new.
-func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comment.Cell) int {
-	before := len(languages)
-	for _, cell := range cells {
-		if cell != nil && (cell.Rating == comment.MaxRating || full(t.after.stats)) {
-			languages[cell.Language] = true
-		}
-	}
-	return len(languages) - before
 }
 
 // writes returns the items of a transaction that writes the tally, on condition that its inputs are

@@ -207,21 +207,6 @@ func (w workload) add(product string, s standing) {
 	w[product] = append(w[product], s)
 }
 
-// sift checks the standings of a product. It moves those with an objection to refused, and returns
-// the others.
-func (w workload) sift(l ledger, refused refusals) (left []standing) {
-	for _, s := range w[l.product] {
-		if err := l.objection(s); err != nil {
-			refused[productComment{l.product, s.ID}] = err
-			continue
-		}
-		left = append(left, s)
-	}
-	w[l.product] = left
-	w.done(l.product, 0)
-	return left
-}
-
 // done drops the first standings of a product.
 func (w workload) done(product string, standings int) {
 	if w[product] = w[product][standings:]; len(w[product]) == 0 {
