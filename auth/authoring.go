@@ -219,7 +219,7 @@ func (s *Service) edited(ctx context.Context, viewer comment.Viewer, before comm
 		edited.UpdatedAt, edited.Version = timeOfEdit(base), before.NextVersion()
 		after = moderation.Edit(before, edited, reasons, s.HideEdits, millisecond())
 		if before.Status == comment.Withdrawn && after.Moderation != nil { // to take it back settles no reports
-			after.Moderation = holdReported(*after.Moderation, s.Threshold, *edited.UpdatedAt)
+			after.Moderation = moderation.Reported(*after.Moderation, s.Threshold, *edited.UpdatedAt)
 		}
 		if problems := after.HeldProblems(); len(problems) > 0 {
 			return before, faults(problems)

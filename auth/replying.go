@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/moderation"
 )
 
 // Reply writes or edits the shop's reply to a comment. To write the same again changes nothing.
@@ -139,21 +139,6 @@ func (s *Service) reported(ctx context.Context, c comment.Comment, r comment.Rep
 			}
 		}
 	}
-	c.Moderation = holdReported(now, needed, r.At)
+	c.Moderation = moderation.Reported(now, needed, r.At)
 	return c, nil
-}
-
-// holdReported returns the moderation of a comment which waits since now at the latest, if it has the reports needed for
-// that.
-func holdReported(m comment.Moderation, needed int, now time.Time) *comment.Moderation {
-	if m.Reports == 0 || m.Reports < needed || slices.Contains(m.Held, comment.HeldReported) {
-		return &m
-	}
-	if m.Since.IsZero() {
-		m.Since = now
-	}
-	m.Held = slices.DeleteFunc(comment.HoldReasons(), func(reason comment.HoldReason) bool {
-		return reason != comment.HeldReported && !slices.Contains(m.Held, reason)
-	})
-	return &m
 }

@@ -87,6 +87,19 @@ func onlyReports(was comment.Moderation) *comment.Moderation {
 	return left
 }
 
+// Reported returns the moderation of a comment which waits, since now at the latest, if it has the reports needed for
+// that.
+func Reported(m comment.Moderation, needed int, now time.Time) *comment.Moderation {
+	if m.Reports == 0 || m.Reports < needed || slices.Contains(m.Held, comment.HeldReported) {
+		return &m
+	}
+	if m.Since.IsZero() {
+		m.Since = now
+	}
+	m.Held = union(m.Held, []comment.HoldReason{comment.HeldReported})
+	return &m
+}
+
 // union returns the reasons of two lists, each once, in the order of comment.HoldReasons.
 func union(a, b []comment.HoldReason) []comment.HoldReason {
 	return slices.DeleteFunc(comment.HoldReasons(), func(reason comment.HoldReason) bool {
