@@ -83,7 +83,7 @@ func (c *Counts) add(more Counts, ratings []int) {
 // each set of traits. Rows can be compared. While no comment has traits, a row is little more than
 // its Counts.
 type Row struct {
-	// Counts are those of all comments, whatever their traits.
+	// Counts counts all comments, whatever their traits.
 	Counts
 	// Split is how they are split by traits, empty if no comment has any.
 	Split Split

@@ -270,7 +270,7 @@ func (p *problems) plain(path []string, text string, most int) {
 // ReplyDraft is a reply to be written in the shop's name.
 type ReplyDraft struct {
 	CommentID string
-	// Version is that of the reply that is edited, 0 for a first reply.
+	// Version is the version of the reply that is edited, 0 for a first reply.
 	Version int
 	Text    string
 	// Name is the name to show. If it is nil, the reply keeps its name; a first reply gets the shop's.

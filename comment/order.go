@@ -35,7 +35,7 @@ type Place struct {
 	// Key is the rating in orders by rating, the net votes in MostHelpful if they are above 0, and
 	// else 0.
 	Key int32
-	// Position is that of the comment.
+	// Position is the position of the comment.
 	Position Position
 }
 

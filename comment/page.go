@@ -272,7 +272,7 @@ type PagePosition struct {
 	Skipped int
 	// Counted is whether TotalCount and stats of a range of dates come from the index.
 	Counted bool
-	// Calls and Waves are those of the lookups in the index, and ReadUnits what they consumed of the
+	// Calls and Waves count the lookups in the index, and ReadUnits is what they consumed of the
 	// table. None of these is in the sums of the plan.
 	Calls, Waves int
 	ReadUnits    float64
@@ -297,7 +297,7 @@ type PlanRead struct {
 	SortKeyFrom, SortKeyTo *string
 	// Descending is true when the highest sort key comes first.
 	Descending bool
-	// Limit is that of the first call: how many items to scan; 0 for all.
+	// Limit is how many items the first call scans; 0 for all.
 	Limit int
 	// Conditions are the residual filter, by which the table returned only some items of the
 	// partition; empty for all.

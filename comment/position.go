@@ -120,7 +120,7 @@ const IDPrefix = "c_"
 // IDOf returns the ID of the comment at p.
 func IDOf(p Position) ID { return ID(IDPrefix + p.String()) }
 
-// IsID reports whether an ID is that of a comment, not of a product. The comment may not exist, and
+// IsID reports whether an ID is of a comment, not of a product. The comment may not exist, and
 // the ID may be malformed.
 func IsID(id string) bool { return strings.HasPrefix(id, IDPrefix) }
 

@@ -102,7 +102,7 @@ const MaxReply = 1000
 
 // HeldEdit is an edit of an approved comment that waits for a moderator beside it.
 type HeldEdit struct {
-	// Rating, Language, Title, Text and Media are those of the comment once the edit is approved.
+	// Rating, Language, Title, Text and Media become the comment's once the edit is approved.
 	Rating   int
 	Language Language
 	Title    *string

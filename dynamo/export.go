@@ -71,8 +71,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	return s.read(ctx, s.scans(scanFilter, layout.Item{}))
 }
 
-// scans returns the reads of a whole table. values are those of the filter beyond the ones of
-// scanFilter.
+// scans returns the reads of a whole table. values are the filter's beyond those of scanFilter.
 func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 	maps.Copy(values, scanValues)
 	reads := make([]listRead, s.calls*call.SegmentsPerCall)

@@ -176,7 +176,7 @@ func (l *Loader) remember(loaded []comment.Comment) {
 // partLoad is the progress of a part of a load.
 type partLoad struct {
 	pending []comment.Comment // whose outcome is not known
-	// tombstones are those of the first look. Tombstones that appear later are of deletes since.
+	// tombstones has the tombstones of the first look. Later ones are of deletes since.
 	tombstones map[comment.ID]layout.Item
 	// tried has the comments that an earlier try may have written; true if by an update.
 	tried  map[comment.ID]bool

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -229,9 +230,7 @@ func TestQueue(t *testing.T) {
 						t.Errorf("after %d of %d, more follow: %v", len(got), len(want), more)
 					}
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%+v, %d at a time:\n%s", filter, first, diff)
-				}
+				check.Equal(t, want, got, filter, first, "at a time")
 			}
 		}
 	})

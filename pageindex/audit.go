@@ -33,7 +33,7 @@ func (d Drift) String() string { return d.Product + ": wrong page index: " + d.D
 
 // Audit compares an index with the comments of a product: the number of comments in each cell, the
 // rank of each comment, and the product's counts by rating. It returns the first drift of each cell
-// that differs. The error is that of Find.
+// that differs. Its error comes from Find.
 func Audit(ctx context.Context, index Index, product string, places Places) ([]Drift, error) {
 	var drifts []Drift
 	all := comment.Counts{}

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -118,9 +119,7 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 	languages := map[comment.Language]bool{"": true}
 	for _, product := range products {
 		want := model.Stats(product)
-		if diff := cmp.Diff(want, wholeGrid(t, store, product, found[product], slices.Collect(maps.Keys(want)))); diff != "" {
-			t.Errorf("statistics of %q: %s", product, diff)
-		}
+		check.Equal(t, want, wholeGrid(t, store, product, found[product], slices.Collect(maps.Keys(want))), "statistics of", product)
 		checkNewest(t, store, product, model)
 		for language := range want {
 			languages[language] = true

@@ -83,7 +83,7 @@ type RebuildOptions struct {
 	// LeaderShards is the new number of shards of the leaderboards, 1 to MaxLeaderShards; 0 keeps
 	// the current number.
 	LeaderShards int
-	// Who and Engine are those of leases.WorkOptions.
+	// Who and Engine are fields of leases.WorkOptions.
 	Who, Engine string
 	// Feed is an index of ranks that receives an entry for each wrongly counted comment before its
 	// count is corrected.

@@ -46,7 +46,7 @@ const lastWords = 3 * time.Second
 type pace struct{ heartbeat, settle, poll, lastWords time.Duration }
 
 // New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition. who
-// and engine are those of leases.WorkOptions.
+// and engine are fields of leases.WorkOptions.
 func New(client Client, table, who, engine string) *Eraser {
 	return &Eraser{
 		client: call.For(client, call.ForMaintenance), table: table, who: who, engine: engine,

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -113,9 +114,7 @@ func TestMarkIsAnotherByNow(t *testing.T) {
 		if other := done.FinishedAt.Equal(long); err != nil || !found || other != (why == "of the end of this one") || !other && done.FinishedAt.Before(began) {
 			t.Errorf("%s: %+v, %v", why, done, err)
 		}
-		if diff := cmp.Diff(done, now); diff != "" {
-			t.Errorf("%s: %s", why, diff)
-		}
+		check.Equal(t, done, now, why)
 		if kinds := x.kinds(); kinds["C/tombstone"] != 1 || kinds["ERASING/"] != 0 {
 			t.Errorf("%s: %v", why, kinds)
 		}

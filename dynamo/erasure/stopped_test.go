@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -20,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -171,9 +171,7 @@ func TestErasureIsStopped(t *testing.T) {
 		}
 		again, _, err := other.Status(t.Context(), author)
 		x.must(err)
-		if diff := cmp.Diff(done, again); diff != "" {
-			t.Errorf("%s: the mark was written again: %s", author.Name, diff)
-		}
+		check.Equal(t, done, again, author.Name, "the mark was written again")
 		if kinds := x.kinds(); kinds["C/V"] != 1 {
 			t.Errorf("%s: a vote that was cast since is gone: %v", author.Name, kinds)
 		}

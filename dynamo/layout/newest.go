@@ -28,7 +28,7 @@ type Bounds struct {
 type Bound struct {
 	// Position is the zero Position if there are no such comments.
 	Position comment.Position
-	// Exact is whether Position is that of the newest of these comments.
+	// Exact is whether the newest of these comments is at Position.
 	Exact bool
 }
 

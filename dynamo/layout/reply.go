@@ -45,7 +45,7 @@ func (r *Reader) reply() (reply *comment.Reply, deletion int) {
 }
 
 // ReplyOf reads the reply of a comment's item, nil if it has none, and the mark of the call that
-// wrote it. version is that of the reply or of its deletion; 0 if there never was a reply.
+// wrote it. version is the reply's, or its deletion's; 0 if there never was a reply.
 func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	r := NewReader(in)
 	if reply, version = r.reply(); reply != nil {

@@ -83,7 +83,7 @@ func DecodeVote(it Item) (comment.ID, comment.CastVote, error) {
 	return id, v, nil
 }
 
-// VoteSlice returns the slice of a vote from its key, and whether the key is that of a vote.
+// VoteSlice returns the slice of a vote from its key, and whether it is the key of a vote.
 func VoteSlice(key Item) (slice int, isVote bool) {
 	hash, isVote := strings.CutPrefix(NewReader(key).Text(AttrSK), VoteSKPrefix)
 	if !isVote || hash == "" {

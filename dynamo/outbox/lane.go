@@ -21,11 +21,11 @@ import (
 
 // How appending knows what a lane already has.
 //
-// An item is put if its number is free, and the number is that of the last item, plus one. So a
-// process that puts an item has seen all before it: if another process put one, the number is
-// taken. A process remembers the last change of each comment in the lane. A change that is not
-// later is in the log already: from an earlier try whose answer was lost, or from the process that
-// read the shard before.
+// An item is put if its number, the last item's plus one, is free. So a process that puts an
+// item has seen all before it: if another process put one, the number is taken. A process
+// remembers the last change of each comment in the lane. A change that is not later is in the
+// log already: from an earlier try whose answer was lost, or from the process that read the
+// shard before.
 
 const (
 	// lookBack is how many items a process reads before it first appends to a lane.

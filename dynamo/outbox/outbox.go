@@ -43,9 +43,9 @@ const Notice = 8 * time.Second
 const lookEvery = 5 * time.Second
 
 // Want notes that events are wanted from now on: for the given time, or if that is 0, until Unwant.
-// The name is that of a use, such as "hooks", not of a process, and several processes may share
-// one. A use that ends with its processes, such as subscriptions, calls Want again after every
-// third of that time. Each call takes one or two write units and half a read unit.
+// The name identifies a use, such as "hooks", and not a process: several processes may share it. A
+// use that ends with its processes, such as subscriptions, calls Want again after every third of
+// that time. Each call takes one or two write units and half a read unit.
 //
 // If nobody wanted events before, events are missing up to now. A reader that continues from an
 // earlier position learns that from Batch.Missing.

@@ -106,9 +106,7 @@ func TestOf(t *testing.T) {
 				t.Errorf("%s: %+v", name, e)
 			}
 		}
-		if !slices.Equal(got, row.want) {
-			t.Errorf("%s: %v, want %v", name, got, row.want)
-		}
+		check.Equal(t, row.want, got, name)
 	}
 }
 

@@ -18,7 +18,7 @@ type belief struct {
 	// the part of shareTotal that is in the list.
 	shares grid
 	list   int
-	// filter is that of the list, and named has the assumed shares of its languages.
+	// filter is the list's, and named has the assumed shares of its languages.
 	filter comment.Filter
 	named  []float64
 	// scanned is how many comments the sample scanned. sampled is the share of the product in its

@@ -11,7 +11,7 @@ import (
 // what is unknown. Wrong estimates cost read units, never comments.
 type estimator struct {
 	Knowledge
-	// filter is that of the list, and want is how many of its comments to read.
+	// filter is the list's, and want is how many of its comments to read.
 	filter comment.Filter
 	want   int
 	// covers are the covers of the filter that are not too wide.

@@ -33,7 +33,7 @@ func (s share) scanFor(needed float64) int {
 // shortage is what a call of a part has to bring, so that no further call follows.
 type shortage struct {
 	share share
-	// mean and deviation are those of the number of items to scan.
+	// mean and deviation describe the number of items to scan.
 	mean, deviation float64
 	// returned is the distribution of how many items the residual filter returns, and want is how
 	// many it must return. returned is nil if only mean and deviation are used.

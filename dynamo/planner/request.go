@@ -60,7 +60,7 @@ type Sample struct {
 	second bool
 	// partial is whether the read began at a cursor or was bounded by dates.
 	partial bool
-	// ratings and languages are those of the returned comments.
+	// ratings and languages count the returned comments.
 	ratings   comment.Counts
 	languages map[comment.Language]int
 }

@@ -34,7 +34,7 @@ func Scan(tb testing.TB, client dynamodb.ScanAPIClient, table string) (items []m
 }
 
 // WriteExport writes a full export of items to a folder, under a prefix, in three files. The last
-// file is that of an empty partition. It returns the folder of the manifests.
+// file is of an empty partition. It returns the folder of the manifests.
 //
 // DynamoDB writes exports to Amazon S3, which no local engine does. The format follows
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html

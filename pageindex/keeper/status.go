@@ -27,7 +27,7 @@ type Status struct {
 	Work Work
 }
 
-// StatusOf returns the status of a store according to the table. The state is that of the stream.
+// StatusOf returns the status of a store according to the table and to the state of the stream.
 func (s Registration) StatusOf(name string, state stream.State) Status {
 	out := Status{Name: name, Work: s.Work, Complete: state.Complete && !s.Open() && s.Built == s.Token(state)}
 	if s.Open() {

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// settings are those of a Store.
+// settings are the settings of a Store.
 type settings struct {
 	// mergeAt and mergeLogs are the numbers of changes and of log objects that trigger a merge.
 	// mergeEvery is how long fewer changes wait.

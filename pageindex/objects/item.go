@@ -37,7 +37,7 @@ type Item struct {
 	Key
 	// Cell is the comment's cell. A deleted comment has rating 0.
 	Cell comment.Cell
-	// Follows is that of the entry. It is empty once no older entry can come.
+	// Follows is the entry's Follows. It is empty once no older entry can come.
 	Follows stream.Position
 	// Seen is when the entry came, in seconds since 1970.
 	Seen uint32

@@ -25,7 +25,7 @@ type held struct {
 // view is one product in one state.
 type view struct {
 	root *Root
-	// changes are those of the product. If they are nil, resolve computes them from items.
+	// changes are the changes of the product. If they are nil, resolve computes them from items.
 	changes []change
 	items   []held
 }
