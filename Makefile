@@ -26,9 +26,9 @@ build:
 	CGO_ENABLED=0 $(RARELY) go build $(LEAN) -ldflags '-s -w -funcalign=16' -o bin/talkback .
 
 # The function for AWS Lambda, in bin/bootstrap, and in bin/talkback-lambda.zip for infra/. The tags leave out ways to run
-# it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.
+# it that Lambda no longer uses, and gRPC's page of traces.
 lambda:
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build $(LEAN) -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda
 	go run ./internal/infra bin/bootstrap bin/talkback-lambda.zip
 
 # graph/ again, and the Go client of the clients' tests, after a change of the schema; what describes the table in infra/.

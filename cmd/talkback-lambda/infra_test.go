@@ -246,7 +246,7 @@ func containsAll(set map[string]bool, wanted []string) bool {
 // `make lambda` builds what the template names.
 func TestMakefileBuildsTheHandler(t *testing.T) {
 	raw := must.Get(os.ReadFile("../../Makefile"))(t)
-	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda")) {
+	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build $(LEAN) -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda")) {
 		t.Error("the Makefile builds something else")
 	}
 }
