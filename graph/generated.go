@@ -2693,8 +2693,8 @@ type Mutation {
   """
   approveComment("The comment to show." input: ApproveCommentInput!): ModerateCommentPayload
   """
-  Removes a comment from all lists, or drops an edit that waits. For moderators. Its author sees the
-  reason.
+  Removes a comment from all lists, or drops an edit that waits. For moderators. The author of a
+  comment sees the reason, that of an edit does not.
   """
   rejectComment("The comment, and why it is not shown." input: RejectCommentInput!): ModerateCommentPayload
   "Decides about up to 50 comments. Each is decided by itself: some may fail. For moderators."
@@ -2873,7 +2873,7 @@ input RejectCommentInput {
   id: ID!
   "The version to reject: that of the comment, or that of its ` + "`" + `heldEdit` + "`" + `."
   version: Int!
-  "Why. The author sees it."
+  "Why. The author of a comment sees it, that of an edit does not."
   reason: RejectionReason!
   "A note for moderators of at most 1,000 characters. The author does not see it."
   note: String

@@ -295,7 +295,7 @@ type RejectCommentInput struct {
 	ID string `json:"id"`
 	// The version to reject: that of the comment, or that of its `heldEdit`.
 	Version int `json:"version"`
-	// Why. The author sees it.
+	// Why. The author of a comment sees it, that of an edit does not.
 	Reason comment.RejectionReason `json:"reason"`
 	// A note for moderators of at most 1,000 characters. The author does not see it.
 	Note graphql.Omittable[*string] `json:"note,omitempty"`
