@@ -48,7 +48,7 @@ func (e *coercion) Validate(schema graphql.ExecutableSchema) error {
 }
 
 // MutateOperationParameters replaces the variables by their coerced values. It returns the first of
-// several errors; otherErrors returns the others.
+// several errors, and keeps the others for transport.run.
 func (e *coercion) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	operation, errs := e.operation(ctx, request)
 	if operation != nil {
