@@ -130,14 +130,15 @@ func counters(e *comment.Erasure) map[string]*int {
 }
 
 // Outlasts reports whether an item of an erasure stays when an older copy of the table replaces its
-// content. The copy may lack the item, or have the mark of an earlier erasure of the author.
+// content. The copy may lack the item, or have the mark of an earlier erasure of the author. The item
+// of an erasure under way stays in any case: it alone knows which tombstones it has still to clear.
 func Outlasts(there, copied layout.Item) bool {
 	pk := layout.NewReader(there).OptionalText(layout.AttrPK)
-	if pk != markPK && pk != jobPK || copied == nil {
+	if pk != markPK || copied == nil {
 		return pk == markPK || pk == jobPK
 	}
 	now, then := layout.NewReader(there).OptionalTime(attrUntil), layout.NewReader(copied).OptionalTime(attrUntil)
-	return pk == markPK && len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
+	return len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
 }
 
 // Copied returns an item of a copy as it belongs into another table. An erasure begins its scan anew
