@@ -186,15 +186,17 @@ func TestPasses(t *testing.T) {
 }
 
 // A copy of the table replaces a mark unless the erasure ended later than that in the copy, or is under way. It
-// replaces no job.
+// replaces no job, and no end of the same erasure.
 func TestWhatOutlastsACopy(t *testing.T) {
 	mark := func(ended int64) layout.Item {
-		it := layout.Item{"PK": layout.Text("ERASED"), "SK": layout.Text("digest"), "rq": layout.Number(1)}
+		it := layout.Item{"PK": layout.Text("ERASED"), "SK": layout.Text("digest"), "rq": layout.Number(2)}
 		if ended > 0 {
 			it["un"] = layout.Number(ended)
 		}
 		return it
 	}
+	earlier, later := mark(0), mark(0)
+	earlier["rq"], later["rq"] = layout.Number(1), layout.Number(6)
 	keys := layout.Item{"PK": layout.Text("ERASED"), "SK": layout.Text("digest")}
 	job, other := layout.Key("ERASING", "digest"), layout.Key("P#p", "S")
 	for _, row := range []struct {
@@ -206,7 +208,9 @@ func TestWhatOutlastsACopy(t *testing.T) {
 		{"an earlier end in the copy", mark(5), mark(4), true},
 		{"the same end", mark(5), mark(5), false},
 		{"a later end in the copy", mark(5), mark(6), false},
-		{"under way in the copy, which has its job too", mark(5), mark(0), false},
+		{"a later one is under way in the copy, which has its job too", mark(5), later, false},
+		{"the same one is under way in the copy", mark(5), mark(0), true},
+		{"an earlier one is under way in the copy", mark(5), earlier, true},
 		{"under way again", mark(0), mark(4), true},
 		{"only the key is known", keys, mark(4), false},
 		{"a job that is not in the copy", job, nil, true},

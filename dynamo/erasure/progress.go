@@ -130,15 +130,22 @@ func counters(e *comment.Erasure) map[string]*int {
 }
 
 // Outlasts reports whether an item of an erasure stays when an older copy of the table replaces its
-// content. The copy may lack the item, or have the mark of an earlier erasure of the author. The item
-// of an erasure under way stays in any case: it alone knows which tombstones it has still to clear.
+// content. The copy may lack the item, or have the mark of an earlier erasure of the author, or of the
+// same one before its end. The item of an erasure under way always stays: it alone knows which
+// tombstones it has still to clear.
 func Outlasts(there, copied layout.Item) bool {
 	pk := layout.NewReader(there).OptionalText(layout.AttrPK)
 	if pk != markPK || copied == nil {
 		return pk == markPK || pk == jobPK
 	}
-	now, then := layout.NewReader(there).OptionalTime(attrUntil), layout.NewReader(copied).OptionalTime(attrUntil)
-	return len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
+	is, was := reportOf(there), reportOf(copied)
+	switch {
+	case is.FinishedAt == nil:
+		return len(there) > 2
+	case was.FinishedAt == nil: // a server may end an erasure before its mark is restored
+		return !is.RequestedAt.Before(was.RequestedAt)
+	}
+	return was.FinishedAt.Before(*is.FinishedAt)
 }
 
 // Copied returns an item of a copy as it belongs into another table. An erasure begins its scan anew

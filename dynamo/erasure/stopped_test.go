@@ -379,3 +379,36 @@ func TestErasureOutlastsThatOfACopy(t *testing.T) {
 		t.Errorf("they are left: %v", keys)
 	}
 }
+
+// A server may do an erasure that a copy has under way before the mark in the copy is restored, which says that it is
+// under way. With --replace too, the erasure has ended: else restores would leave out for ever what the author writes.
+func TestErasureEndsDuringItsRestore(t *testing.T) {
+	x, y := newTable(t), newTable(t)
+	x.fill(ada)
+	if _, err := x.eraser(keepsBeside{x.client}).Run(t.Context(), ada, none); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	var marks []layout.Item
+	copied := map[restore.Kind][]layout.Item{}
+	for _, it := range x.items() {
+		if layout.NewReader(it).Text(layout.AttrPK) == "ERASED" {
+			marks = append(marks, it)
+			continue
+		}
+		copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
+	}
+	loader := restore.NewLoader(y.client, y.name, 0)
+	loader.Replace = true
+	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
+		must.Get(loader.Load(t.Context(), copied[kind]))(t)
+	}
+	done := must.Get(y.eraser(y.client).Run(t.Context(), ada, none))(t)
+	must.Get(loader.Load(t.Context(), marks))(t)
+	if now, found, err := y.eraser(y.client).Status(t.Context(), ada); err != nil || len(marks) != 1 || !found {
+		t.Errorf("after %d marks: %+v, found: %v, %v", len(marks), now, found, err)
+	}
+	later := comment.Comment{ID: comment.IDOf(comment.FirstAt(done.FinishedAt.Add(time.Hour))), Author: ada}
+	if out, err := erasure.NewMarks(y.client, y.name).Erased(t.Context(), later); err != nil || out {
+		t.Errorf("a later comment is left out: %v, %v", out, err)
+	}
+}
