@@ -147,7 +147,7 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 		after.Moderation = cmp.Or(onlyReports(*before.Moderation), &comment.Moderation{})
 		after.Moderation.RejectedEdit = edit.Version
 		return after, nil
-	case before.Status == comment.Approved && version != before.Version && version == before.RejectedEdit():
+	case before.Status == comment.Approved && version > before.Version && version == before.RejectedEdit():
 		return before, nil
 	case version != before.Version:
 		return before, conflict(before, version)

@@ -109,7 +109,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 					model = story{comment.Withdrawn, latest, words{}, model.refused, model.dropped}
 				}
 			default:
-				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1}).Draw(t, "version")
+				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1, 0}).Draw(t, "version")
 				approve := rapid.Bool().Draw(t, "approve")
 				want, conflict := model.decided(version, approve)
 				after, err := moderation.Approve(c, version)
