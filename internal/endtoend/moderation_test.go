@@ -39,6 +39,7 @@ func TestModeration(t *testing.T) {
 		{"conflict", decisionConflicts},
 		{"waits no more", decideWhatWaitsNoMore},
 		{"under way", leaveWhileItSends},
+		{"decided while signing out", decideWhileSigningOut},
 		{"in trouble", moderateInTrouble},
 		{"what was typed", keepWhatWasTyped},
 		{"slow network", decideWhileItLoads},

@@ -215,6 +215,26 @@ func leaveWhileItSends(t *testing.T, d *desk) {
 	d.decided(id, "APPROVED")
 }
 
+// What is decided while signing out waits for another decision is sent, too.
+func decideWhileSigningOut(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.unhurried()
+	d.visit(d.site.troubled)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
+	d.titles("one", "two")
+	d.mouse(0, ".approve")
+	arrived, release := d.hold(late)
+	d.click("#sign-out")
+	<-arrived
+	d.mouse(0, ".approve")
+	d.states("sending", "decided")
+	close(release)
+	d.until(`document.activeElement?.id === 'token'`)
+	d.decided(one, "APPROVED")
+	d.decided(two, "APPROVED")
+	d.quiet()
+}
+
 // What is decided while the list is being loaded stays decided when it is there, also in a dialog that was open.
 func decideWhileItLoads(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")

@@ -59,7 +59,9 @@ byId('sign-in').addEventListener('submit', (event) => {
 
 byId('sign-out').addEventListener('click', async () => {
   const known = failed().length > 0;
-  if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
+  do {
+    if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
+  } while (batches.length > 0); // decided meanwhile
   token = '';
   loads++; // what is under way is not shown any more
   ofTab.clear();
