@@ -180,8 +180,16 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	d.click("#reply [type=submit]")
 	d.until(`!document.querySelector('#reply').open`)
 
+	// A text that is refused for itself says nothing new about the reply.
+	d.reply("We send\na new <b>one</b>.!")
+	d.do(chromedp.Evaluate(`document.querySelector('#reply-text').value = ' '`, nil))
+	d.click("#reply [type=submit]")
+	d.says("#reply-error", "a reply needs a text; deleteReply removes one")
+	d.until(`document.querySelector('#reply-done').textContent === ''`)
+	d.click("#reply-cancel")
+
 	// While one is being saved, the dialog may be about another comment, whose text stays.
-	d.write("en", "another", "It broke, too.")
+	another := d.write("en", "another", "It broke, too.")
 	d.click("#refresh")
 	d.titles("title", "another")
 	d.do(chromedp.Evaluate(`{
@@ -204,6 +212,14 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	d.until(`document.querySelector('#reply').open && document.querySelector('#reply-text').value === 'For the other.'`)
 	d.click("#reply [type=submit]")
 	d.until(`!document.querySelector('#reply').open && [...document.querySelectorAll('.said')].map(({ textContent }) => textContent).join() === 'Late.,For the other.'`)
+
+	// Nor is there news of the reply if its comment is gone.
+	d.mouse(1, ".reply")
+	d.site.ask(t, `mutation($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, map[string]any{"id": another}, &struct{}{})
+	d.press("!")
+	d.click("#reply [type=submit]")
+	d.until(`document.querySelector('#reply-error').textContent.includes('there is no comment')`)
+	d.until(`document.querySelector('#reply-done').textContent === ''`)
 	d.quiet()
 }
 

@@ -61,11 +61,11 @@ const decideMutation = `mutation Decide($decisions: [DecisionInput!]!) {
 }`;
 
 const replyMutation = `mutation Reply($input: ReplyToCommentInput!) {
-  replyToComment(input: $input) { comment { reply { version name text } } userErrors { message } }
+  replyToComment(input: $input) { comment { reply { version name text } } userErrors { code message } }
 }`;
 
 const deleteReplyMutation = `mutation DeleteReply($input: DeleteReplyInput!) {
-  deleteReply(input: $input) { comment { reply { version name text } } userErrors { message } }
+  deleteReply(input: $input) { comment { reply { version name text } } userErrors { code message } }
 }`;
 
 // ask returns the data of an answer, and the problem of its first error, "" for none. A browser lets

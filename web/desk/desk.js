@@ -441,13 +441,14 @@ byId('reply-delete').addEventListener('click', async () => {
   byId('reply-text').focus();
 });
 
-// takeReply shows the reply that a comment has after a change, or why it was not changed. Then it reads the reply, so that
-// another attempt is about that. It reports whether the dialog goes on: it may be about another comment by now.
+// takeReply shows the reply that a comment has after a change, or why it was not changed. If another change came first, it
+// reads the reply, so that another attempt is about that. It reports whether the dialog goes on: it may be about another
+// comment by now.
 async function takeReply(item, payload, problem) {
-  const refused = payload && !payload.comment;
-  const { comment } = payload?.comment ? payload : refused ? (await ask(commentQuery, { id: item.queued.comment.id })).data ?? {} : {};
-  if (comment) {
-    item.queued.comment.reply = comment.reply;
+  const late = /CONFLICT|NOT_FOUND/.test(payload?.userErrors[0]?.code);
+  const now = late ? (await ask(commentQuery, { id: item.queued.comment.id })).data : payload;
+  if (now?.comment) {
+    item.queued.comment.reply = now.comment.reply;
     drawItem(item);
   }
   const wrong = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
@@ -455,7 +456,7 @@ async function takeReply(item, payload, problem) {
   notify(item, goesOn ? '' : wrong);
   if (!goesOn) return false;
   const { reply } = item.queued.comment;
-  byId('reply-done').textContent = refused && reply ? say('reply.now', { text: reply.text }) : '';
+  byId('reply-done').textContent = late && now?.comment?.reply ? say('reply.now', { text: reply.text }) : '';
   byId('reply-delete').hidden = !reply;
   byId('reply-error').textContent = wrong;
   if (problem === 'unauthenticated') {
