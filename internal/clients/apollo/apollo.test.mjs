@@ -14,6 +14,7 @@ const cache = new InMemoryCache({
     Author: { keyFields: false, merge: true },
     // These have no id: queries that ask for different fields of one add to each other.
     CommentStats: { merge: true },
+    Moderation: { merge: true },
     Viewer: { merge: true },
     Votes: { merge: true },
   },
@@ -153,16 +154,17 @@ test("what is deleted leaves the list", async () => {
 // Otherwise the cache forgets what the first query read, and a component that shows it asks again.
 test("queries for other fields of the same objects add to each other", async () => {
   const variables = { product, id: connection().edges[0].node.id };
-  const asking = (ofViewer, ofStats, ofAuthor, ofVotes) => gql`
+  const asking = (ofViewer, ofModeration, ofStats, ofAuthor, ofVotes) => gql`
     query Part($product: ID!, $id: ID!) {
       viewer { ${ofViewer} }
+      moderation { ${ofModeration} }
       product(id: $product) { id stats { ${ofStats} } }
       comment(id: $id) { id author { ${ofAuthor} } votes { ${ofVotes} } }
     }
   `;
-  const first = asking("mayWrite", "total", "id", "helpful");
+  const first = asking("mayWrite", "pending", "total", "id", "helpful");
   const { data } = await client.query({ query: first, variables });
-  await client.query({ query: asking("customerId", "average", "customerId", "notHelpful"), variables });
+  await client.query({ query: asking("customerId", "queue { nodes { since } }", "average", "customerId", "notHelpful"), variables });
   assert.deepEqual(cache.readQuery({ query: first, variables }), data);
 });
 
