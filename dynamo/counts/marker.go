@@ -88,8 +88,8 @@ type standing struct {
 	ID comment.ID
 	// Cell is nil for a comment that does not exist.
 	Cell *comment.Cell
-	// position is the record's with this standing; empty if the comment itself was read. In that case
-	// the transaction checks that the comment is still as it was read.
+	// position is where the record with this standing is in the stream; empty if the comment itself
+	// was read. In that case the transaction checks that the comment is still as it was read.
 	position stream.Position
 	// moved is whether this standing replaces an earlier record with another cell.
 	moved bool
