@@ -1,9 +1,11 @@
 package commenttest
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -32,11 +34,11 @@ func Stride(r *rand.Rand, most int) int {
 	return 1 + r.IntN(Times(most, 1))
 }
 
-// Rand returns a source of random numbers that differs from run to run. It prints its seed if the
-// test fails.
+// Rand returns a source of random numbers that differs from run to run, and from other sources of
+// the run, which may fill the same table. It prints the seed of the run if the test fails.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
+	seed := seedOfRun()
 	if text := os.Getenv(seedVariable); text != "" {
 		given, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -45,5 +47,18 @@ func Rand(t testing.TB) *rand.Rand {
 		seed = given
 	}
 	t.Logf("seed: %s=%d", seedVariable, seed)
-	return rand.New(rand.NewPCG(seed, 0))
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(t.Name())) // never fails
+	sources.Lock()
+	defer sources.Unlock()
+	sources.of[t.Name()]++
+	return rand.New(rand.NewPCG(seed, hash.Sum64()+sources.of[t.Name()]))
 }
+
+var seedOfRun = sync.OnceValue(func() uint64 { return uint64(time.Now().UnixNano()) })
+
+// sources counts the sources of each test, by its name.
+var sources = struct {
+	sync.Mutex
+	of map[string]uint64
+}{of: map[string]uint64{}}
