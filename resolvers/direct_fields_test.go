@@ -141,7 +141,7 @@ func TestListMakesRoomForItself(t *testing.T) {
 	list, room := directList(comments, parts), bytes.NewBuffer(make([]byte, 0, 100_000))
 	roomy := testing.AllocsPerRun(5, func() { room.Reset(); list.MarshalGQL(room) })
 	grown := testing.AllocsPerRun(5, func() { list.MarshalGQL(new(bytes.Buffer)) }) - roomy
-	if grown > 2 { // the buffer itself, and its bytes
+	if grown > 4 { // the buffer itself and its bytes, and one more with the race detector; 10 if it grows again and again
 		t.Errorf("%v allocations for %d bytes", grown, room.Len())
 	}
 }
