@@ -493,6 +493,21 @@ func TestColoursAreInTheBuiltExplorer(t *testing.T) {
 	}
 }
 
+// Licences ask for their text, not for their name. The notices are those of Monaco and Prettier, which bundle packages themselves.
+func TestLicencesOfTheExplorer(t *testing.T) {
+	all := unpacked(t, shared()["/playground/licences.txt"].packed())
+	for section := range strings.SplitSeq(all, "\n"+strings.Repeat("-", 80)+"\n\n") {
+		if len(section) < 500 {
+			t.Errorf("explorer/dist has no text of the licence of %s", section)
+		}
+	}
+	for _, notice := range []string{"END OF nodejs path library NOTICES", "# Licenses of bundled dependencies"} {
+		if !strings.Contains(all, notice) {
+			t.Errorf("explorer/dist lacks the notice %q", notice)
+		}
+	}
+}
+
 // The explorer keeps the rules of accessibility, light and dark, wide and narrow. Left out are the
 // tabs, which are GraphiQL's: each has the role of a tab and holds buttons.
 func (e explorer) isAccessible(t *testing.T) {

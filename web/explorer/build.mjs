@@ -113,7 +113,16 @@ function page(names) {
   });
 }
 
-// The text of every licence of the packages that something of the bundle came from.
+// Packages that come without the text of their licence, by another one of the same authors that has it.
+const textsElsewhere = {
+  '@graphiql/plugin-doc-explorer': '@graphiql/react',
+  '@graphiql/plugin-explorer': '@graphiql/react',
+  '@graphiql/plugin-history': '@graphiql/react',
+  'react-compiler-runtime': 'react',
+  'react-remove-scroll-bar': 'react-remove-scroll',
+};
+
+// The licences and notices of the packages that something of the bundle came from. Each asks for its text.
 function licences(metafile) {
   const folders = new Set();
   for (const input of Object.keys(metafile.inputs)) {
@@ -122,9 +131,12 @@ function licences(metafile) {
   }
   const texts = [...folders].map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(here, folder, 'package.json'), 'utf8'));
-    const file = readdirSync(join(here, folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file ? readFileSync(join(here, folder, file), 'utf8').trim() : `Licence: ${license}`;
-    return `${name} ${version}\n\n${text}\n`;
+    const other = textsElsewhere[name];
+    const from = join(here, other ? join('node_modules', other) : folder);
+    const files = readdirSync(from).filter((entry) => /^(licen[cs]e|notice|third-?party-?notices|copyrightnotice)/i.test(entry)).sort();
+    if (files.length === 0) throw new Error(`${name} ${version} comes without the text of its licence, ${license}: name a package that has it`);
+    const own = files.map((file) => readFileSync(join(from, file), 'utf8').replaceAll('\r\n', '\n').trim());
+    return `${name} ${version}${other ? ` (${license}), by the authors of ${other}` : ''}\n\n${own.join('\n\n')}\n`;
   });
   return texts.sort().join(`\n${'-'.repeat(80)}\n\n`);
 }
