@@ -3,8 +3,10 @@ package main
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +20,7 @@ import (
 
 // archive writes the archive of a system: a zip for Windows, else a tar.gz.
 func (r *release) archive(b build, common []file) error {
-	files := slices.Clone(common)
+	files := append(slices.Clone(common), file{noticesFile, b.notices.text, 0o644})
 	if b.os == "linux" {
 		for _, name := range []string{"talkback.service", "talkback.env"} {
 			content, err := os.ReadFile(filepath.Join(r.root, "infra", "linux", name))
@@ -89,18 +91,33 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(out), out.Close())
 }
 
-// copyOthers publishes other builds: the function as a zip, folders as archives, files as they are.
-func (r *release) copyOthers() error {
-	if r.function != "" {
-		content, err := os.ReadFile(r.function)
-		if err != nil {
-			return err
-		}
-		files := []file{{"bootstrap", content, 0o755}}
-		if err := create(r.name("lambda_arm64.zip"), func(to io.Writer) error { return r.writeZip(to, "", files) }); err != nil {
-			return err
-		}
+// lambda publishes the function as a zip.
+func (r *release) lambda() error {
+	if r.function == "" {
+		return nil
 	}
+	program, err := os.ReadFile(r.function)
+	if err != nil {
+		return err
+	}
+	info, err := buildinfo.Read(bytes.NewReader(program))
+	if err != nil {
+		return err
+	}
+	others, err := r.noticesOf(info)
+	if err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	files := []file{{"LICENSE", own, 0o644}, {noticesFile, others.text, 0o644}, {"bootstrap", program, 0o755}}
+	return create(r.name("lambda_arm64.zip"), func(to io.Writer) error { return r.writeZip(to, "", files) })
+}
+
+// copyOthers publishes other builds: folders as archives, files as they are.
+func (r *release) copyOthers() error {
 	for _, from := range r.with {
 		info, err := os.Stat(from)
 		if errors.Is(err, fs.ErrNotExist) {

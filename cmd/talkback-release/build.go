@@ -21,6 +21,7 @@ type build struct {
 	path     string
 	engine   string // path of the local engine, empty for none
 	info     *buildinfo.BuildInfo
+	notices  notices
 }
 
 func (b build) program() string {
@@ -60,7 +61,11 @@ func (r *release) build(system, scratch string) (build, error) {
 		return b, err
 	}
 	log.Printf("%s: %.1f MB", system, float64(info.Size())/1e6)
-	return b, r.sameVersion(b)
+	if err := r.sameVersion(b); err != nil {
+		return b, err
+	}
+	b.notices, err = r.noticesOf(b.info)
+	return b, err
 }
 
 // compile compiles the program reproducibly: its bytes do not depend on this machine.

@@ -73,6 +73,11 @@ func (r *release) imageOf(b build) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	licences, err := r.copyright(b.notices)
+	if err != nil {
+		return nil, err
+	}
+	base = append(base, file{"usr/share/doc/talkback/copyright", licences, 0o644})
 	program, err := os.ReadFile(b.path)
 	if err != nil {
 		return nil, err
@@ -106,7 +111,7 @@ func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
 		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
 		Healthcheck:  &v1.HealthConfig{Test: []string{"CMD", "/" + programPath, "health"}},
 		Labels: map[string]string{
-			"org.opencontainers.image.title": "talkback", "org.opencontainers.image.version": r.version, "org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.title": "talkback", "org.opencontainers.image.version": r.version, "org.opencontainers.image.licenses": b.notices.expression(),
 		},
 	}
 	return file

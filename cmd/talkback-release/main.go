@@ -88,6 +88,9 @@ func (r *release) make(systems []string) error {
 	if err := r.image(images, scratch); err != nil {
 		return fmt.Errorf("container image: %w", err)
 	}
+	if err := r.lambda(); err != nil {
+		return fmt.Errorf("function: %w", err)
+	}
 	if err := r.copyOthers(); err != nil {
 		return err
 	}
@@ -119,6 +122,11 @@ func (r *release) begin() error {
 }
 
 func (r *release) publish(b build, common []file) error {
+	if b.engine != "" {
+		if err := r.addEngine(&b.notices); err != nil {
+			return err
+		}
+	}
 	if err := r.list(b); err != nil {
 		return err
 	}

@@ -66,7 +66,13 @@ func (r *release) contents(b build, common []file, scratch string) (files.Conten
 	for _, f := range common {
 		from := filepath.Join(scratch, filepath.Base(f.name))
 		content := f.content
-		if f.name == "talkback.1" {
+		switch f.name {
+		case "LICENSE":
+			var err error
+			if content, err = r.copyright(b.notices); err != nil {
+				return nil, err
+			}
+		case "talkback.1":
 			content = zipped(content)
 		}
 		if err := os.WriteFile(from, content, 0o644); err != nil {
@@ -91,7 +97,7 @@ func (r *release) info(b build) *nfpm.Info {
 	linux := filepath.Join(r.root, "infra", "linux")
 	info := &nfpm.Info{
 		Name: "talkback", Arch: b.arch, Platform: "linux", Version: r.version, VersionSchema: "semver", Release: "1",
-		Section: "net", Priority: "optional", Maintainer: "Talkback", License: "Apache-2.0", MTime: r.time,
+		Section: "net", Priority: "optional", Maintainer: "Talkback", License: b.notices.expression(), MTime: r.time,
 		Description: "Product reviews and comments as a data service\nA GraphQL API over one DynamoDB table, with pages for a shop.",
 	}
 	info.Scripts = nfpm.Scripts{

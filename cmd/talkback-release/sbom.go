@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -18,16 +21,28 @@ func (r *release) list(b build) error {
 		BOMRef: "program", Type: cdx.ComponentTypeApplication, Name: "talkback", Version: r.version,
 		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 	}
-	standard := moduleOf(&debug.Module{Path: "std", Version: strings.TrimPrefix(b.info.GoVersion, "go")})
+	standard := b.notices.moduleOf(&debug.Module{Path: "std", Version: strings.TrimPrefix(b.info.GoVersion, "go")})
 	components := []cdx.Component{standard}
 	for _, m := range b.info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		components = append(components, moduleOf(m))
+		components = append(components, b.notices.moduleOf(m))
+	}
+	for _, m := range b.notices.npm {
+		url := "pkg:npm/" + strings.Replace(m.Path, "@", "%40", 1) + "@" + m.Version
+		components = append(components, cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version})
 	}
 	if b.engine != "" {
-		components = append(components, cdx.Component{BOMRef: "engine", Type: cdx.ComponentTypeApplication, Name: filepath.Base(b.engine)})
+		content, err := os.ReadFile(b.engine)
+		if err != nil {
+			return err
+		}
+		components = append(components, cdx.Component{
+			BOMRef: "engine", Type: cdx.ComponentTypeApplication, Name: filepath.Base(b.engine), Version: b.notices.engine.Version,
+			Hashes:   &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(content))}},
+			Licenses: &cdx.Licenses{{Expression: "MIT OR Apache-2.0"}},
+		})
 	}
 	needs := make([]string, len(components))
 	for i, c := range components {
@@ -42,12 +57,17 @@ func (r *release) list(b build) error {
 	})
 }
 
-// moduleOf returns a module as a component, with its checksum from go.sum.
-func moduleOf(m *debug.Module) cdx.Component {
+// moduleOf returns a module as a component, with its checksum from go.sum and the licences that its texts are.
+func (n notices) moduleOf(m *debug.Module) cdx.Component {
 	url := "pkg:golang/" + m.Path + "@" + m.Version
 	c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version}
 	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && m.Sum != "" {
 		c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
 	}
+	var licences cdx.Licenses
+	for _, id := range n.ids[m.Path] {
+		licences = append(licences, cdx.LicenseChoice{License: &cdx.License{ID: id, Acknowledgement: cdx.LicenseAcknowledgementConcluded}})
+	}
+	c.Licenses = &licences
 	return c
 }

@@ -67,6 +67,8 @@ func ofImage(t *testing.T, content []byte) {
 		t.Errorf("the image has no certificates of authorities: %v", err)
 	}
 
+	ofLicences(t, string(must.Get(os.ReadFile(filepath.Join(root, "usr/share/doc/talkback/copyright")))(t)), "TERMS AND CONDITIONS FOR USE")
+
 	shared := provisiontest.Program(t, "unshare", "running the image")
 	contained := func(command ...string) []string {
 		return append([]string{"--mount", "sh", "-c", runReadOnly, root, config.Config.User}, command...)
