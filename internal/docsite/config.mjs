@@ -1,5 +1,6 @@
 // How VitePress builds the site. build.mjs copies this file to where VitePress looks for it.
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { createCssVariablesTheme } from 'shiki'
 
 const navigation = JSON.parse(readFileSync(new URL('navigation.json', import.meta.url), 'utf8'))
@@ -27,6 +28,25 @@ function heads(md) {
   })
 }
 
+/** licences has the texts of the licences of what is bundled, which each asks for. */
+const licences = {
+  name: 'licences',
+  generateBundle() {
+    const folders = new Set()
+    for (const id of this.getModuleIds()) folders.add(/^\0?(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(id)?.[1])
+    folders.delete(undefined)
+    const texts = Array.from(folders, (folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const other = name === '@docsearch/css' && 'algoliasearch' // of the same authors, with the text
+      const from = other ? join(folder, '../..', other) : folder
+      const file = readdirSync(from).find((entry) => /^licen[cs]e/i.test(entry))
+      if (!file) throw new Error(`${name} ${version} comes without the text of its licence, ${license}`)
+      return `${name} ${version}${other ? ` (${license}), by the authors of ${other}` : ''}\n\n${readFileSync(join(from, file), 'utf8').trim()}\n`
+    })
+    this.emitFile({ type: 'asset', fileName: 'licences.txt', source: texts.sort().join(`\n${'-'.repeat(80)}\n\n`) })
+  },
+}
+
 export default {
   title: 'Talkback',
   description: 'Product reviews and comments as a data service: a GraphQL API over one DynamoDB table, and an element for your pages.',
@@ -44,6 +64,7 @@ export default {
     config: (md) => md.use(render).use(heads),
     theme: createCssVariablesTheme({ name: 'talkback', variablePrefix: '--code-' }),
   },
+  vite: { plugins: [licences] },
   themeConfig: {
     logo: '/icon.svg',
     nav: [

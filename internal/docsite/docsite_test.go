@@ -39,6 +39,19 @@ func TestSite(t *testing.T) {
 	site := os.DirFS(build(t))
 	t.Run("links", func(t *testing.T) { checkLinks(t, site) })
 	t.Run("navigation", func(t *testing.T) { checkNavigation(t, site) })
+	t.Run("licences", func(t *testing.T) {
+		texts := string(must.Get(fs.ReadFile(site, "licences.txt"))(t))
+		for _, name := range []string{"vue", "vitepress", "@mermaid-js/tiny", "minisearch", "@docsearch/css"} {
+			if !strings.Contains("\n"+texts, "\n"+name+" ") {
+				t.Errorf("there is no licence of %s", name)
+			}
+		}
+		for section := range strings.SplitSeq(texts, "\n"+strings.Repeat("-", 80)+"\n\n") {
+			if len(section) < 500 {
+				t.Errorf("there is no text of the licence of %s", section)
+			}
+		}
+	})
 	server := httptest.NewServer(http.FileServerFS(site))
 	t.Cleanup(server.Close)
 	browser := browsertest.Open(t)
