@@ -41,7 +41,7 @@ func (c *changes) note(product string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noted++
-	c.products.Add(strings.Clone(product), change{at, c.noted}) // else it would keep what the stream brought beside it in memory
+	c.products.Add(strings.Clone(product), change{at, c.noted}) // a copy: the text shares memory with all that the stream delivered with it
 }
 
 // last returns the latest time at which a product may have been changed.
@@ -52,7 +52,8 @@ func (c *changes) last(product string) time.Time {
 	return later(last.at, c.dropped.at)
 }
 
-// number grows with each change of a product. It may also grow without one.
+// number returns the number of the latest change of a product. For a product that was forgotten, it
+// is that of the latest change that was forgotten, so it may also grow without a change.
 func (c *changes) number(product string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,9 +122,9 @@ type move struct {
 type movedComment struct {
 	at       time.Time // the time of the latest move
 	position comment.Position
-	version  int            // after its last move
-	now      []comment.Cell // it is in one of these: several edits may have tried to write the version
-	been     []comment.Cell // all cells of all its moves
+	version  int            // the version after the latest move
+	now      []comment.Cell // the comment is in one of these: several edits may have tried to write the version
+	been     []comment.Cell // all cells that it moved from or to
 }
 
 // after returns the comment after one more move, which may arrive late.

@@ -62,8 +62,8 @@ func (m *sizeSum) add(more sizeSum) {
 	m.squares += more.squares
 }
 
-// learn updates the estimates for a product from entries that were read. Of two that learn at the
-// same time, one may be lost.
+// learn updates the estimates for a product from entries that were read. Of two updates at the same
+// time, one may be lost.
 func (s sizes) learn(product string, read sizeSums) {
 	if read[0].count == 0 {
 		return
@@ -74,7 +74,7 @@ func (s sizes) learn(product string, read sizeSums) {
 			believed[i] = read[0].mean() // until entries of a rating are read, its estimate is that of all
 		}
 		if seen := read[i]; seen.count > 0 {
-			// More of them move the estimate farther.
+			// The more entries were read, the farther they move the estimate.
 			share, one := 1-math.Pow(1-learning, seen.count/comment.DefaultPageSize), seen.mean()
 			believed[i].sum += share * (one.sum - believed[i].sum)
 			believed[i].squares += share * (one.squares - believed[i].squares)

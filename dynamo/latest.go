@@ -39,9 +39,9 @@ func (m *memory) reusable(t lastAnswer, product string) (lastAnswer, bool) {
 }
 
 // Newest returns the id of a product's newest comment with one of some ratings; empty if there is
-// none. The ratings must be normalized. known is false without trusted statistics that tell. The
-// comment may have changed since: fetch it and check. Call it only after none of the newest
-// comments, among in number, had such a rating.
+// none. The ratings must be normalized. known is false unless trusted statistics have the answer.
+// The comment may have changed since: fetch it and check. Call Newest only after the newest comments
+// of the product were read and none has such a rating; among is how many were read.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
 	position, known := s.memory.newest(product, ratings, among)
 	if !known || position == (comment.Position{}) {
@@ -51,8 +51,8 @@ func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID,
 }
 
 // newest returns the position of the newest comment with one of some ratings, the zero Position if
-// there is none. It remembers that this comment is not among the newest comments of the product,
-// among in number.
+// there is none. It remembers that this comment is not one of the newest comments of the product;
+// among is how many of those were read.
 func (m *memory) newest(product string, ratings []int, among int) (position comment.Position, known bool) {
 	if m == nil {
 		return position, false
@@ -84,8 +84,8 @@ func (m *memory) newest(product string, ratings []int, among int) (position comm
 }
 
 // likely returns the ids of wanted comments that were not among the newest of their product the
-// last time, and so probably have to be fetched again. It names none twice, though a
-// comment that got another rating may still bound its former one.
+// last time, and so probably have to be fetched again. It returns each id once: a comment whose
+// rating was edited may be the newest known one of both ratings.
 func (m *memory) likely(products []string, want comment.Latest) (ids []comment.ID) {
 	for _, product := range products {
 		r, _ := m.products.Peek(product)
@@ -191,8 +191,8 @@ func (s *Store) StatsOf(ctx context.Context, products []string) (found map[strin
 	return s.statsInBatches(ctx, products, false)
 }
 
-// CurrentStatsOf does the same with consistent reads. It is for subscribers: no later delivery would
-// correct one that lacks the latest change.
+// CurrentStatsOf does the same with consistent reads. It is for subscribers: if they got statistics
+// without the latest change, nothing would correct these until the next change.
 func (s *Store) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return s.statsInBatches(ctx, products, true)
 }
@@ -212,7 +212,8 @@ func (s *Store) statsInBatches(ctx context.Context, products []string, consisten
 }
 
 // besides decodes comments that were fetched by id. Its map lacks the ids in left and those of
-// malformed items. A comment that is deleted or in no list is nil. Others are as everyone sees them.
+// malformed items. A comment that is deleted or in no list is nil. The others have only the fields
+// that everyone may see.
 func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.Item, left []comment.ID, withoutText bool) map[comment.ID]*comment.Comment {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for _, id := range ids {

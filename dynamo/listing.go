@@ -27,7 +27,8 @@ type listing struct {
 // pageCure is the advice in the error of a page that reached its cost bound.
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
-// traitCure is the same for a list whose comments share all partitions with others.
+// traitCure is that advice for a list with conditions on traits, which no partition holds alone. It
+// names each of these conditions.
 const traitCure = "few comments match verified and withMedia: ask for a smaller page, or leave one of them out; an index of page numbers that is up to date would find them"
 
 // begin prepares to read the page of the query.
@@ -46,8 +47,8 @@ func (l *listing) begin(known planner.Knowledge) {
 	}
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
 	l.stretch = planner.StretchOf(q)
-	mayRank := q.Filter.OfTraits() || q.Order == comment.MostHelpful // those without votes may be few
-	if s.options.PageNumbers != nil && mayRank && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
+	mayBeFew := q.Filter.OfTraits() || q.Order == comment.MostHelpful // in that order, those without votes
+	if s.options.PageNumbers != nil && mayBeFew && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
 		l.planner.Ranks = s.lookupPrices.ranks() // SettledOnly must miss nothing, even while counting is late
 	}
 }

@@ -85,7 +85,7 @@ type recollection struct {
 	queried time.Time  // when a query last needed the statistics
 	tried   time.Time  // when a background fetch last began
 	read    time.Time  // when the statistics were last read
-	apart   []apart    // newest comments of some ratings that were not among the newest of all; never changed in place
+	apart   []apart    // newest comments with some ratings, if not among the newest of all; never changed in place
 	answer  lastAnswer // the statistics last read for an answer
 }
 
@@ -184,9 +184,10 @@ func (m *memory) wrote(product string) {
 	}
 }
 
-// noteChange notes a change from the stream: the comment at a position is now in the cell, nil for
-// a deleted one. Statistics in which the cell is empty lose their trust. In others, the comment is
-// entered among the newest of the cell.
+// noteChange notes a change from the stream: the comment at a position is now in the cell. If the
+// remembered statistics have no comments in the cell, they are no longer trusted. Otherwise the
+// comment may be the newest of the cell. A nil cell, of a deleted comment, changes nothing: counts
+// that are too high hide no comment.
 func (m *memory) noteChange(product string, position comment.Position, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
@@ -267,7 +268,7 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	began := time.Now()
 	at, known, err := w.source.ProcessedUpTo(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		return time.Time{}, false, err // the caller left, which is no answer for the others
+		return time.Time{}, false, err // the caller left: that says nothing about the watermark, so it is not cached
 	}
 	if at.Sub(began) > clockMargin {
 		w.ahead = began
@@ -277,12 +278,13 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	return w.at, w.known, err
 }
 
-// apart is the newest comment with one of some ratings, which is not among the newest of all.
+// apart is the newest comment with one of some ratings, which is not among the newest comments with
+// any rating.
 type apart struct {
 	ratings  uint8 // a bit for each rating, as ratingBits sets it
 	position comment.Position
-	among    int // the comment is not among the newest, this many
+	among    int // how many of the newest comments are known not to include it
 }
 
-// apartKept is how many of them are remembered for one product.
+// apartKept is how many such comments are remembered for one product.
 const apartKept = 4

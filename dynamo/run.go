@@ -172,10 +172,10 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, usage.Sp
 }
 
 // continueRead sets the limit of a read's next call, or replaces the read and returns false. dry is
-// the number of dry reads, and missing is how many comments this one still has to bring. Only wide
-// or sparse reads are replaced. It replaces those of a plan without counts, since their calls tell
-// more by now. It also replaces one if the rest of the budget covers only a small part of the
-// missing comments.
+// the number of dry reads, and missing is how many comments this read still has to bring. Only wide
+// or sparse reads are replaced: always if the plan was made without counts, since their first calls
+// tell more than it assumed; else if the rest of the budget covers only a small part (smallPart) of
+// the next call.
 func (r *run) continueRead(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
@@ -199,8 +199,8 @@ func (r *run) continueRead(number, dry, missing int) bool {
 	}
 }
 
-// smallPart says when that part is small: below a smallPart-th of the next call's limit. Each
-// further wave would bring even less.
+// smallPart divides the limit of a read's next call: a budget for less than that is a small part. It
+// would cover even less of each further wave.
 const smallPart = 4
 
 // replace ends a read. Another plan continues from there for the missing comments. If that plan has
@@ -228,7 +228,7 @@ func (r *read) likelySizes() planner.Sizes {
 	return known
 }
 
-// likelyWeight is the weight of the assumed sizes in that estimate, in comments.
+// likelyWeight is the weight of the assumed sizes in the estimate of likelySizes, in comments.
 const likelyWeight = 3
 
 // compare orders comments in the direction of reading.

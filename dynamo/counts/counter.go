@@ -4,9 +4,9 @@
 // A [Counter] applies the changes in the table's stream to the counts, each change once, however
 // often its record comes. A [Reader] reads statistics and leaderboards. A [Rebuilder] counts
 // everything anew while the Counter goes on. A [Verifier] compares the counts with the comments.
-// A [VoteRecounter] counts a comment's votes, for the others: nothing is ever added to their total, so
-// a record that comes twice, late or to two processes at once does no harm. A [Runner] keeps all this
-// up to date while a command runs.
+// All of them have a [VoteRecounter] for votes. It never adds to a total but counts the votes of a
+// comment anew, so a record that comes twice, late or to two processes at once does no harm. A
+// [Runner] keeps all this up to date while a command runs.
 //
 // To read it, start with change.go (a record becomes a Change), counter.go and tally.go (changes
 // become one transaction), then the items: marker.go, statistics.go, places.go and settings.go.
@@ -65,9 +65,9 @@ type Counter struct {
 	feed   feed
 	pages  *pages
 	log    *slog.Logger // nil for none
-	// dropping is done when the first index in the table was dropped.
+	// dropping logs the first page index that is dropped.
 	dropping sync.Once
-	// follower is told of the changes; nil if there is none.
+	// follower receives the changes; nil for none.
 	follower Follower
 	patience time.Duration
 	turns    turns

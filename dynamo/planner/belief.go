@@ -168,9 +168,9 @@ func (g *grid) list(probability float64) {
 	}
 }
 
-// spread returns two variances: of how many of n comments of the list are in a part, and of how
-// many others stand between them. wanted and others are the variances if shares were exact; it adds
-// the uncertainty of the shares.
+// spread returns two variances for n comments of the list: of the number that is in a part, and of
+// the number of other comments between these. wanted and others are the variances for exact shares;
+// spread adds the uncertainty of the shares.
 func (b *belief) spread(part *Part, s share, n, wanted, others float64) (float64, float64) {
 	known := b.ratings
 	if part.Index.SplitsByLanguage() {

@@ -35,13 +35,14 @@ func narrowUnits(filter comment.Filter, want int) float64 {
 // that the filter allows, unless its traits are rarer.
 const othersBetween = 4
 
-// PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
-// reading the page from partitions that hold nothing else. A share of the cost of skipping comments
-// before the page, or of finding comments by rank, is added. The filter must be normalized. Reading
-// stops at layout.BoundFactor times the estimate.
+// PageEstimate returns the estimated cost of one page of a list, in read units: the cost of reading
+// the page from partitions that hold nothing else, and a share of the cost of skipping comments
+// before the page, or of finding comments by rank. The filter must be normalized. Reading stops at
+// layout.BoundFactor times the estimate.
 //
 // In the order of votes, comments without votes may be few among many others, and are then found by
-// rank. A first page does not reach these. The bound, eight times the estimate, has room for that.
+// rank. All pages but the first may reach them. Their estimate has a share of 1/BoundFactor of that
+// cost, so their bound has room for all of it.
 func PageEstimate(q comment.Query) float64 {
 	units, links := AttemptEstimate(q), q.Order.Links(q.Filter)
 	further := q.Slice.After != nil || q.Slice.FromEnd || q.Slice.Page > 1

@@ -45,8 +45,8 @@ func (e *estimator) choose() (candidates []Candidate, limits []int) {
 	if languages > 0 && languages <= maxMixed && ratings > 0 && !ofHelpful(e.filter) {
 		candidates = append(candidates, e.mixture())
 	}
-	// For one language and two ratings with known counts, a few covers suffice. Any other takes as
-	// many reads as one of these, from partitions that hold more, and so comes last.
+	// For one language and two ratings with known counts, the covers in enough suffice. Any other
+	// cover makes as many reads as one of these, from partitions that hold more, and so comes last.
 	needless := func(c Candidate) bool {
 		return e.belief == nil && languages == 1 && ratings == 2 && !slices.Contains(enough, c.Name)
 	}

@@ -140,8 +140,8 @@ type likelySize struct{ comments, probability float64 }
 type likelySizes []likelySize
 
 // toRead returns the likely numbers of comments of the product that are left to read for a request.
-// share is the share of the list in the product, and sampled that of the partition of the request's
-// sample. A stretch behind a cursor, or within a range of dates, may be any part of the product.
+// share is the list's share of the product, and sampled is the share of the partition that the
+// request's sample was read from. A stretch behind a cursor, or within a range of dates, may be any part of the product.
 func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
 	l = slices.Clone(l)
 	if before := r.before(); before > 0 {

@@ -37,8 +37,8 @@ type Placing struct {
 	MostSkip int
 	// Small is whether the list is known to have at most MaxSkip comments.
 	Small bool
-	// Lookup is the price of finding the page by the index, in read units. Through returns that of
-	// reading comments from either end.
+	// Lookup is the price of finding the page by the index, in read units. Through returns the
+	// price of reading comments from either end.
 	Lookup  float64
 	Through func(comments int) float64
 }
