@@ -60,19 +60,19 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 		name := strings.TrimPrefix(strings.Trim(row["flag"], "`"), "--")
 		flag, known := want[name]
 		if !known {
-			t.Errorf("configure.md has a row of %s, which no command knows, or two", row["flag"])
+			t.Errorf("docs/operate/configure.md has a row of %s, which no command knows, or two", row["flag"])
 			continue
 		}
 		delete(want, name)
 		if got := strings.Trim(row["variable"], "`"); got != flag.variable {
-			t.Errorf("configure.md: the variable of --%s is %s, not %s", name, flag.variable, got)
+			t.Errorf("docs/operate/configure.md: the variable of --%s is %s, not %s", name, flag.variable, got)
 		}
 		if got := strings.Trim(row["default"], "`"); flag.value != "" && got != flag.value {
-			t.Errorf("configure.md: the default of --%s is %s, not %s", name, flag.value, got)
+			t.Errorf("docs/operate/configure.md: the default of --%s is %s, not %s", name, flag.value, got)
 		}
 	}
 	for name := range want {
-		t.Errorf("configure.md has no row of --%s", name)
+		t.Errorf("docs/operate/configure.md has no row of --%s: add one, with its variable %s, its default and what it does", name, want[name].variable)
 	}
 }
 

@@ -135,7 +135,7 @@ func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 		}
 		attr, names, among := strings.Cut(strings.TrimSuffix(condition, ")"), " IN (")
 		if !among {
-			panic("no meaning is known of the condition " + condition)
+			panic("passes cannot check the condition " + condition + ": teach it, if DynamoDB is to check it")
 		}
 		meets := func(name string) bool { return reflect.DeepEqual(in.ExpressionAttributeValues[name], it[attr]) }
 		if !slices.ContainsFunc(strings.Split(names, ","), meets) {

@@ -85,7 +85,7 @@ func (g files) reached(from string) map[string]bool {
 func TestFilesUseEachOtherInOneDirection(t *testing.T) {
 	for _, p := range loadModule(t) {
 		if circle := filesOf(p).circles(); len(circle) > 0 {
-			t.Errorf("%s: these files use each other in a circle: %s", p.PkgPath, strings.Join(circle, " "))
+			t.Errorf("%s: these files use each other in a circle: %s: move what a lower file needs into it, or into a file of its own", p.PkgPath, strings.Join(circle, " "))
 		}
 	}
 }

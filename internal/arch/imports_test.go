@@ -166,13 +166,13 @@ func TestWhoImportsWhom(t *testing.T) {
 		name := p.local()
 		rule, known := own[name]
 		if !known {
-			t.Errorf("package %q has no rule: say in this test what it may import, and why", name)
+			t.Errorf("package %q has no rule: add one to the table own in this file, with what it may import, and why", name)
 		}
 		seen[name] = true
 		for _, imported := range p.Imports {
 			inside, ours := strings.CutPrefix(imported, module+"/")
 			if ours && !slices.Contains(rule.may, inside) {
-				t.Errorf("%s imports %s, and must not: %s", name, inside, rule.why)
+				t.Errorf("%s imports %s, and must not: %s; if it has to, change its rule in the table own in this file", name, inside, rule.why)
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func TestDependenciesAreImportedWhereAllowed(t *testing.T) {
 				}
 				used[rule.dependency] = true
 				if !slices.Contains(rule.through, p.local()) {
-					t.Errorf("%s imports %s, and must not: %s", p.local(), imported, rule.why)
+					t.Errorf("%s imports %s, and must not: %s; if it has to, change the rule in the table restricted in this file", p.local(), imported, rule.why)
 				}
 			}
 		}

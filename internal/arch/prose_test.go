@@ -138,7 +138,7 @@ func TestDesignFilesHaveOneLength(t *testing.T) {
 			t.Errorf("%s has %d lines, want %d to %d: one decision area a file", path, lines, shortestDesign, longestDesign)
 		}
 		if !strings.Contains(text, "**Decision:**") && path != "docs/design/overview.md" {
-			t.Errorf(`%s has no "**Decision:**"`, path)
+			t.Errorf(`%s has no "**Decision:**": say which option was chosen, and why`, path)
 		}
 	}
 	if seen == 0 {

@@ -159,7 +159,7 @@ func TestKindsOfErrorsHaveCodes(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		if !regexp.MustCompile(`\bcomment\.` + kind + `: +"`).MatchString(Read(t, "resolvers/errors.go").Text) {
-			t.Errorf("resolvers/errors.go has no code of %s", kind)
+			t.Errorf("the table codes in resolvers/errors.go has no code of %s", kind)
 		}
 	}
 }
@@ -180,10 +180,10 @@ func TestErrorCodes(t *testing.T) {
 		}
 		for _, code := range given {
 			if !slices.Contains(codes, code) && !slices.Contains(users, code) {
-				t.Errorf("docs/guide/errors.md does not name %s", code)
+				t.Errorf("docs/guide/errors.md does not name %s: say what a client does about it", code)
 			}
 			if !strings.Contains(measured, `"`+code+`"`) {
-				t.Errorf("telemetry/instruments.go does not name %s", code)
+				t.Errorf("telemetry/instruments.go does not name %s: add it to the codes that it counts, or it counts as another", code)
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func TestLogLines(t *testing.T) {
 	}
 	for message, documented := range logged {
 		if !documented {
-			t.Errorf("docs/operate/monitor.md does not tell of %q", message)
+			t.Errorf("docs/operate/monitor.md has no row of %q: add one under Warnings and errors, with what an operator does", message)
 		}
 	}
 }

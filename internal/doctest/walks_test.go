@@ -104,7 +104,7 @@ func (w *walk) hop(t *testing.T, spans string, unnamed bool) {
 	w.enter(t, path.Dir(file))
 	first := names[1][1]
 	if called := first[strings.LastIndex(first, ".")+1:]; !unnamed && len(w.files) > 0 && !slices.Contains(w.named, called) {
-		t.Errorf("%s: no file before %s names %s", w.title, file, called)
+		t.Errorf("%s: no file of an earlier hop names %s, with which the hop to %s begins: name another function first, or add the file that calls it", w.title, called, file)
 	}
 	w.files = append(w.files, file)
 	ast.Inspect(source, func(n ast.Node) bool {
