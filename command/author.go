@@ -125,13 +125,13 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	if err := c.checkScan(ctx, session); err != nil {
 		return err
 	}
-	// A failed write is ignored, as those of the progress are.
+	// An error is ignored, as it is when progress is printed: the erasure is what counts.
 	_ = printFolded(term.Err, "An erasure takes half a minute or more: it waits for imports that write at this moment.\n")
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
 	err := session.watch(ctx, func(ctx context.Context) (err error) {
 		began := time.Now()
-		for range 2 { // once more after an earlier one that had ended, but for its last call
+		for range 2 { // once more if the first run only made the last call of an earlier erasure
 			done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
 				progress.Show(now.Comments, int64(now.Comments))
 			})

@@ -65,8 +65,8 @@ func (f ListenFlags) certificate() (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// current returns the certificate for a connection: that of the files as they were at most a minute
-// ago. While they cannot be used, such as when only one of them is new, it is the last one.
+// current returns the certificate for a connection, as the files had it at most a minute ago. While
+// the files cannot be used, such as when only one of them is new, it returns the previous one.
 func (c *certificate) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -128,8 +128,8 @@ const (
 )
 
 // addReadings adds the metrics that each server exports now, multiplied by times. Without an
-// interval, it divides them by the seconds since the server started. uptimes are those of the
-// previous reading: a server that was restarted since has started its counters anew.
+// interval, it divides them by the seconds since the server started. uptimes has the uptime
+// of each server at the previous reading, to notice a restart: counters then began anew.
 func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64, uptimes map[string]float64) error {
 	client := fetch.New(metricsTimeout, metricsBytes, nil)
 	for _, address := range c.Metrics {

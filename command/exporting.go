@@ -38,8 +38,8 @@ func (e *exporting) leaveOut(item layout.Improper) {
 }
 
 // export opens the table, and a file or, for -, standard output. Then it calls write, which writes
-// and keeps the file, and prints its report. After an error there is no file. Only force replaces an
-// existing one.
+// and keeps the file, and prints its report. After an error there is no file. An existing
+// file is replaced only if force is set.
 func (f *EngineFlags) export(ctx context.Context, command, file string, force bool, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
 	if err := f.checkOutput(file); err != nil {
 		return err

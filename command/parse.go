@@ -447,7 +447,8 @@ func checkCalls(calls int) error {
 	return nil
 }
 
-// decodeStore parses an optional value. Without one, that of the variable holds, or the table.
+// decodeStore parses an optional value. A flag without a value keeps that of its environment variable,
+// or else means the table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {

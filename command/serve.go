@@ -81,7 +81,7 @@ type Serve struct {
 
 	// Watermark reads the time up to which changes are counted. If nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo returns the same without a call, for responses. If nil, the Store's is used.
+	// CountedUpTo returns that time from memory, for responses. If nil, the Store's is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	// Following reports whether this process reads the whole stream, since when, and up to when.

@@ -145,9 +145,9 @@ func (f *SubscriptionFlags) check() error {
 	return nil
 }
 
-// connections returns how many connections a server accepts: one for each subscription, and most
-// others. So subscribers cannot keep other clients out. It returns an error if there are too few
-// file descriptors for that.
+// connections returns how many connections a server accepts: one for each of the subscriptions that
+// it allows, and most for everything else, so that subscribers cannot keep other clients out. It
+// returns an error if there are too few file descriptors for that.
 func (f *SubscriptionFlags) connections(most uint32) (int, error) {
 	wanted := int(most) + int(f.Max)
 	allowed := connectionLimit(wanted)

@@ -28,8 +28,8 @@ type Stream struct {
 const (
 	shortestLease = 100 * time.Millisecond // a process renews a lease several times in that time, each time with a write
 	longestLease  = time.Hour
-	// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
-	// often as those of other processes, whose timeout may be shorter.
+	// heartbeatsPerLease is how often a lease is renewed within its timeout. A long lease is renewed
+	// more often, since other processes may have a shorter timeout.
 	heartbeatsPerLease = 3
 )
 

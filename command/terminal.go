@@ -63,7 +63,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // something failed, is missing, or is wrong
 	exitUsage  = 2 // the command line is invalid: it can never succeed
-	exitExists = 3 // a file of rejected rows exists, and holds others
+	exitExists = 3 // a file of rejected rows exists, and has other rows than this import rejects
 )
 
 // usageError is an error in the command line.
@@ -82,8 +82,8 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
-// errTerminated is the cause of a context that SIGTERM or SIGHUP ended. Supervisors stop a process
-// with the one, a terminal that closes with the other.
+// errTerminated is the cause of a context that SIGTERM or SIGHUP ended. Supervisors send SIGTERM, and
+// a terminal that closes sends SIGHUP.
 var errTerminated = errors.New("asked to stop by SIGTERM or SIGHUP")
 
 // sameSignal is how long further signals count as the first one. The program timeout of GNU sends
@@ -192,7 +192,7 @@ func plainly(err error, log *slog.Logger) string {
 		if strings.Contains(text, raw) {
 			words, known := callText(call)
 			text = strings.ReplaceAll(text, raw, words)
-			if known && isRefusal(call) { // its words have the cure; that of servers, whose roles are renewed, is another
+			if known && isRefusal(call) { // the words of a refusal say what to do; asking again is for servers, whose roles are renewed
 				text = strings.ReplaceAll(text, "; ask again in a moment", "")
 			}
 			if !known {

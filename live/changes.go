@@ -15,8 +15,8 @@ type change struct {
 	number  uint64 // of the last event
 	// Whether it came into lists, was edited, left lists, and was shown before or after any event.
 	cameIn, edited, left, shown bool
-	since                       uint64 // number of an event: those from there on sum up to the same change
-	// at is the position of a subscriber that has this change and those before it: just before the events of the next one.
+	since                       uint64 // number of an event: the events from it on sum up to the same change
+	// at is the position of a subscriber that has this change and those before it: just before the events of the next change.
 	at uint64
 }
 

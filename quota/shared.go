@@ -24,7 +24,7 @@ func NewShared(p Policy, link *Link, servers int) *Shared {
 // Policy returns what each client may use of all servers together.
 func (s *Shared) Policy() Policy { return s.policy }
 
-// Clients returns how many clients this server knows, of those of all servers.
+// Clients returns how many clients this server knows. Other servers may know more.
 func (s *Shared) Clients() int { return max(s.known.Clients(), s.alone.Clients()) }
 
 // Away reports whether the store is away, so that this server limits clients by itself.

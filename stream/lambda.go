@@ -43,8 +43,8 @@ func NewFunction(table string, handler Handler, journal Journal, logger *slog.Lo
 }
 
 // Invoke processes the records of an event. It reports the first record that must come again, if
-// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
-// by other readers of the stream, and does not hold up the others. If it cannot read the records of
+// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered,
+// as other readers of the stream do, and does not hold up later records. If it cannot read the records of
 // an event, it logs and returns an error, because Lambda does not log it.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := f.eventRecords(event)

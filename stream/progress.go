@@ -28,7 +28,8 @@ type progress struct {
 	awaited bool
 	// behind is whether the records read last are old, so that a heartbeat may still be unread.
 	behind bool
-	// timely is the counter from which heartbeats have times of the clock as it is set now.
+	// timely is the counter of the first heartbeat since the clock was last set: earlier ones have
+	// times of the clock as it was.
 	timely int64
 	// inReach is whether CaughtUp was within the retention last time: leaving it is reported once.
 	inReach bool
@@ -79,8 +80,8 @@ func (p progress) caughtUpAt(t time.Time) progress {
 }
 
 // ProcessedUpTo returns the watermark of the leases, which are all leases of the stream; false if
-// unknown. It is unknown where a function of AWS Lambda has come further than readers of the stream:
-// those have left counting to it, as an import does that ended, and their leases stay as they were.
+// unknown. It is unknown if a function of AWS Lambda has come further than the readers of the stream:
+// these have ended, as that of an import does, and their leases stay as they were.
 func (s State) ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	upTo, known := ProcessedUpTo(leases)
 	if s.Scheduled.Sub(upTo) > recordMargin {
@@ -157,8 +158,8 @@ func (p progress) sent() progress {
 	return p
 }
 
-// unsent returns the progress after sending failed: the key leads where it did. A heartbeat that was
-// written all the same is no less heard.
+// unsent returns the progress after sending failed: the key still leads to the shard. If the heartbeat
+// was written nevertheless, heard counts it like any other.
 func (p progress) unsent() progress {
 	p.overdue = max(0, p.overdue-1)
 	p.awaited = p.overdue > 0

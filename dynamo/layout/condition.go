@@ -130,8 +130,8 @@ func SameNumber(attr string, n int64) (condition string, values Item) {
 	return "attribute_not_exists(" + attr + ") OR NOT attribute_type(" + attr + ", :type)", Item{":type": Text("N")}
 }
 
-// AsRead returns the condition that an item exists, or is missing if it is empty, as it was read, and
-// that some of its attributes are the same, whatever they contain.
+// AsRead returns the condition that an item is as it was read: missing if it is empty, else present
+// with the same values of the given attributes. It adds nothing about other attributes.
 func AsRead(it Item, attrs ...string) (condition string, values Item) {
 	if len(it) == 0 {
 		return IfAbsent, nil
