@@ -31,7 +31,7 @@ const (
 
 // answerWithin bounds one attempt at a call, with the wait for room and the reading of the answer.
 // Loops in the background, such as one that reads a shard of the stream while it renews its lease,
-// have no other bound, so a call whose answer never ends would be their last one.
+// have no other bound, so a call whose answer never ends would stop them for good.
 const answerWithin = time.Minute
 
 // mostAnswer is the maximum size of an answer in bytes. JSON can make a batch of 16 MB six times as

@@ -55,7 +55,7 @@ func New(client Client, table, who, engine string) *Eraser {
 }
 
 // Start requests the erasure of an author, which any serving process then takes on. If it is under
-// way already, Start changes nothing. One that has ended, but for the delete of its item, is not.
+// way already, Start changes nothing. An erasure that only has to delete its own item has ended.
 func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
 	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
 	it := wanted.attributes()

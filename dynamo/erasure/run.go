@@ -226,7 +226,7 @@ func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// serveAll does the erasures on which no process works. One that fails does not hold up the others.
+// serveAll does the erasures on which no process works. A failed erasure does not hold up the others.
 func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	var failed error
 	input := call.PartitionInput(e.table, layout.Text(jobPK), "")
@@ -264,8 +264,8 @@ type found struct {
 	report comment.Erasure
 }
 
-// eraseAll erases those of the comments that are the author's. Before the first it saves their ids,
-// and counts them. It does not count saved ones again.
+// eraseAll erases the given comments as far as they are the author's. Before the first, it saves and
+// counts their ids. It does not count ids again that are saved already.
 func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	all := make([]*found, len(ids))
 	err := call.Parallel(ctx, len(ids), func(ctx context.Context, i int) (err error) {

@@ -79,7 +79,7 @@ func (l *lane) use(ctx context.Context, do func() error) error {
 	defer func() { <-l.busy }()
 	return call.Retry(ctx, func() (bool, error) {
 		for {
-			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once that item is gone, others begin anew
+			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once the last item is gone, another process begins anew
 				items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
 				if err == nil && len(items) == 0 {
 					l.end, err = l.store.start(ctx, l.number)

@@ -34,8 +34,8 @@ func (e *Export) Each(ctx context.Context, use func(layout.Item) error) error {
 	return nil
 }
 
-// readFile reads a data file. It verifies the checksum; the entity tag would not do, since copies
-// have another one.
+// readFile reads a data file. It verifies the checksum and not the entity tag, which a copy of the
+// file changes.
 func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) error) error {
 	name := path.Join("data", path.Base(f.Key)) // the prefix may have changed since the export
 	body := &steady{ctx: ctx, place: e.place, name: path.Join(e.dir, name)}
