@@ -115,7 +115,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 // shared returns the options of one run.
 func (c *Consumer) shared() *shared {
 	s := &shared{
-		losses: losses{c.Journal, c.Logger, c.Observer}, source: c.Source, leases: c.Leases, onGap: c.OnGap,
+		losses: losses{c.Journal, c.Logger, c.Observer}, source: c.Source, leases: c.Leases, onGap: c.OnGap, number: c.readers.number,
 		me:        c.owner,
 		poll:      cmp.Or(c.Poll, DefaultPoll),
 		heartbeat: c.heartbeat(),

@@ -44,9 +44,12 @@ type pendingRecord struct {
 	processed bool
 }
 
+// Records that wait take some kilobytes of memory each. A shard with as many as it may have is read
+// no further.
 const (
-	mostWaiting = 4000        // records of a shard that may wait before reading stops; each takes some kilobytes of memory
-	longestWait = time.Second // between reads while records wait
+	mostWaiting   = 4000        // of a shard
+	mostOfProcess = 32_000      // of all shards that a process reads, shared out evenly
+	longestWait   = time.Second // between reads while records wait
 )
 
 // A shard without changes for restAfter is at rest, and is read restPolls times less often, except
@@ -204,7 +207,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 			return false, err
 		}
 	}
-	if !r.stuck && !r.atEnd && len(r.unprocessed()) < mostWaiting {
+	if !r.stuck && !r.atEnd && len(r.unprocessed()) < min(mostWaiting, mostOfProcess/r.number()) {
 		switch err := r.fetch(ctx); {
 		case errors.Is(err, ErrTrimmed):
 			return false, r.startOver(ctx, "the stream has dropped records that were not read yet")

@@ -20,6 +20,7 @@ type shared struct {
 	leases  Leases
 	handler Handler
 	onGap   func(Gap)
+	number  func() int // of the shards that this process reads
 
 	// me is this process's name as an owner of leases.
 	me                      string

@@ -89,7 +89,7 @@ func (idle) Read(context.Context, string, string) (Batch, error) { return Batch{
 // back.
 func TestStepsKeepProgress(t *testing.T) {
 	const heartbeats = 200_000
-	r := &reader{shared: &shared{source: idle{}}}
+	r := &reader{shared: &shared{source: idle{}, number: func() int { return 1 }}}
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

@@ -208,6 +208,13 @@ func (rs *readers) set(shard string, r *reader) {
 	}
 }
 
+// number returns the number of readers.
+func (rs *readers) number() int {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return len(rs.byShard)
+}
+
 // held returns the readers by their shards.
 func (rs *readers) held() map[string]*reader {
 	rs.mu.Lock()
