@@ -34,7 +34,7 @@ func (m *memory) reusable(t lastAnswer, product string) (lastAnswer, bool) {
 		t.asOf = m.now() // no older than any watermark
 		return t, true
 	}
-	young := m.now().Sub(t.asOf) <= m.maxAge && t.asOf.After(m.writes.last(product).Add(clockMargin))
+	young := ageOf(m.now(), t.asOf, t.began) <= m.maxAge && t.asOf.After(m.writes.last(product).Add(clockMargin))
 	return t, t.Stats != nil && young && t.began.After(changed)
 }
 

@@ -146,10 +146,15 @@ func (r recollection) knowledge(now time.Time, maxAge time.Duration, written tim
 	if r.asOf.IsZero() {
 		return planner.Knowledge{Stats: r.stats, Newest: r.newest}
 	}
-	age := now.Sub(r.asOf)
+	age := ageOf(now, r.asOf, r.read)
 	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
 	return planner.Knowledge{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
+
+// ageOf returns the age of what was read by this process, and is complete up to a watermark. If the
+// clock was set back since, the watermark looks too young; the time since the read is by the
+// monotonic clock.
+func ageOf(now, asOf, read time.Time) time.Duration { return max(now.Sub(asOf), now.Sub(read)) }
 
 // lastAnswer holds the statistics of a product that were last read for an answer. That read was
 // eventually consistent, so no partition is skipped by it.

@@ -209,6 +209,29 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	}
 }
 
+// When the clock of a server is set back, what it remembers does not look young for as long. The
+// watermark is then ahead of the clock, and the time of the read is not.
+func TestMemoryOfAClockThatIsSetBack(t *testing.T) {
+	stats := comment.Stats{"de": {Counts: comment.Counts{0, 1}}}
+	for _, row := range []struct {
+		ago   time.Duration
+		young bool
+	}{{trustFor, true}, {trustFor + 1, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory(&reader{}, trustFor, newChanges(), nil)
+			read, asOf := time.Now(), time.Now().Add(time.Hour)
+			m.products.Add("42", recollection{stats: stats, asOf: asOf, read: read})
+			time.Sleep(row.ago)
+			if known := m.recall(comment.Query{Product: "42"}); known.Trusted != row.young || known.Age != row.ago {
+				t.Errorf("%s later: %+v", row.ago, known)
+			}
+			if _, may := m.reusable(lastAnswer{Snapshot: counts.Snapshot{Stats: stats}, asOf: asOf, began: read}, "42"); may != row.young {
+				t.Errorf("%s later, another answer may show the same: %v", row.ago, may)
+			}
+		})
+	}
+}
+
 // A process counts while its clock is a minute ahead, and then falls a minute behind. Its watermark
 // seems right, but lacks that minute. It is not trusted until clocks have agreed for a while.
 func TestMemoryOfAClockThatIsAhead(t *testing.T) {
