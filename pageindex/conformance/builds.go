@@ -145,7 +145,7 @@ func testReplaced(t *testing.T, h *history, p Place) {
 	w, built := want.read(list), make(chan struct{})
 	targets := []pageindex.Target{{Rank: 9, Exact: true}, {At: new(comment.FirstAt(crowd.Add(time.Second)))}}
 	var lookups sync.WaitGroup
-	for range 4 {
+	for range 2 {
 		lookups.Go(func() {
 			for ended := false; !ended; {
 				select {
@@ -163,7 +163,7 @@ func testReplaced(t *testing.T, h *history, p Place) {
 			}
 		})
 	}
-	for range p.times(60) {
+	for range p.times(24) {
 		Build(t, store, all, "again")
 	}
 	close(built)
