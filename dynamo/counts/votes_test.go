@@ -310,7 +310,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 		}
 	}
 	drifts := func() (wrong []string) {
-		found := must.Get(counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {}))(t)
+		found := must.Get(counts.HastenVerifier(counts.NewVerifier(h.client, h.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {}))(t)
 		for _, d := range found.Drifts {
 			if d.Kind == counts.WrongVotes {
 				wrong = append(wrong, d.Detail)
@@ -329,7 +329,7 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 	}
 	slices.Sort(want)
 	check.Equal(t, want, drifts())
-	result, err := counts.NewRebuilder(h.client, h.table, counts.RebuildOptions{}).Run(t.Context(), func(counts.RebuildProgress) {})
+	result, err := newRebuilder(h.client, h.table).Run(t.Context(), func(counts.RebuildProgress) {})
 	if err != nil || result.Refiled != 3 || result.Recounted != 4 { // a place that derives from the total is a key
 		t.Errorf("%d comments were refiled and %d recounted, want 3 and 4: %v", result.Refiled, result.Recounted, err)
 	}
@@ -347,7 +347,7 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	h := newVoteHistory(t, 2)
 	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
 	h.cast(gone, "b", comment.NoVote, comment.NoVote)
-	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
+	found, err := counts.HastenVerifier(counts.NewVerifier(h.client, h.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {})
 	if err != nil || len(found.Drifts) > 0 {
 		t.Errorf("the drifts are %+v, %v", found.Drifts, err)
 	}
