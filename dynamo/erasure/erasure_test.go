@@ -191,9 +191,7 @@ func TestErasure(t *testing.T) {
 			x.fill(author)
 			before := x.kinds()
 			got := must.Get(x.eraser(lagging{x.client}).Run(t.Context(), author, none))(x.t)
-			if keys := x.traces(author); len(keys) > 0 {
-				t.Errorf("left: %v", keys)
-			}
+			check.Equal(t, []string(nil), x.traces(author), "items are left")
 			want := comment.Erasure{
 				State: comment.ErasureDone, Comments: 3, HeldEdits: 1, Replies: 1, Decisions: 1, ReportsAbout: 1, Reports: 1, Keys: 1,
 			}
@@ -381,9 +379,7 @@ func TestErasureBesideWriters(t *testing.T) {
 		stop()
 		writers.Wait()
 		x.must(err)
-		if keys := x.traces(author); len(keys) > 0 {
-			t.Errorf("left: %v of %v", keys, x.kinds())
-		}
+		check.Equal(t, []string(nil), x.traces(author), "items are left of", x.kinds())
 		if done.Comments < 23 {
 			t.Errorf("%+v", done)
 		}
@@ -465,9 +461,7 @@ func TestServe(t *testing.T) {
 		}
 		return state == comment.ErasureDone && strings.Contains(log, "erased")
 	})
-	if keys := x.traces(ada); len(keys) > 0 {
-		t.Errorf("left: %v", keys)
-	}
+	check.Equal(t, []string(nil), x.traces(ada), "items are left")
 	if strings.Contains(text, ada.ID) || !strings.Contains(text, "an author is erased") {
 		t.Errorf("the log says %s", text)
 	}
@@ -530,9 +524,7 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 		if !done.RequestedAt.Equal(asked.RequestedAt) || done.Comments == 0 {
 			t.Errorf("%s: erased are %+v", author.Name, done)
 		}
-		if keys := x.traces(author); len(keys) > 0 {
-			t.Errorf("%s: left are %v", author.Name, keys)
-		}
+		check.Equal(t, []string(nil), x.traces(author), author.Name, "leaves items")
 		if left := x.kinds()["ERASING/"]; left > 0 {
 			t.Errorf("%s: the item of the erasure stays", author.Name)
 		}

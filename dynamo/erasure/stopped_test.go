@@ -77,9 +77,7 @@ func TestImportIsStopped(t *testing.T) {
 				if counts != (dynamo.LoadCounts{Erased: 2}) {
 					t.Errorf("puts that %s: %+v", how, counts)
 				}
-				if keys := x.traces(author); len(keys) > 0 {
-					t.Errorf("puts that %s bring back %v", how, keys)
-				}
+				check.Equal(t, []string(nil), x.traces(author), "puts that", how, "bring items back")
 			}
 			if how == "arrive later" {
 				return // a vote without a comment is deleted when it is counted
@@ -97,9 +95,7 @@ func TestImportIsStopped(t *testing.T) {
 				layout.ReportItem(other.ID, "0f", comment.Report{By: ada.ID, Reason: "SPAM", At: now}),
 			}))(x.t)
 			must.Get(loader.Load(t.Context(), []layout.Item{layout.ReportItem(own.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: now, Note: "Of " + ada.Name})}))(x.t)
-			if keys := x.traces(ada); len(keys) > 0 {
-				t.Errorf("puts of a restore that %s bring back %v", how, keys)
-			}
+			check.Equal(t, []string(nil), x.traces(ada), "puts of a restore that", how, "bring items back")
 		})
 	}
 }
@@ -282,16 +278,24 @@ func TestBuryCommentOfAnotherAuthor(t *testing.T) {
 	}
 }
 
+// restore loads the items of a copy: comments first, then the others.
+func (x *table) restore(loader *restore.Loader, items []layout.Item) {
+	x.t.Helper()
+	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
+		others := func(it layout.Item) bool { return restore.KindOf(it) != kind }
+		must.Get(loader.Load(x.t.Context(), slices.DeleteFunc(slices.Clone(items), others)))(x.t)
+	}
+}
+
 // Restoring a copy from before an erasure brings back nothing that the erasure deleted with the
 // author's comments, also if someone had damaged it by hand.
 func TestRestoreAfterErasure(t *testing.T) {
 	for _, way := range []struct{ replace, damaged bool }{{false, false}, {true, false}, {true, true}} {
 		x := newTable(t)
 		x.fill(ada)
-		copied := map[restore.Kind][]layout.Item{}
+		copied := x.items()
 		ofAda := map[string]bool{} // partition keys and IDs of the comments
-		for _, it := range x.items() {
-			copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
+		for _, it := range copied {
 			if c, err := layout.Decode(it); err == nil && c.Author == ada {
 				ofAda[string(c.ID)], ofAda[layout.NewReader(it).Text(layout.AttrPK)] = true, true
 			}
@@ -303,12 +307,8 @@ func TestRestoreAfterErasure(t *testing.T) {
 		must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(x.t)
 		loader := restore.NewLoader(x.client, x.name, 0)
 		loader.Replace, loader.Marks = way.replace, erasure.NewMarks(x.client, x.name)
-		for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-			must.Get(loader.Load(t.Context(), copied[kind]))(x.t)
-		}
-		if keys := x.traces(ada); len(keys) > 0 {
-			t.Errorf("%+v: came back: %v", way, keys)
-		}
+		x.restore(loader, copied)
+		check.Equal(t, []string(nil), x.traces(ada), way, "brings items back")
 		for _, it := range x.items() {
 			r := layout.NewReader(it)
 			if restore.KindOf(it) == restore.Beside && (ofAda[r.Text(layout.AttrPK)] || ofAda[r.OptionalText(layout.AttrFirst)]) {
@@ -324,23 +324,16 @@ func TestErasureInACopy(t *testing.T) {
 	x := newTable(t)
 	x.fill(ida)
 	must.Get(x.eraser(x.client).Start(t.Context(), ida))(t)
-	copied := map[restore.Kind][]layout.Item{}
 	items := x.items()
 	for _, it := range items {
 		if it["PK"].(*types.AttributeValueMemberS).Value == "ERASING" {
 			it["st"] = &types.AttributeValueMemberM{Value: layout.KeyOf(items[len(items)-1])}
 		}
-		copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
 	}
 	y := newTable(t)
-	loader := restore.NewLoader(y.client, y.name, 0)
-	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-		must.Get(loader.Load(t.Context(), copied[kind]))(t)
-	}
+	y.restore(restore.NewLoader(y.client, y.name, 0), items)
 	must.Get(y.eraser(y.client).Run(t.Context(), ida, none))(t)
-	if keys := y.traces(ida); len(keys) > 0 {
-		t.Errorf("they are left: %v", keys)
-	}
+	check.Equal(t, []string(nil), y.traces(ida), "items are left")
 }
 
 // keepsBeside is a client that deletes no items beside comments.
@@ -359,10 +352,7 @@ func TestErasureOutlastsThatOfACopy(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
 	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
-	copied := map[restore.Kind][]layout.Item{}
-	for _, it := range x.items() {
-		copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
-	}
+	copied := x.items()
 	if _, err := x.eraser(keepsBeside{x.client}).Run(t.Context(), ada, none); err == nil {
 		t.Fatal("it was not interrupted")
 	}
@@ -371,13 +361,9 @@ func TestErasureOutlastsThatOfACopy(t *testing.T) {
 	}
 	loader := restore.NewLoader(x.client, x.name, 0)
 	loader.Replace, loader.Marks = true, erasure.NewMarks(x.client, x.name)
-	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-		must.Get(loader.Load(t.Context(), copied[kind]))(t)
-	}
+	x.restore(loader, copied)
 	must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
-	if keys := x.traces(ada); len(keys) > 0 {
-		t.Errorf("they are left: %v", keys)
-	}
+	check.Equal(t, []string(nil), x.traces(ada), "items are left")
 }
 
 // A server may do an erasure that a copy has under way before the mark in the copy is restored, which says that it is
@@ -388,20 +374,17 @@ func TestErasureEndsDuringItsRestore(t *testing.T) {
 	if _, err := x.eraser(keepsBeside{x.client}).Run(t.Context(), ada, none); err == nil {
 		t.Fatal("it was not interrupted")
 	}
-	var marks []layout.Item
-	copied := map[restore.Kind][]layout.Item{}
+	var marks, copied []layout.Item
 	for _, it := range x.items() {
 		if layout.NewReader(it).Text(layout.AttrPK) == "ERASED" {
 			marks = append(marks, it)
-			continue
+		} else {
+			copied = append(copied, it)
 		}
-		copied[restore.KindOf(it)] = append(copied[restore.KindOf(it)], it)
 	}
 	loader := restore.NewLoader(y.client, y.name, 0)
 	loader.Replace = true
-	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
-		must.Get(loader.Load(t.Context(), copied[kind]))(t)
-	}
+	y.restore(loader, copied)
 	done := must.Get(y.eraser(y.client).Run(t.Context(), ada, none))(t)
 	must.Get(loader.Load(t.Context(), marks))(t)
 	if now, found, err := y.eraser(y.client).Status(t.Context(), ada); err != nil || len(marks) != 1 || !found {
