@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
@@ -72,15 +71,11 @@ func isOf(pk, product string) bool {
 // held returns the keys of all items about a product, except entries of deleted comments.
 func held(t *testing.T, client *dynamodb.Client, table, product string) (out []string) {
 	t.Helper()
-	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page := must.Get(pages.NextPage(t.Context()))(t)
-		for _, in := range page.Items {
-			r := layout.NewReader(in)
-			pk, sk := r.Text(layout.AttrPK), r.Text(layout.AttrSK)
-			if (sk == product || isOf(pk, product)) && in[layout.AttrTTL] == nil {
-				out = append(out, pk+" "+sk)
-			}
+	for _, in := range dynamotest.Scan(t, client, table) {
+		r := layout.NewReader(in)
+		pk, sk := r.Text(layout.AttrPK), r.Text(layout.AttrSK)
+		if (sk == product || isOf(pk, product)) && in[layout.AttrTTL] == nil {
+			out = append(out, pk+" "+sk)
 		}
 	}
 	return out
