@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -126,7 +127,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 
 // The later of two competing writes returns a Conflict and changes nothing.
 func TestLeasesOfOthers(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
 		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
 		if upTo, known, err := leases.ProcessedUpTo(t.Context()); known || err != nil {
