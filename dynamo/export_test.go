@@ -156,6 +156,7 @@ func TestScannerWhileWritesGoOn(t *testing.T) {
 // A scan yields every comment once and unchanged, whichever of its calls fails, and however. The
 // faults are those of the network.
 func TestScannerThroughEveryFault(t *testing.T) {
+	t.Parallel() // it waits most of the time, for the next try of a call
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		comments := manyNasty(4, 60)
 		client, table := filledTable(t, endpoint, comments)
@@ -268,6 +269,7 @@ func TestScannerNamesWhatIsDamaged(t *testing.T) {
 // A load writes every comment once, to the table and to each index, and counts it once, whichever
 // of its calls fails, and however.
 func TestLoadThroughEveryFault(t *testing.T) {
+	t.Parallel()                       // it waits most of the time, for the next try of a call
 	endpoint := dynamotest.Dynoxide(t) // any engine will do: the faults are the network's
 	comments := manyNasty(7, 4)
 	for _, fault := range faulttest.Kinds {

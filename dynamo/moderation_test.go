@@ -36,6 +36,7 @@ func pending(t *testing.T, product string) comment.Comment {
 // one entry in the audit, however often its answer was lost, and the entries lead from the first
 // state to the last. A comment is in the queue exactly while it waits.
 func TestDecisionsThroughFaults(t *testing.T) {
+	t.Parallel() // it waits most of the time, for the next try of a call
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
 	for round := range 20 {

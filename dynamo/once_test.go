@@ -173,6 +173,7 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 
 // Whichever fault its calls meet, an add reports success, and the customer has one comment.
 func TestOnlyAddThroughFaults(t *testing.T) {
+	t.Parallel() // it waits most of the time, for the next try of a call
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for i, fault := range faulttest.Kinds {
@@ -241,6 +242,7 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 // about the product, and every refusal names a comment that was written. In the end the customer
 // can delete and write again.
 func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
+	t.Parallel() // it waits most of the time, for the next try of a call
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
 	for round := range commenttest.Times(6, 60) {

@@ -57,6 +57,7 @@ func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 // Processes that start together are throttled, and start all the same. A process that reaches no
 // table, or something that is not DynamoDB, fails at once.
 func TestTableIsCheckedThoughThrottled(t *testing.T) {
+	t.Parallel() // it waits most of the time, for the next try of a call
 	client, table := dynamo.NewTable(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		fault  faulttest.Fault
