@@ -78,6 +78,7 @@ func checkHolds(t *testing.T, s *Store, entries []pageindex.Entry) {
 // Whichever keys of a product have moved to another server of a cluster, entries are applied once,
 // or not at all.
 func TestKeysMoveOneByOne(t *testing.T) {
+	t.Parallel() // it waits most of the time, for keys that move
 	first, second := startCluster(t)
 	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 11
@@ -110,6 +111,7 @@ func TestKeysMoveOneByOne(t *testing.T) {
 
 // Redis's own tool moves slots while entries are applied.
 func TestReshard(t *testing.T) {
+	t.Parallel() // it waits most of the time, for redis-cli
 	first, second := startCluster(t)
 	s := openStore(t, first.URL()+"?cluster=true")
 	const n = 200

@@ -240,6 +240,7 @@ func (m *moved) DialHook(next goredis.DialHook) goredis.DialHook {
 // After a failover, the name of the server belongs to the new master, while the old one, now a
 // replica, still answers on the connections that there are.
 func TestNameOfMasterMoves(t *testing.T) {
+	t.Parallel() // it waits most of the time, for connections to become old
 	server, other := redistest.Start(t), redistest.Start(t)
 	s, name := openStore(t, server.URL()+"?conn_max_lifetime=1s"), &moved{}
 	name.to.Store(server.Address())

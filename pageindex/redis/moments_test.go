@@ -197,6 +197,7 @@ func (c *lossyConn) Read(into []byte) (int, error) {
 // A script whose answer is lost is sent again, which changes nothing more. A build whose end is told
 // to nobody has ended all the same.
 func TestAnswerIsLost(t *testing.T) {
+	t.Parallel() // it waits most of the time, for answers that are lost
 	server := redistest.Start(t)
 	s := openStore(t, server.URL())
 	lose := &atomic.Bool{}
