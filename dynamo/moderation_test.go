@@ -423,3 +423,24 @@ func TestDamagedRecords(t *testing.T) {
 		t.Errorf("%d items are named, want %d", damaged, want)
 	}
 }
+
+// A comment is deleted as it was read: not if its state has changed since, or the edit that waits beside it.
+func TestDeleteOfAChangedComment(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		store, before := decidable(t, endpoint)
+		held := func(version int) comment.Comment {
+			c := before
+			edit := comment.HeldEdit{Rating: 1, Language: "en", Text: "edited", At: c.CreatedAt(), Version: version}
+			c.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldEdited}, Since: c.CreatedAt(), HeldEdit: &edit}
+			return c
+		}
+		must.Do(t, store.Replace(t.Context(), before, held(2)))
+		must.Do(t, store.Replace(t.Context(), held(2), held(3)))
+		for _, read := range []comment.Comment{before, held(2)} {
+			if err := store.Delete(t.Context(), read); comment.KindOf(err) != comment.Conflict {
+				t.Errorf("%v, want a conflict: %+v", err, read.Moderation)
+			}
+		}
+		must.Do(t, store.Delete(t.Context(), held(3)))
+	})
+}

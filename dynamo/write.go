@@ -169,8 +169,11 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
 	values := layout.Item{":mark": layout.Text(mark)}
-	condition := layout.SameVersion(c.Version, values) +
-		" AND (attribute_not_exists(" + layout.AttrMark + ") OR " + layout.AttrMark + " <> :mark)" // a revived comment has the mark
+	condition := layout.SameVersion(c.Version, values)
+	if c.Version > 0 {
+		condition = sameAsRead(c, values) // an edit that waits has a version, too
+	}
+	condition += " AND (attribute_not_exists(" + layout.AttrMark + ") OR " + layout.AttrMark + " <> :mark)" // a revived comment has the mark
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		err := call.Put(ctx, s.client, call.PutIf(s.table, layout.Tombstone(c.ID, mark, s.now()), condition, values))
 		there, refused := call.FoundInstead(err)
