@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -160,9 +161,10 @@ func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectC
 	return moderated(ctx, c, problems, err)
 }
 
-// DecideComments decides about several comments independently. The first error that is not a
-// problem of an input ends it; decisions made by then stay. A comment whose item was damaged by
-// hand does not end it but is reported as a problem, so that the others can be decided.
+// DecideComments decides about several comments independently. After the first error that is not a
+// problem of an input it begins no other decision. Those that were begun are made or not, so the
+// error may say that nothing was written only if that is true of all. A comment whose item was
+// damaged by hand ends nothing but is reported as a problem, so that the others can be decided.
 func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
 	if err := r.Service.Moderate(ctx); err != nil {
 		return nil, err
@@ -171,21 +173,32 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 		return &graph.DecideCommentsPayload{UserErrors: []*comment.Problem{problem}}, nil
 	}
 	out := &graph.DecideCommentsPayload{Results: make([]*graph.ModerateCommentPayload, len(input.Decisions)), UserErrors: []*comment.Problem{}}
-	group, within := errgroup.WithContext(ctx)
+	var wrote atomic.Bool // perhaps
+	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
 		group.Go(task.Guarded(func() error {
-			c, problems, err := r.Service.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: comment.TextOrNone(d.Note.Value())})
+			if err := context.Cause(going); err != nil {
+				return err
+			}
+			c, problems, err := r.Service.Decide(ctx, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: comment.TextOrNone(d.Note.Value())})
 			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{
 					Code: comment.ProblemNotFound, Path: []string{"id"}, Message: "the comment's item is damaged, so nothing can be decided about it: delete the comment, or have talkback show say what is wrong",
 				}}}, nil
 			}
+			if out.Results[i].Comment != nil || err != nil && comment.KindOf(err) != comment.Throttled {
+				wrote.Store(true)
+			}
 			return err
 		}))
 	}
-	return out, group.Wait()
+	err := group.Wait()
+	if comment.KindOf(err) == comment.Throttled && wrote.Load() {
+		err = &comment.Error{Kind: comment.Unavailable, Message: "some of these decisions may have been made: send them again, which changes none that was", Cause: err}
+	}
+	return out, err
 }
 
 // wrongDecisions returns the problem of a list of decisions, nil if it has none.
