@@ -56,34 +56,39 @@ func New(client Client, table, who, engine string) *Eraser {
 
 // Start requests the erasure of an author, which any serving process then takes on. If it is under
 // way already, Start changes nothing. An erasure that only has to delete its own item has ended.
-func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
-	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
+func (e *Eraser) Start(ctx context.Context, author comment.Author) (now comment.Erasure, err error) {
+	wanted := progress{author: author, report: comment.Erasure{State: comment.ErasureWaiting, RequestedAt: millisecond(time.Now())}}
 	it := wanted.attributes()
 	maps.Copy(it, jobKey(author))
-	for condition, values := layout.IfAbsent, layout.Item(nil); ; {
-		err := call.Retry(ctx, func() (further bool, err error) {
-			err = call.Put(ctx, e.client, call.PutIf(e.table, it, condition, values))
-			return false, call.Wrap(err, "PutItem of an erasure")
-		})
-		there, refused := call.FoundInstead(err)
-		if err != nil && !refused {
-			return comment.Erasure{}, err
+	condition, values := layout.IfAbsent, layout.Item(nil)
+	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		for {
+			now = wanted.report
+			err := call.Put(ctx, e.client, call.PutIf(e.table, it, condition, values))
+			there, refused := call.FoundInstead(err)
+			if !refused {
+				return err
+			}
+			mark, err := call.Item(ctx, e.client, e.table, markKey(author), "GetItem of the mark of an erasure")
+			switch {
+			case err != nil: // an earlier try may have put the item
+				return &comment.Error{Kind: comment.Unavailable, Message: "whether this erasure was asked for could not be looked up; try again", Cause: err}
+			case !ended(mark, there):
+				job, _ := readProgress(there) // its error is about the author, who is known here
+				now = job.report
+				return nil
+			}
+			condition, values = layout.AsRead(there, attrRequested)
 		}
-		select {
-		case e.wake <- struct{}{}:
-		default: // a signal is waiting already
-		}
-		if !refused {
-			now, _, err := e.Status(ctx, author)
-			return now, err
-		}
-		mark, err := e.item(ctx, markKey(author))
-		if err != nil || !ended(mark, there) {
-			job, _ := readProgress(there) // its error is about the author, who is known here
-			return job.report, err
-		}
-		condition, values = layout.AsRead(there, attrRequested)
+	})
+	if err != nil {
+		return comment.Erasure{}, call.Wrap(err, "PutItem of an erasure")
 	}
+	select {
+	case e.wake <- struct{}{}:
+	default: // a signal is waiting already
+	}
+	return now, nil
 }
 
 // ended reports whether a mark says that the erasure of an item has ended.

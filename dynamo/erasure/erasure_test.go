@@ -530,3 +530,24 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 		}
 	}
 }
+
+// An erasure that was asked for is never answered as if nothing had been written, also if the table is too busy for
+// whatever comes next.
+func TestStartOfABusyTable(t *testing.T) {
+	for first, want := range map[faulttest.Fault]comment.Kind{faulttest.None: 0, faulttest.AnswerLost: comment.Unavailable} {
+		x := newTable(t)
+		client, _ := faulttest.Under(x.client, func(call int) faulttest.Fault {
+			if call == 1 {
+				return first
+			}
+			return faulttest.Throttled
+		})
+		got, err := x.eraser(client).Start(t.Context(), ada)
+		if want == 0 && (err != nil || got.State != comment.ErasureWaiting) || want != 0 && comment.KindOf(err) != want {
+			t.Errorf("%q, then throttled: %+v, %v", first, got, err)
+		}
+		if now, found, err := x.eraser(x.client).Status(t.Context(), ada); !found || err != nil || now.State != comment.ErasureWaiting {
+			t.Errorf("%q: %+v, %v, %v", first, now, found, err)
+		}
+	}
+}
