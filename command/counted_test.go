@@ -61,10 +61,15 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 
 // consumeBy is consume with options.
 func (a *api) consumeBy(client *dynamodb.Client, options counts.CounterOptions) (stop func()) {
+	return a.consumeWith(client, counts.NewCounter(client, a.session.Table, options).Handle)
+}
+
+// consumeWith passes the records of the stream to a handler, over a client, until it is stopped.
+func (a *api) consumeWith(client *dynamodb.Client, handler stream.Handler) (stop func()) {
 	leases := leases.NewLeases(client, a.session.Table)
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
-		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, options).Handle, Logger: slog.New(slog.DiscardHandler),
+		Leases: leases, Journal: leases, Handler: handler, Logger: slog.New(slog.DiscardHandler),
 		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())

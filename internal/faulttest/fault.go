@@ -26,13 +26,18 @@ const (
 	TransactConflict   Fault = "another transaction in the way"
 	TransactThrottled  Fault = "a transaction throttled"
 	WriteConflict      Fault = "a transaction in the way of a single write"
+	CallerLeft         Fault = "the caller left before"
+	CallerLeaves       Fault = "the caller leaves before the answer"
 )
 
-// Kinds are all faults but None.
+// Kinds are all faults but None and Leaving.
 var Kinds = []Fault{
 	Throttled, ThrottledOtherwise, Refused, ServerError, Unavailable, AnswerLost, AnswerTimeout, AnswerEnd, AnswerError, AnswerCut,
 	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled, WriteConflict,
 }
+
+// Leaving are faults of a Network that knows how its caller leaves: see Network.Leave.
+var Leaving = []Fault{CallerLeft, CallerLeaves}
 
 // OfTransactions reports whether a fault happens to transactions only. For other calls it is None.
 func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,10 @@ import (
 
 // Network counts calls and makes some of them fail.
 type Network struct {
+	// Leave has the caller of the request that a call belongs to leave. It is for the faults of
+	// Leaving, and may be nil without them.
+	Leave func()
+
 	under  HTTPClient
 	faults func(call int) Fault
 
@@ -121,12 +126,25 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 		response, err := e.perform(0)
 		return response, errors.Join(err, n.Flush())
 	}
+	if slices.Contains(Leaving, fault) {
+		return nil, n.leave(e, fault)
+	}
 	if fault == Late {
 		n.mu.Lock()
 		n.held = append(n.held, e)
 		n.mu.Unlock()
 	}
 	return e.meet(fault)
+}
+
+// leave has the caller leave, and returns the error of a call whose context ended.
+func (n *Network) leave(e exchange, fault Fault) (err error) {
+	if fault == CallerLeaves {
+		_, err = e.answered()
+	}
+	n.Leave()
+	<-e.request.Context().Done()
+	return errors.Join(err, e.unreachable(e.request.Context().Err()))
 }
 
 func (n *Network) next() Fault {
