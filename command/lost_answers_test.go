@@ -118,7 +118,7 @@ type lane struct {
 	plan    func(call int) faulttest.Fault
 }
 
-func newLane(s *sweep, t *testing.T, w attempt) *lane {
+func newLane(t *testing.T, s *sweep, w attempt) *lane {
 	l := &lane{sweep: s, t: t, w: w, sender: &sender{}}
 	serve := command.Serve{OnePerCustomer: w.only, ReportThreshold: 2}
 	if w.held {
@@ -179,7 +179,7 @@ func (x *trial) edits(about map[string]any, text string) {
 // succeeds sends a mutation that has to succeed, and whose payload may have no comment.
 func (x *trial) succeeds(field string, input map[string]any) {
 	x.tb.Helper()
-	if got, said := x.sent(x.api, context.Background(), attempt{field: field, payload: "userErrors { code path }"}, input); got != success {
+	if got, said := x.sent(context.Background(), x.api, attempt{field: field, payload: "userErrors { code path }"}, input); got != success {
 		x.tb.Errorf("%s: %s: %s", x.author, field, said)
 	}
 }
@@ -489,7 +489,7 @@ const (
 
 // sent sends a mutation and classifies its answer. A clear refusal is a problem with the input, or has a code listed as
 // one.
-func (x *trial) sent(a *api, ctx context.Context, w attempt, input map[string]any) (outcome, string) {
+func (x *trial) sent(ctx context.Context, a *api, w attempt, input map[string]any) (outcome, string) {
 	x.tb.Helper()
 	query := `mutation ($input: ` + inputType(w.field) + `!) { payload: ` + w.field + `(input: $input) { ` + cmp.Or(w.payload, `comment { id } userErrors { code path }`) + ` } }`
 	said, err := send(ctx, http.DefaultTransport, http.MethodPost, a.server.URL+"/graphql", operation(query, map[string]any{"input": input}))
@@ -541,7 +541,7 @@ func TestWritesThroughFaults(t *testing.T) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, 24) // tries wait most of the time
 	for _, w := range attempts {
-		undisturbed := newLane(s, t, w) // with the events that each trial must have
+		undisturbed := newLane(t, s, w) // with the events that each trial must have
 		undisturbed.try(w.name, false, faulttest.Nth(0, faulttest.None))
 		undisturbed.try(w.name, true, faulttest.Nth(0, faulttest.None))
 		for _, f := range slices.Concat(faulttest.Kinds, faulttest.Leaving) {
@@ -553,7 +553,7 @@ func TestWritesThroughFaults(t *testing.T) {
 			running.Go(func() {
 				defer func() { <-slots }()
 				t.Run(w.name+"/"+string(f), func(t *testing.T) {
-					l := newLane(s, t, w)
+					l := newLane(t, s, w)
 					for n := 1; ; n++ {
 						resume++
 						l.try(fmt.Sprintf("%s once at call %d", f, n), resume%4 == 0, faulttest.Nth(n, f))
@@ -604,7 +604,7 @@ func (l *lane) try(when string, resume bool, plan func(int) faulttest.Fault) {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	l.network.Leave, l.number, l.plan = leave, l.network.Calls(), plan
-	got, said := x.as(l.w.by).sent(l.faulty, ctx, l.w, input)
+	got, said := x.as(l.w.by).sent(ctx, l.faulty, l.w, input)
 	l.busy.Wait()
 	there := x.stands()
 	x.keepsQuiet(when, there)
@@ -658,7 +658,7 @@ func idOf(item map[string]types.AttributeValue) string {
 // sendAgain does as the guide says.
 func (x *trial) sendAgain(when string, input map[string]any) {
 	x.tb.Helper()
-	got, said := x.as(x.w.by).sent(x.api, context.Background(), x.w, input)
+	got, said := x.as(x.w.by).sent(context.Background(), x.api, x.w, input)
 	if got == success {
 		return
 	}
@@ -667,7 +667,7 @@ func (x *trial) sendAgain(when string, input map[string]any) {
 	}
 	if said == "CONFLICT version" {
 		input["version"] = x.reads(input["id"]).latest()
-		if got, said := x.as(x.w.by).sent(x.api, context.Background(), x.w, input); got != success {
+		if got, said := x.as(x.w.by).sent(context.Background(), x.api, x.w, input); got != success {
 			x.tb.Errorf("%s: sent again after reading: %s", when, said)
 		}
 	}
@@ -686,7 +686,7 @@ func (x *trial) goesOn(when string) {
 	x.tb.Helper()
 	step := func(by role, field string, input map[string]any) {
 		x.tb.Helper()
-		if got, said := x.as(by).sent(x.api, context.Background(), attempt{field: field}, input); got != success {
+		if got, said := x.as(by).sent(context.Background(), x.api, attempt{field: field}, input); got != success {
 			x.tb.Errorf("%s: then %s fails: %s", when, field, said)
 		}
 	}

@@ -67,7 +67,7 @@ func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, in
 			theirs["version"] = version
 		}
 		d.who.Caller = d.rival.by.caller(x.author)
-		_, out.Others = x.sent(d.other, context.Background(), attempt{field: d.rival.field, payload: d.rival.payload}, theirs)
+		_, out.Others = x.sent(context.Background(), d.other, attempt{field: d.rival.field, payload: d.rival.payload}, theirs)
 	})
 	if order == 0 || order == 2 {
 		others()
@@ -79,7 +79,7 @@ func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, in
 		return plan(call)
 	}
 	if order != 2 {
-		got, said := x.as(d.w.by).sent(d.faulty, context.Background(), d.w, input)
+		got, said := x.as(d.w.by).sent(context.Background(), d.faulty, d.w, input)
 		if out.Own = said; got == unknown {
 			out.Own = "unknown"
 		}
@@ -129,7 +129,7 @@ func TestTwoWritersAtEachCall(t *testing.T) {
 			running.Go(func() {
 				defer func() { <-slots }()
 				t.Run(fmt.Sprintf("%s/%d %s", w.name, i, rival.field), func(t *testing.T) {
-					newDuel(s, t, w, rival).atEachCall()
+					newDuel(t, s, w, rival).atEachCall()
 				})
 			})
 		}
@@ -138,9 +138,9 @@ func TestTwoWritersAtEachCall(t *testing.T) {
 	s.check()
 }
 
-func newDuel(s *sweep, t *testing.T, w attempt, rival rival) *duel {
+func newDuel(t *testing.T, s *sweep, w attempt, rival rival) *duel {
 	w.name += ", " + rival.field
-	d := &duel{lane: newLane(s, t, w), rival: rival, who: &sender{}}
+	d := &duel{lane: newLane(t, s, w), rival: rival, who: &sender{}}
 	d.other = &api{tb: t, session: d.healthy.session, serve: d.healthy.serve, authorizer: d.who}
 	d.other.useClient(d.healthy.session.Client)
 	return d
