@@ -155,13 +155,3 @@ func keptOf(item map[string]types.AttributeValue, product string) kept {
 		version: version, edited: text(item, "u") != "",
 	}
 }
-
-// what returns the contents of comments, sorted.
-func what(comments []kept) []string {
-	out := make([]string, len(comments))
-	for i, c := range comments {
-		out[i] = c.says()
-	}
-	slices.Sort(out)
-	return out
-}
