@@ -50,7 +50,7 @@ func TestTextsOfTheDesk(t *testing.T) {
 		}
 	}
 	uses.WriteString(read(t, "desk.go"))
-	made := regexp.MustCompile(`\.(one|other|none)$|^(error|status|state|reason|because)\..*`)
+	made := regexp.MustCompile(`\.(one|other|none)$|^(error|fault|status|state|reason|because)\..*`)
 	for key := range english {
 		if base := made.ReplaceAllString(key, "$2"); !strings.Contains(uses.String(), base) {
 			t.Errorf("no file of the page uses the text %s", key)

@@ -85,6 +85,7 @@ type commentView struct {
 // noticeView stands where the list would be.
 type noticeView struct {
 	Text  string
+	Again string // when to try again; empty if that is no way
 	Links []linkView
 }
 

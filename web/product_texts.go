@@ -76,7 +76,10 @@ func newChooser(tags ...string) func(acceptLanguage string) string {
 		if err != nil {
 			return tags[0]
 		}
-		_, index, _ := matcher.Match(withoutTraditional(wanted)...)
+		_, index, confidence := matcher.Match(withoutTraditional(wanted)...)
+		if confidence == language.No { // such as another language in the same script: Arabic for Persian
+			return tags[0]
+		}
 		return tags[index]
 	}
 }

@@ -108,6 +108,11 @@ func TestLanguageOfThePage(t *testing.T) {
 		"zh-HK,ja;q=0.5":          "ja",
 		"ar-EG":                   "ar",
 		"ko,th":                   "en",
+		"fa":                      "en", // has the script of Arabic
+		"az-Arab,tr;q=0.5":        "en",
+		"ckb":                     "ar", // whose readers read Arabic, as the CLDR has it
+		"pt-BR,pt;q=0.9":          "pt",
+		"es-419":                  "es",
 		"de;q=0":                  "en",
 		"*":                       "en",
 		"no language at all, ;;":  "en",

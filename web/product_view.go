@@ -35,9 +35,9 @@ func (t *texts) viewOf(s state, a answer) view {
 	}
 	v.Highlights, v.Result, v.Pages, v.Plan = p.highlights(), t.result(s, p), t.pages(s, p.List), t.plan(p.List)
 	if len(p.List.Nodes) == 0 {
-		v.Empty = &noticeView{t.say("empty.filter"), []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
+		v.Empty = &noticeView{Text: t.say("empty.filter"), Links: []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
 		if s.beyond(p.List) && *p.List.PageCount > 0 {
-			v.Empty = &noticeView{t.say("empty.page"), []linkView{{Href: s.at(*p.List.PageCount).href(), Text: t.say("empty.last")}}}
+			v.Empty = &noticeView{Text: t.say("empty.page"), Links: []linkView{{Href: s.at(*p.List.PageCount).href(), Text: t.say("empty.last")}}}
 		}
 		return v
 	}
@@ -283,24 +283,24 @@ func (t *texts) plan(l *list) *planView {
 
 // failure says why there is no list, by the code of the error.
 func (t *texts) failure(s state, code string) *noticeView {
-	retry := linkView{Href: s.href(), Text: t.say("error.retry")}
+	retry, again := linkView{Href: s.href(), Text: t.say("error.retry")}, t.say("error.soon")
 	var first []linkView
 	if at := s.at(1).href(); at != retry.Href {
 		first = []linkView{{Href: at, Text: t.say("error.first")}}
 	}
 	switch {
 	case code == "BAD_CURSOR" || code == "BAD_INPUT" || code == "UNAVAILABLE" && s.Page > 1:
-		return &noticeView{t.say("error.numbers"), append([]linkView{retry}, first...)}
+		return &noticeView{t.say("error.numbers"), "", append([]linkView{retry}, first...)}
 	case code == "TOO_COMPLEX" || code == "TOO_COSTLY":
-		return &noticeView{t.say("error.much"), append(first, linkView{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true})}
+		return &noticeView{t.say("error.much"), "", append(first, linkView{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true})}
 	case code == "RATE_LIMITED":
-		return &noticeView{t.say("error.limited"), []linkView{retry}}
+		return &noticeView{t.say("error.limited"), again, []linkView{retry}}
 	case code == "UNAUTHENTICATED":
-		return &noticeView{t.say("error.unauthenticated"), []linkView{retry}}
+		return &noticeView{t.say("error.unauthenticated"), "", []linkView{retry}}
 	case code == "THROTTLED" || code == "OVERLOADED":
-		return &noticeView{t.say("error.busy"), []linkView{retry}}
+		return &noticeView{t.say("error.busy"), again, []linkView{retry}}
 	}
-	return &noticeView{t.say("error.unavailable"), []linkView{retry}}
+	return &noticeView{t.say("error.unavailable"), again, []linkView{retry}}
 }
 
 // beyond reports whether the page comes after the last one.

@@ -165,7 +165,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.enters("#new-name", "Ada")
 	b.tabTo(".write .primary")
 	b.press(kb.Enter)
-	b.until(notes("#new-title") + " === 'It has characters that cannot be kept: U+001B.'")
+	b.until(notes("#new-title") + " === 'Characters that cannot be kept: U+001B.'")
 	b.until(notes("#new-text") + " === '10,001 of 10,000 charactersAt most 10,000 characters.'")
 	b.until(notes("#new-tag") + " === 'Give a language tag, such as en or pt-BR.'")
 	b.focusIn("#new-title")
@@ -271,7 +271,7 @@ func losing(w http.ResponseWriter, r *http.Request, program http.Handler) {
 }
 
 func lostAnswers(t *testing.T, browser context.Context, s *site) {
-	const product, kept = "lost", "Your comment could not be published.The comments cannot be reached right now.Your text is kept."
+	const product, kept = "lost", "Your comment could not be published.The comments cannot be reached right now.Try again in a moment.Your text is kept."
 	b := newTab(t, browser)
 	b.visit(s.troubled, product)
 	s.meet(losing)
@@ -301,7 +301,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	b.until(idle)
 	b.mouse(".actions button:last-child")
 	b.mouse("dialog .danger")
-	b.shows("dialog .error", "The comments cannot be reached right now.")
+	b.shows("dialog .error", "The comments cannot be reached right now. Try again in a moment.")
 	browsertest.Axe(t, b.ctx)
 	s.meet(nil)
 	b.mouse("dialog .danger")
@@ -315,7 +315,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	s.meet(nil)
 	b.enters("#new-text", "after")
 	b.mouse(".write .primary")
-	b.shows(".trouble", "An earlier attempt was saved, with other words. Publish again to add these as another comment.")
+	b.shows(".trouble", "An earlier attempt was saved with other words. Publish again to add these too.")
 	b.mouse(".write .primary")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 2 })
 	b.nothingKept()
@@ -327,12 +327,12 @@ func refusedAndSentTwice(t *testing.T, browser context.Context, s *site) {
 	defer s.meet(nil)
 	s.meet(answers(http.StatusServiceUnavailable, `{"errors":[{"message":"busy","extensions":{"code":"OVERLOADED"}}]}`, "Retry-After", "7"))
 	b.writes("text")
-	b.shows(".trouble", "Your comment could not be published.Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Your text is kept.")
+	b.shows(".trouble", "Your comment could not be published.Too many people are asking right now.Try again in 7 seconds.Your text is kept.")
 	b.focusIn(".trouble")
 	for _, row := range []struct{ code, want string }{
 		{"FORBIDDEN", "You may not change this comment."},
-		{"UNAVAILABLE", "That did not work. Try again in a moment."},
-		{"THROTTLED", "Too many people are asking right now. Try again in a moment."},
+		{"UNAVAILABLE", "That did not work.Try again in a moment."},
+		{"THROTTLED", "Too many people are asking right now.Try again in a moment."},
 	} {
 		s.meet(answers(http.StatusOK, `{"data":{"value":null},"errors":[{"message":"no","path":["value"],"extensions":{"code":"`+row.code+`"}}]}`))
 		b.mouse(".write .primary")
@@ -396,6 +396,22 @@ func conflicts(t *testing.T, browser context.Context, s *site) {
 	b.mouse(".write .primary")
 	b.shows(".list .text", "the last words")
 	b.nothingKept()
+
+	// Another edit came first, and then the comment was deleted.
+	b.visit(s.troubled, "conflicts too")
+	b.writes("early")
+	b.shows(".list .text", "early")
+	b.edits("too late")
+	defer s.meet(nil)
+	s.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
+		said := `{"data":{"value":null}}`
+		if mutates(r) {
+			said = `{"data":{"value":{"comment":null,"errors":[{"code":"CONFLICT","message":"no","path":["input","version"]}]}}}`
+		}
+		answers(http.StatusOK, said)(w, r, program)
+	})
+	b.mouse(".list .primary")
+	b.shows(".list .trouble", "The comment was deleted meanwhile. You can publish your text as a new one.")
 }
 
 func tokens(t *testing.T, browser context.Context, _ *site) {

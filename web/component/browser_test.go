@@ -394,6 +394,8 @@ func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("document.querySelector('talkback-comments').strings = { 'comments.one': '{n} anmeldelse', 'comments.other': '{n} anmeldelser' }", nil),
 		says(".result", "130 anmeldelser"),
 		says(".list time", "24. maj 2026"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').lang = 'ps-AF'", nil), // Pashto
+		holds(root+".querySelector('.root[lang=ps][dir=rtl]') !== null"),
 	)
 	run(t, ctx,
 		chromedp.Navigate(s.elsewhere+"/shop/lamp?a-lang=ja"),
@@ -441,7 +443,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		click(".write [name=rating][value='4']"),
 		enter(".write [name=text]", "stripped"),
 		click(".write form .primary"),
-		says(".trouble", "Your comment could not be published.That did not work. Try again in a moment.Your text is kept."),
+		says(".trouble", "Your comment could not be published.That did not work.Try again in a moment.Your text is kept."),
 		enter(".write [name=text]", "El café no está muy caliente, pero la máquina es buena."),
 		click(".write form .primary"),
 		says(".said", "Thank you. Your comment is shown once the shop has read it."),
@@ -615,6 +617,8 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 20"),
 	)
+	// Of a single comment, nothing is to be counted.
+	s.opens(t, ctx, "single?a-mode=more", says(".result", "1 comment"), holds(root+".querySelector('.shown') === null"))
 	// Beside numbered pages, a reader may choose it.
 	s.opens(t, ctx, "both?a-navigate=&page=2&a-explain=",
 		chromedp.Evaluate("history.replaceState({ mine: 1 }, '')", nil),
@@ -762,7 +766,7 @@ func noAnswer(t *testing.T, ctx context.Context, s shop) {
 			console.warn = () => {};
 			document.querySelector('talkback-comments').setAttribute('product', 'stuck');
 		}`, nil),
-		says(".error", "There was no answer in time.Try again"),
+		says(".error", "No answer came in time.Try again in a moment.Try again"),
 		click(".error a"),
 		says(".result", "130 comments"),
 	)
@@ -770,15 +774,15 @@ func noAnswer(t *testing.T, ctx context.Context, s shop) {
 
 func trouble(t *testing.T, ctx context.Context, s shop) {
 	for _, test := range []struct{ product, want, why string }{
-		{"throttled", "Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Try again", "the time is that of Retry-After"},
-		{"limited", "That was too much in a short time. Try again in a moment.Try again in 12 seconds.Try again", "a limit of this client says nothing of others"},
-		{"proxy", "Too many people are asking right now. Try again in a moment.Try again in 1 second.Try again", "a proxy speaks no GraphQL"},
-		{"broken", "The comments cannot be shown right now. Try again in a moment.Try again", "no list in the answer"},
-		{"stripped", "The comments cannot be shown right now. Try again in a moment.Try again", "an answer lacks most of what was asked for"},
-		{"unlisted", "The comments cannot be shown right now. Try again in a moment.Try again", "its list has no comments to count"},
-		{"stripped?a-lang=de", "Die Kommentare können gerade nicht gezeigt werden. Bitte gleich noch einmal versuchen.Noch einmal versuchen", "it came before the texts"},
+		{"throttled", "Too many people are asking right now.Try again in 7 seconds.Try again", "the time is that of Retry-After"},
+		{"limited", "That was too much in a short time.Try again in 12 seconds.Try again", "a limit of this client says nothing of others"},
+		{"proxy", "Too many people are asking right now.Try again in 1 second.Try again", "a proxy speaks no GraphQL"},
+		{"broken", "The comments cannot be shown right now.Try again in a moment.Try again", "no list in the answer"},
+		{"stripped", "The comments cannot be shown right now.Try again in a moment.Try again", "an answer lacks most of what was asked for"},
+		{"unlisted", "The comments cannot be shown right now.Try again in a moment.Try again", "its list has no comments to count"},
+		{"stripped?a-lang=de", "Die Kommentare können gerade nicht angezeigt werden.Versuchen Sie es gleich noch einmal.Noch einmal versuchen", "it came before the texts"},
 		{"secret", "Sign in to see the comments.Try again", "the service is not public"},
-		{"gone", "The comments cannot be reached right now.Try again", "the connection broke"},
+		{"gone", "The comments cannot be reached right now.Try again in a moment.Try again", "the connection broke"},
 	} {
 		result := "130 comments"
 		if strings.Contains(test.product, "=de") {
@@ -806,14 +810,14 @@ func offline(t *testing.T, ctx context.Context, s shop) {
 		network.Enable(), // for what follows
 		network.EmulateNetworkConditions(true, 0, -1, -1),
 		click(".bar[href='?rating=5']"),
-		says(".error p", "You are offline. Try again once you are connected."),
+		says(".error p", "You are offline. Try again once connected."),
 		holds(root+".querySelectorAll('.list > li').length === 20"),
 		network.EmulateNetworkConditions(false, 0, -1, -1),
 		says(".result", "26 of 130 comments, average 5.0"),
 		holds(root+".querySelector('.error') === null"),
 		network.EmulateNetworkConditions(true, 0, -1, -1),
 		click("a.more"),
-		says(".error p", "You are offline. Try again once you are connected."),
+		says(".error p", "You are offline. Try again once connected."),
 		network.EmulateNetworkConditions(false, 0, -1, -1),
 		holds(root+".querySelectorAll('.list > li').length === 26 && "+idle),
 	)
@@ -860,7 +864,7 @@ func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 		says(".list .title", "Title 0"))
 	s.opens(t, ctx, "emptied", says(".empty", "No comments yet."), numbers("; ; ; "))
 	browsertest.Visit(t, ctx, s.address+"/shop/desk?a-navigate=&page=9",
-		says(".empty p", "There is no such page: the comments end before it."),
+		says(".empty p", "The comments end before this page."),
 		click(".empty a"),
 		says(".pages [aria-current]", "7"))
 }
@@ -887,6 +891,7 @@ func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
 		click(".plan summary"),
 		holds(root+".querySelectorAll('.grid .label').length === 3"),
 		holds(fmt.Sprintf("[...%[1]s.querySelectorAll('.grid .label')]%[2]s.every(({ right }) => [...%[1]s.querySelectorAll('.grid .label ~ .cell')]%[2]s.every(({ left }) => right <= left))", root, edges)),
+		holds("["+root+".querySelector('.sentence'), "+root+".querySelector('code')].every((part) => getComputedStyle(part).direction === 'ltr')"), // English, and keys
 	)
 }
 
@@ -971,7 +976,7 @@ func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 			element.token = () => new Promise(() => {});
 			void element.refresh();
 		}`, nil),
-		says(".error", "There was no answer in time.Try again"),
+		says(".error", "No answer came in time.Try again in a moment.Try again"),
 	)
 	browsertest.Visit(t, ctx, s.address+"/shop/signed",
 		says(".result", "130 comments"),

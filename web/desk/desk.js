@@ -284,7 +284,7 @@ async function judge(item, wrong) {
   if (!wrong) return set(item, 'saved');
   if (wrong.code === 'CONFLICT') return renew(item);
   if (wrong.code === 'NOT_FOUND') return set(item, 'gone');
-  reopen(item, wrong.message);
+  reopen(item, faultOf(wrong));
 }
 
 // renew shows a comment as it is now, after it was changed before the decision, if it still waits.
@@ -422,6 +422,7 @@ byId('reply').addEventListener('submit', async (event) => {
   const item = replying;
   const { comment } = item.queued;
   const text = byId('reply-text').value;
+  if (!text.trim()) return (byId('reply-error').textContent = say('reply.empty'));
   const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
   const goesOn = await takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;
@@ -451,7 +452,7 @@ async function takeReply(item, payload, problem) {
     item.queued.comment.reply = now.comment.reply;
     drawItem(item);
   }
-  const wrong = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
+  const wrong = payload ? faultOf(payload.userErrors[0]) : why(problem);
   const goesOn = item === replying && byId('reply').open;
   notify(item, goesOn ? '' : wrong);
   if (!goesOn) return false;

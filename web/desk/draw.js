@@ -163,6 +163,9 @@ function languageName(tag) {
 // why says why something that was asked for is not there.
 const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : `error.${problem}`);
 
+// faultOf says what is wrong with an input, "" for nothing: the server's message only where the page has no words.
+const faultOf = (fault) => (fault ? words[`fault.${fault.code}`] ?? fault.message : '');
+
 function putTime(at, time) {
   at.dateTime = time;
   at.textContent = times.format(new Date(time));

@@ -70,7 +70,7 @@ export class Texts {
 
   /** The direction of writing. */
   get dir(): 'ltr' | 'rtl' {
-    return /^(ar|fa|he|ur)$/.test(this.locale) ? 'rtl' : 'ltr';
+    return /^(ar|ckb|fa|he|ps|sd|ug|ur|yi)$/.test(this.locale) ? 'rtl' : 'ltr';
   }
 
   /** The text of a key, with values in place of {names}. */

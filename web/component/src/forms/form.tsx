@@ -4,6 +4,7 @@ import type { Problem } from '../client';
 import type { FormProps } from '../desk';
 import { writesBeside } from '../focus';
 import type { Key, Texts } from '../texts';
+import { againOf } from '../views/failure';
 import { Stars } from '../views/summary';
 import { change, current, type Outcome, type UserError } from './changes';
 import { type Draft, enrol, isBlank, languageOf, load, newDraft, placeOf, save, says, typedInto, unique } from './drafts';
@@ -133,7 +134,7 @@ export class CommentForm extends Component<Props, State> {
     if (comment && says(comment, draft)) return { comment };
     this.#goOn({ version: comment?.version ?? 0 });
     this.#share(() => ({ theirs: comment ?? null }));
-    return comment ? { errors: [] } : outcome;
+    return { errors: [] };
   }
 
   /** Changes the draft by what the service said of it, unless it was discarded meanwhile. */
@@ -222,7 +223,7 @@ export function wordsOf(texts: Texts, { kind, retryAfter }: Problem): string[] {
   const keys: Partial<Record<Problem['kind'], Key>> = {
     unauthenticated: 'write.again', forbidden: 'write.forbidden', unavailable: 'write.failed', refused: 'write.failed',
   };
-  return [texts.say(keys[kind] ?? `error.${kind as 'busy'}`), ...(retryAfter > 0 ? [texts.count('error.wait', retryAfter)] : [])];
+  return [texts.say(keys[kind] ?? `error.${kind as 'busy'}`), againOf(texts, kind, retryAfter)].filter(Boolean);
 }
 
 function inputOf(draft: Draft) {

@@ -168,7 +168,7 @@ function When({ texts, of }: { texts: Texts; of: Pick<Reply, 'createdAt' | 'upda
 function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
   return (
     <div class="reply" part="reply">
-      <p class="by" dir="auto">{texts.say('reply.by', { name: reply.name })}</p>
+      <p class="by">{texts.say('reply.by', { name: reply.name })}</p>
       <p class="text" dir="auto">{reply.text}</p>
       <p class="when">
         <When texts={texts} of={reply} />

@@ -91,7 +91,7 @@ function More({ view, list }: Props & { list: List }) {
   if (nodes.length === 0) return null;
   return (
     <Ways view={view} choice={(view.shown ?? view).choice} previous={first > 1 && { page: first - 1 }}>
-      {totalCount !== null && <p class="shown" role="status">{texts.say('pages.shown', { n: texts.number(nodes.length), total: texts.number(totalCount) })}</p>}
+      {totalCount! > 1 && <p class="shown" role="status">{texts.say('pages.shown', { n: texts.number(nodes.length), total: texts.number(totalCount!) })}</p>}
       {pageInfo.hasNextPage && <button class="button more" type="button">{texts.say('pages.more')}</button>}
     </Ways>
   );
