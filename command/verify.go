@@ -203,6 +203,7 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 // verifyPages compares the page index with the comments, and prints the differences.
 func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
+	scanner.Bare = true                           // page numbers count a comment whose text is damaged
 	scanner.OnImproper = func(layout.Improper) {} // verify without --pages lists invalid items
 	index := pageindex.Index(pages.keeper)
 	if pages.table != nil {

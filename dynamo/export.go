@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,12 +19,10 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// A scan filters out all items but comments. It projects the attributes that it needs, without the
-// keys that follow from them.
+// A scan filters out all items but comments.
 var (
-	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.ProductAttrs, layout.AttrState}, ",")
-	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
-	scanValues     = layout.Item{
+	scanFilter = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
+	scanValues = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),
 		":sort":   layout.Text(layout.CommentSK),
 	}
@@ -43,6 +40,8 @@ type Scanner struct {
 	// Everything also yields comments that are not approved, and the fields that lists do not show.
 	// OfProduct then reads the whole table: such comments are in no index of a product.
 	Everything bool
+	// Bare yields comments without their texts, which need not be valid then.
+	Bare bool
 
 	hidden  atomic.Int64
 	scanned atomic.Int64
@@ -83,10 +82,10 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 			ConsistentRead:            aws.Bool(true),
 			FilterExpression:          aws.String(filter),
 			ExpressionAttributeValues: values,
-			ProjectionExpression:      aws.String(scanProjection),
+			ProjectionExpression:      aws.String(layout.ListProjection(!s.Bare) + "," + layout.ProductAttrs + "," + layout.AttrState),
 		}
 		if s.Everything {
-			input.ProjectionExpression = aws.String(layout.TableProjection(true))
+			input.ProjectionExpression = aws.String(layout.TableProjection(!s.Bare))
 		}
 		reads[segment] = func(ctx context.Context, take func([]layout.Compressed) error) error {
 			for output, err := range call.ScanAnswers(ctx, s.client, &input, "Scan segment %d of %d", segment, len(reads)) {
@@ -132,7 +131,7 @@ func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comme
 			IndexName:                 aws.String(string(layout.All)),
 			KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
 			ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-			ProjectionExpression:      aws.String(layout.ListProjection(true)),
+			ProjectionExpression:      aws.String(layout.ListProjection(!s.Bare)),
 		}, string(layout.All)+" "+key) {
 			if err != nil {
 				return err
@@ -229,7 +228,7 @@ func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (strin
 		product, err := productOf(it)
 		if err == nil {
 			var l layout.Compressed
-			if l, err = layout.DecodeCompressed(it, product, true); err == nil {
+			if l, err = layout.DecodeCompressed(it, product, !s.Bare); err == nil {
 				out = append(out, l)
 				continue
 			}

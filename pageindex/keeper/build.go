@@ -75,7 +75,7 @@ func (b *build) acquire(ctx context.Context, patient bool) error {
 		switch {
 		case free && !(busy && patient), time.Since(b.seen.still) >= patience*b.Pace.Heartbeat:
 			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
-			err := b.Table.SwapRegistry(ctx, registry, registry.without(time.Now(), b.Name).with(b.Name, s))
+			err := b.Table.SwapRegistry(ctx, registry, registry.with(b.Name, s))
 			if comment.KindOf(err) != comment.Conflict {
 				return err
 			}

@@ -28,7 +28,7 @@ func some() map[string]Registration {
 			Identity: "ABC", Gaps: 3, Begun: 2, Since: time.Now().UTC().Truncate(time.Millisecond), Reason: "it was away", Built: "ABC/2/7",
 			Work: Work{Owner: "me", Who: "talkback serve", Engine: "http://127.0.0.1:1", Heartbeat: 4, Entries: 5},
 		},
-		"sqlite:/a b/#.db": {Gaps: 1},
+		"sqlite:/a b/#.db": {Gaps: 1, Begun: 1},
 	}
 }
 
@@ -53,6 +53,12 @@ func TestRegistry(t *testing.T) {
 		}
 		if err := r.SwapRegistry(t.Context(), before, Registry{}); comment.KindOf(err) != comment.Conflict {
 			t.Error(err)
+		}
+		old := Registration{Gaps: 1, Since: time.Now().Add(-2 * forgetAfter)}
+		must.Do(t, r.SwapRegistry(t.Context(), now, now.with("redis:left", old)))
+		now, err = r.Registry(t.Context())
+		if diff := cmp.Diff(Registry{Version: 2, Stores: stores}, now, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
+			t.Error("a store that nobody built for long is not forgotten", err, diff)
 		}
 		must.Do(t, r.SwapRegistry(t.Context(), now, Registry{}))
 	})

@@ -86,11 +86,10 @@ func (r Registry) with(name string, s Registration) Registry {
 // later gets a new identity and is built anew, as it would be anyway.
 const forgetAfter = 90 * 24 * time.Hour
 
-// without returns the registry without stores that have missed entries for long, except one.
-func (r Registry) without(now time.Time, except string) Registry {
-	r.Stores = maps.Clone(r.Stores)
-	maps.DeleteFunc(r.Stores, func(name string, s Registration) bool {
-		return name != except && s.Open() && now.Sub(s.Since) > forgetAfter
+// remembered returns the registry without stores that have missed entries for long.
+func (r Registry) remembered(now time.Time) Registry {
+	maps.DeleteFunc(r.Stores, func(_ string, s Registration) bool {
+		return s.Open() && now.Sub(s.Since) > forgetAfter
 	})
 	return r
 }
@@ -160,13 +159,13 @@ func NewTableRegistry(client Client, table string) *TableRegistry {
 }
 
 // Registry implements Table. It leaves out a store whose registration cannot be read, so that the
-// store is built anew.
+// store is built anew, and one that is to be forgotten: the next write drops it from the table.
 func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
 	it, err := call.Item(ctx, r.client, r.table, layout.Key(registryPK, registrySK), "stores of page numbers")
 	if err != nil {
 		return Registry{}, err
 	}
-	return decodeRegistry(it), nil
+	return decodeRegistry(it).remembered(time.Now()), nil
 }
 
 // SwapRegistry implements Table. If the stored registry already equals next, an earlier attempt
