@@ -2992,7 +2992,7 @@ input AuthorInput {
 input EditCommentInput {
   "The id of the comment."
   id: ID!
-  "The version of the comment that you read."
+  "The version that you read: that of the comment, or of its ` + "`" + `heldEdit` + "`" + ` if an edit waits."
   version: Int!
   "Stars, 1 (worst) to 5 (best)."
   rating: Int
@@ -3015,7 +3015,10 @@ input EditCommentInput {
 input DeleteCommentInput {
   "The id of the comment."
   id: ID!
-  "The version that the comment must still have; without it, any version is deleted."
+  """
+  The version that the comment, or its ` + "`" + `heldEdit` + "`" + ` if an edit waits, must still have; without it, any
+  version is deleted.
+  """
   version: Int
 }
 

@@ -128,7 +128,8 @@ type DecisionInput struct {
 type DeleteCommentInput struct {
 	// The id of the comment.
 	ID string `json:"id"`
-	// The version that the comment must still have; without it, any version is deleted.
+	// The version that the comment, or its `heldEdit` if an edit waits, must still have; without it, any
+	// version is deleted.
 	Version graphql.Omittable[*int] `json:"version,omitempty"`
 }
 
@@ -161,7 +162,7 @@ type DeleteReplyPayload struct {
 type EditCommentInput struct {
 	// The id of the comment.
 	ID string `json:"id"`
-	// The version of the comment that you read.
+	// The version that you read: that of the comment, or of its `heldEdit` if an edit waits.
 	Version int `json:"version"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating graphql.Omittable[*int] `json:"rating,omitempty"`

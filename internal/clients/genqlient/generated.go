@@ -212,7 +212,8 @@ func (v *AuthorInput) GetName() string { return v.Name }
 type DeleteCommentInput struct {
 	// The id of the comment.
 	Id string `json:"id"`
-	// The version that the comment must still have; without it, any version is deleted.
+	// The version that the comment, or its `heldEdit` if an edit waits, must still have; without it, any
+	// version is deleted.
 	Version *int `json:"version,omitempty"`
 }
 
@@ -293,7 +294,7 @@ func (v *DeleteResponse) GetDeleteComment() *DeleteDeleteCommentDeleteCommentPay
 type EditCommentInput struct {
 	// The id of the comment.
 	Id string `json:"id"`
-	// The version of the comment that you read.
+	// The version that you read: that of the comment, or of its `heldEdit` if an edit waits.
 	Version int `json:"version"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating *int `json:"rating,omitempty"`
