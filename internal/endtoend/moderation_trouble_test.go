@@ -357,6 +357,14 @@ func moderateInTrouble(t *testing.T, d *desk) {
 	d.decided(one, "APPROVED")
 	d.decided(two, "PENDING")
 	d.titles("two")
+
+	d.mouse(0, ".reject")
+	d.press("1")
+	d.do(chromedp.Evaluate(`document.querySelector('#note').value = '\x1b'`, nil))
+	d.click("#reject [type=submit]")
+	d.click("#refresh")
+	d.says(".notice", "The note has characters that cannot be stored. Decide again.")
+	d.decided(two, "PENDING")
 }
 
 func moderatorsSignIn(t *testing.T, browser context.Context) {

@@ -55,17 +55,17 @@ const othersQuery = `query Others($customer: ID!) {
 
 const decideMutation = `mutation Decide($decisions: [DecisionInput!]!) {
   decideComments(input: { decisions: $decisions }) {
-    results { userErrors { code message } }
+    results { userErrors { code message path } }
     userErrors { message }
   }
 }`;
 
 const replyMutation = `mutation Reply($input: ReplyToCommentInput!) {
-  replyToComment(input: $input) { comment { reply { version name text } } userErrors { code message } }
+  replyToComment(input: $input) { comment { reply { version name text } } userErrors { code message path } }
 }`;
 
 const deleteReplyMutation = `mutation DeleteReply($input: DeleteReplyInput!) {
-  deleteReply(input: $input) { comment { reply { version name text } } userErrors { code message } }
+  deleteReply(input: $input) { comment { reply { version name text } } userErrors { code message path } }
 }`;
 
 // ask returns the data of an answer, and the problem of its first error, "" for none. A browser lets

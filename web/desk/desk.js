@@ -422,7 +422,6 @@ byId('reply').addEventListener('submit', async (event) => {
   const item = replying;
   const { comment } = item.queued;
   const text = byId('reply-text').value;
-  if (!text.trim()) return (byId('reply-error').textContent = say('reply.empty'));
   const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
   const goesOn = await takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;

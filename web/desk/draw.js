@@ -163,8 +163,9 @@ function languageName(tag) {
 // why says why something that was asked for is not there.
 const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : `error.${problem}`);
 
-// faultOf says what is wrong with an input, "" for nothing: the server's message only where the page has no words.
-const faultOf = (fault) => (fault ? words[`fault.${fault.code}`] ?? fault.message : '');
+// faultOf says what is wrong with an input, "" for nothing: the server's message only where the page has no words for that
+// field.
+const faultOf = (fault) => (fault ? words[`fault.${fault.path.at(-1)}.${fault.code}`] ?? fault.message : '');
 
 function putTime(at, time) {
   at.dateTime = time;
