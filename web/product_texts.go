@@ -76,12 +76,25 @@ func newChooser(tags ...string) func(acceptLanguage string) string {
 		if err != nil {
 			return tags[0]
 		}
-		_, index, confidence := matcher.Match(withoutTraditional(wanted)...)
+		_, index, confidence := matcher.Match(withoutTraditional(asRead(wanted))...)
 		if confidence == language.No { // such as another language in the same script: Arabic for Persian
 			return tags[0]
 		}
 		return tags[index]
 	}
+}
+
+// asRead puts Arabic and Chinese in place of languages whose speakers read these. The CLDR does not say so.
+func asRead(wanted []language.Tag) []language.Tag {
+	for i, tag := range wanted {
+		switch base, _ := tag.Base(); base.String() {
+		case "aeb", "apc", "apd", "arq", "ary", "arz", "avl", "shu":
+			wanted[i], _ = language.Compose(tag, language.MustParseBase("ar"))
+		case "gan", "hak", "hsn", "lzh", "nan", "wuu":
+			wanted[i], _ = language.Compose(tag, language.MustParseBase("zh"))
+		}
+	}
+	return wanted
 }
 
 // withoutTraditional removes Traditional Chinese, since our Chinese is simplified, and the "zh" that browsers

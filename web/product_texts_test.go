@@ -110,6 +110,9 @@ func TestLanguageOfThePage(t *testing.T) {
 		"ko,th":                   "en",
 		"fa":                      "en", // has the script of Arabic
 		"az-Arab,tr;q=0.5":        "en",
+		"arz-EG":                  "ar", // of Egypt
+		"wuu,ja;q=0.5":            "zh", // of Shanghai
+		"nan-Hant-TW,ja;q=0.5":    "ja",
 		"ckb":                     "ar", // whose readers read Arabic, as the CLDR has it
 		"pt-BR,pt;q=0.9":          "pt",
 		"es-419":                  "es",
