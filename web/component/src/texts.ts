@@ -70,7 +70,7 @@ export class Texts {
 
   /** The direction of writing. */
   get dir(): 'ltr' | 'rtl' {
-    return /^(ar|ckb|fa|he|ps|sd|ug|ur|yi)$/.test(this.locale) ? 'rtl' : 'ltr';
+    return /^(ar|ckb|dv|fa|he|iw|ps|sd|ug|ur|yi)$/.test(this.locale) ? 'rtl' : 'ltr';
   }
 
   /** The text of a key, with values in place of {names}. */
