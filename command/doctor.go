@@ -204,9 +204,14 @@ func (s status) findings() []finding {
 		all = append(all, newFinding("stream", resultWarning, "no process reads %d of %d shards", idle, len(s.leases)).
 			cured("run talkback serve or talkback stream, or count with AWS Lambda"))
 	}
-	if dead := len(s.deadLetters); dead > 0 {
-		all = append(all, newFinding("dead letters", resultProblem, "%s could not be counted: see talkback stream --status", output.Count(dead, "change", "changes")).
-			cured("talkback rebuild"))
+	if dead := output.Count(len(s.deadLetters), "change", "changes"); len(s.deadLetters) > 0 {
+		letters := newFinding("dead letters", resultProblem, "%s could not be counted: see talkback stream --status", dead).
+			cured("correct or delete the items at the keys that it lists, then run talkback rebuild")
+		if s.state.Complete { // a dead letter leaves a gap, which a rebuild has closed
+			letters = newFinding("dead letters", resultWarning, "%s could not be counted; everything was counted again since", dead).
+				cured("correct or delete the items that talkback verify calls invalid; if there are none, nothing: talkback stream --status lists a dead letter for 30 days")
+		}
+		all = append(all, letters)
 	}
 	for _, store := range s.pages {
 		result := resultOK

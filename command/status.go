@@ -81,7 +81,11 @@ func (s status) text(screen output.Screen) string {
 		shards = "\n" + table.On(screen)
 	}
 	if len(s.deadLetters) > 0 {
-		fmt.Fprintf(&dead, "\n%s, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n", screen.Notice("Dead-lettered"))
+		then := "not counted; talkback verify lists the drift, talkback rebuild repairs it"
+		if s.state.Complete { // a dead letter leaves a gap, which a rebuild has closed
+			then = "everything was counted again since; listed for 30 days. talkback verify lists items that are still invalid"
+		}
+		fmt.Fprintf(&dead, "\n%s, and %s:\n", screen.Notice("Dead-lettered"), then)
 		for _, a := range s.deadLetters {
 			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), output.Printable(a.Key), output.Printable(a.Reason))
 		}
