@@ -20,11 +20,11 @@ func checkCertificate(leaf *x509.Certificate, now time.Time) finding {
 	day := leaf.NotAfter.Format(time.DateOnly)
 	switch {
 	case now.After(leaf.NotAfter):
-		return newFinding(check, resultProblem, "expired on %s", day).cured("renew it and restart the server")
+		return newFinding(check, resultProblem, "expired on %s", day).cured("renew its files: a server that runs reads them again within a minute")
 	case now.Before(leaf.NotBefore):
 		return newFinding(check, resultProblem, "is not valid before %s", leaf.NotBefore.Format(time.DateOnly)).cured("set the clock of this machine, or wait")
 	case leaf.NotAfter.Sub(now) < expiresSoon:
-		return newFinding(check, resultWarning, "expires on %s", day).cured("renew it and restart the server")
+		return newFinding(check, resultWarning, "expires on %s", day).cured("renew its files: a server that runs reads them again within a minute")
 	}
 	return newFinding(check, resultOK, "valid until %s", day)
 }

@@ -99,11 +99,13 @@ func (e examiner) timeToLive(ctx context.Context) []finding {
 	switch {
 	case err != nil && denied(err):
 		return []finding{e.refused("DescribeTimeToLive", resultWarning, err)}
-	case err != nil:
+	case len(failedCalls(err)) > 0:
 		return []finding{newFinding(check, resultProblem, "%s", e.Words(err))}
+	case err != nil: // it is on for another attribute
+		return []finding{problem(check, err, ": ")}
 	case !on:
 		return []finding{newFinding(check, resultWarning, "off: the table keeps expired items, and grows").
-			cured("talkback serve and talkback stream switch it on, if they may (dynamodb:UpdateTimeToLive)")}
+			cured("restart talkback serve or talkback stream: they switch it on when they start, if they may (dynamodb:UpdateTimeToLive)")}
 	}
 	return []finding{permitted("DescribeTimeToLive"), newFinding(check, resultOK, "the table deletes expired items")}
 }

@@ -78,10 +78,12 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 	err = printVerified(term.Out, found, took)
 	on, unknown := dynamo.DropsExpired(ctx, session.Client, session.Table)
 	switch {
+	case unknown != nil && len(failedCalls(unknown)) == 0: // it is on for another attribute
+		err = errors.Join(err, unknown)
 	case unknown != nil:
 		term.Logger.Warn("it is not known whether the table deletes expired items: allow dynamodb:DescribeTimeToLive", "error", unknown)
 	case !on:
-		err = errors.Join(err, fmt.Errorf("table %q keeps expired items, and grows: talkback serve and talkback stream switch on time to live, if they may (dynamodb:UpdateTimeToLive)", session.Table))
+		err = errors.Join(err, fmt.Errorf("table %q keeps expired items, and grows: restart talkback serve or talkback stream, which switch on time to live when they start, if they may (dynamodb:UpdateTimeToLive)", session.Table))
 	}
 	if pages.store != nil {
 		err = errors.Join(err, verifyPages(ctx, session, pages, term))

@@ -242,7 +242,8 @@ func DropsExpired(ctx context.Context, client manager, table string) (bool, erro
 		return false, nil
 	}
 	if attr := aws.ToString(now.AttributeName); attr != layout.AttrTTL {
-		return false, fmt.Errorf("table %q drops what has expired by the attribute %q and not by %q: switch that off with aws dynamodb update-time-to-live", table, attr, layout.AttrTTL)
+		return false, fmt.Errorf("table %q drops what has expired by the attribute %q and not by %q: run "+
+			"aws dynamodb update-time-to-live --table-name %s --time-to-live-specification Enabled=false,AttributeName=%s and, an hour later, restart talkback serve or talkback stream", table, attr, layout.AttrTTL, table, attr)
 	}
 	return true, nil
 }
