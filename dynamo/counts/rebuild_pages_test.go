@@ -87,6 +87,14 @@ func TestDamagedIndex(t *testing.T) {
 			v.update("P#p", "S", "REMOVE i")
 			v.update("R#p", layout.DirectorySK, "SET v = :a", unreadable)
 		}},
+		{why: "neither the statistics nor the head can be read", finds: counts.UnreadableStatistics, do: func() {
+			v.update("P#p", "S", "SET i = :a REMOVE g", unreadable)
+		}},
+		{why: "the statistics cannot be read, and an entry of the log is gone", finds: counts.UnreadableStatistics, do: func() {
+			v.update("P#p", "S", "REMOVE g")
+			v.delete("R#p", lastEntry())
+		}},
+		{why: "only the statistics cannot be read", finds: counts.UnreadableStatistics, do: func() { v.update("P#p", "S", "REMOVE n") }},
 		{why: "everything is gone", do: func() {
 			for _, sort := range sortKeys(t, client, name, "R#p", "") {
 				v.delete("R#p", sort)

@@ -77,14 +77,15 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 }
 
 // decodeStatistics reads the item of a product's statistics. An empty item is that of a product
-// which was never counted. Damaged statistics have only their number of changes.
+// which was never counted. Damaged statistics have only their number of changes and the head of the
+// page index: a rebuild keeps an index that matches its markers, and ends one that does not.
 func decodeStatistics(in layout.Item) statistics {
 	s := statistics{stats: comment.Stats{}, stored: stored{item: in}}
 	if len(in) == 0 {
 		return s
 	}
 	if err := s.decode(in); err != nil {
-		return statistics{stats: comment.Stats{}, stored: stored{in, err}, changes: max(0, layout.NewReader(in).Number(layout.AttrChanges))}
+		return statistics{stats: comment.Stats{}, stored: stored{in, err}, changes: max(0, layout.NewReader(in).Number(layout.AttrChanges)), head: layout.BytesOf(in, layout.AttrHead)}
 	}
 	return s
 }
