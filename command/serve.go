@@ -364,7 +364,7 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 		// It takes four slow products to occupy all requests that may run.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
-			log.Warn("an item is invalid and is left out: talkback verify and talkback export --all list such items", "key", item.Key, "reason", item.Reason)
+			log.Warn("an item is invalid and is left out: talkback export --all lists such items", "key", item.Key, "reason", item.Reason)
 		},
 	}
 	if c.measured != nil {

@@ -149,6 +149,9 @@ func (s status) pagesLine(store keeper.Status) string {
 		return name + ": complete"
 	}
 	cure := "talkback serve, talkback stream and talkback rebuild --pages build it"
+	if !store.Asked { // with another --pages, none of them does
+		cure = "with this store as --pages, " + cure + "; if you left it, it needs nothing and is listed for 90 days"
+	}
 	since, reason := "", ""
 	if !store.Since.IsZero() {
 		since = " since " + store.Since.Format(time.RFC3339)

@@ -84,3 +84,15 @@ func TestFindingsOfStatus(t *testing.T) {
 		check.Equal(t, row.want, got, row.why)
 	}
 }
+
+// A store that only the table knows of may have been left: the status says with what it is built,
+// and that it needs nothing then.
+func TestStoreThatWasLeft(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[bool]string{
+		true:  "Page numbers in s: not complete; talkback serve, talkback stream and talkback rebuild --pages build it",
+		false: "Page numbers in s: not complete; with this store as --pages, talkback serve, talkback stream and talkback rebuild --pages build it; if you left it, it needs nothing and is listed for 90 days",
+	} {
+		check.Equal(t, want, status{}.pagesLine(keeper.Status{Name: "s", Asked: asked}), "asked: ", asked)
+	}
+}
