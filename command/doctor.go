@@ -391,8 +391,8 @@ func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (al
 		add(resultWarning, "talkback hooks dead "+id+" lists them, and talkback hooks redeliver "+id+" tries them once more", "refused events for so long that they were given up")
 	}
 	if refused != nil {
-		found, _, _ := strings.Cut(refused.Error(), ": ")
-		add(resultWarning, "set it for the server, or the server leaves the hook to other processes", "%s", found)
+		found, cure, _ := strings.Cut(refused.Error(), ": ")
+		add(resultWarning, "set it for the server, or the server leaves the hook to other processes: "+cure, "%s", found)
 	}
 	if len(all) == 0 {
 		all = append(all, newFinding(check, resultOK, "has %s delivered", output.Count(sum.Delivered, "event", "events")))

@@ -33,6 +33,7 @@ func TestHookFindings(t *testing.T) {
 		{"it is slow", func(*webhooks.State) {}, nil, false, "is 20m0s behind", "answer first"},
 		{"dead letters", nil, nil, true, "refused events", "hooks redeliver k3"},
 		{"no secret here", nil, errors.New("the environment variable SHOP_HOOK is not set in this process: set it"), false, "SHOP_HOOK is not set in this process", "set it for the server"},
+		{"what is no secret", nil, errors.New("the environment variable SHOP_HOOK holds no secret: it must be whsec_ and more"), false, "SHOP_HOOK holds no secret", "it must be whsec_"},
 	} {
 		state := webhooks.State{Hook: webhooks.Hook{ID: "k3", SecretEnv: "SHOP_HOOK"}, Progress: webhooks.Progress{Who: "talkback serve"}}
 		state.Progress.Lanes[0].Delivered = 7

@@ -37,7 +37,7 @@ func hookIn(it layout.Item) (h Hook, damaged *Damaged) {
 		wrong = comment.MessageOf(err)
 	}
 	if wrong != "" {
-		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it gets no events: run talkback hooks remove " + id + ", and add it again"}
+		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it gets no events: run talkback hooks remove " + id + ", and add it again; talkback hooks replay of the new one delivers what it missed"}
 	}
 	return h, damaged
 }
