@@ -146,7 +146,7 @@ func TestDamagedHooks(t *testing.T) {
 	if status, _, said := a.talkback("hooks", "test", id); status != 0 {
 		t.Error(said)
 	}
-	if status, _, said := a.talkback("hooks", "pause", "torn"); status != 1 || !strings.Contains(said, "talkback hooks remove torn") {
+	if status, _, said := a.talkback("hooks", "pause", "torn"); status != 1 || !strings.Contains(said, "talkback hooks remove torn, and add it again; talkback hooks replay") {
 		t.Errorf("status %d, %s", status, said)
 	}
 	for name := range damaged {
