@@ -73,7 +73,7 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (now comment.
 			switch {
 			case err != nil: // an earlier try may have put the item
 				return &comment.Error{Kind: comment.Unavailable, Message: "whether this erasure was asked for could not be looked up; try again", Cause: err}
-			case !ended(mark, there):
+			case len(there) > 0 && !ended(mark, there): // else it was deleted since
 				job, _ := readProgress(there) // its error is about the author, who is known here
 				now = job.report
 				return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -549,5 +550,36 @@ func TestStartOfABusyTable(t *testing.T) {
 		if now, found, err := x.eraser(x.client).Status(t.Context(), ada); !found || err != nil || now.State != comment.ErasureWaiting {
 			t.Errorf("%q: %+v, %v, %v", first, now, found, err)
 		}
+	}
+}
+
+// deletesFirst is a client that deletes an item before its second put.
+type deletesFirst struct {
+	*dynamodb.Client
+	puts   atomic.Int32
+	delete func()
+}
+
+func (d *deletesFirst) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if d.puts.Add(1) == 2 {
+		d.delete()
+	}
+	return d.Client.PutItem(ctx, in, options...)
+}
+
+// An erasure that has ended deletes its item while the next one is asked for, which is not lost.
+func TestStartWhileTheLastOneLeaves(t *testing.T) {
+	x := newTable(t)
+	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+	job := x.items()[0]
+	must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
+	x.put(job)
+	client := &deletesFirst{Client: x.client, delete: func() {
+		must.Get(x.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &x.name, Key: layout.KeyOf(job)}))(t)
+	}}
+	asked, err := x.eraser(client).Start(t.Context(), ada)
+	now, _, failed := x.eraser(x.client).Status(t.Context(), ada)
+	if err != nil || failed != nil || client.puts.Load() < 2 || asked.State != comment.ErasureWaiting || now.State != comment.ErasureWaiting {
+		t.Errorf("%+v, %v; then %+v, %v", asked, err, now, failed)
 	}
 }
