@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,13 +31,14 @@ const noticesFile = "THIRD-PARTY-LICENSES"
 var accepted = strings.Fields(`0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 blessing BlueOak-1.0.0 CC-BY-4.0 CC0-1.0 ISC MIT MIT-0 MPL-2.0
 	Unicode-DFS-2016 Zlib`)
 
-// readByPeople has the licences of texts that licensecheck does not know: summaries, and lists of several licences.
+// readByPeople has the licences of texts that licensecheck does not know, such as lists of several licences. The keys are
+// SHA-256, so that a text is read again when it changes.
 var readByPeople = map[string]string{
-	"github.com/aws/aws-lambda-go LICENSE-SUMMARY": "",
-	"modernc.org/libc LICENSE-3RD-PARTY.md":        "",
-	"modernc.org/memory LICENSE-LOGO":              "",
-	"modernc.org/sqlite LICENSE-3RD-PARTY.md":      "",
-	"modernc.org/sqlite LICENSE-SQLITE":            "blessing",
+	"00c31061d11a7d289e3f5ac49f58b0d5cffdd9d1d24a9ee4c9848354356386bc": "",         // aws-lambda-go LICENSE-SUMMARY
+	"f597097efe3d97021f89170746bd3a0fb9a8b6fb26b82043ed68a4e0283bee6c": "",         // modernc.org/libc LICENSE-3RD-PARTY.md
+	"5ae5bee3072a841376451b48d8cfcec7188e10543926d5870828d36c8a750dc5": "",         // modernc.org/memory LICENSE-LOGO
+	"b4366b9c27a9364633e015011a231913ed19bf1228f335bf617e50a6f7b168a6": "",         // modernc.org/sqlite LICENSE-3RD-PARTY.md
+	"8438c9c89b849131ead81d5435cb97fcf052df5b0b286dda8a2d4c29e6cb3fd0": "blessing", // modernc.org/sqlite LICENSE-SQLITE
 }
 
 // notices are the licences and notices of software of others in a program, or beside it.
@@ -185,12 +187,13 @@ func (c *collector) addFolder(m module) error {
 
 // licencesIn returns the licences that a text is, if all are accepted.
 func licencesIn(name string, text []byte) (ids []string, err error) {
-	if id, known := readByPeople[name]; known {
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if id, known := readByPeople[sum]; known {
 		return slices.DeleteFunc([]string{id}, func(id string) bool { return id == "" }), nil
 	}
 	found := licensecheck.Scan(text)
 	if found.Percent < 75 { // as pkg.go.dev has it
-		return nil, fmt.Errorf("only %.0f %% of the licence %s is known: read it, and add it to readByPeople", found.Percent, name)
+		return nil, fmt.Errorf("only %.0f %% of the licence %s is known: read it, and add its SHA-256 %s to readByPeople", found.Percent, name, sum)
 	}
 	for _, match := range found.Match {
 		if !slices.Contains(accepted, match.ID) {
