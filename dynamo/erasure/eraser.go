@@ -6,7 +6,6 @@ package erasure
 import (
 	"context"
 	"maps"
-	"reflect"
 	"sync"
 	"time"
 
@@ -57,7 +56,11 @@ func New(client Client, table, who, engine string) *Eraser {
 // Start requests the erasure of an author, which any serving process then takes on. If it is under
 // way already, Start changes nothing. An erasure that only has to delete its own item has ended.
 func (e *Eraser) Start(ctx context.Context, author comment.Author) (now comment.Erasure, err error) {
-	wanted := progress{author: author, report: comment.Erasure{State: comment.ErasureWaiting, RequestedAt: millisecond(time.Now())}}
+	at, err := e.requestedNow(ctx, author)
+	if err != nil {
+		return now, err
+	}
+	wanted := progress{author: author, report: comment.Erasure{State: comment.ErasureWaiting, RequestedAt: at}}
 	it := wanted.attributes()
 	maps.Copy(it, jobKey(author))
 	condition, values := layout.IfAbsent, layout.Item(nil)
@@ -91,9 +94,22 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (now comment.
 	return now, nil
 }
 
-// ended reports whether a mark says that the erasure of an item has ended.
+// ended reports whether a mark says that the erasure of an item has ended, or one that was requested
+// later. A damaged item that does not say when it was requested has not ended.
 func ended(mark, it layout.Item) bool {
-	return reportOf(mark).FinishedAt != nil && reflect.DeepEqual(mark[attrRequested], it[attrRequested])
+	last, at := reportOf(mark), layout.NewReader(it).OptionalTime(attrRequested)
+	return last.FinishedAt != nil && !at.IsZero() && !at.After(last.RequestedAt)
+}
+
+// requestedNow returns the time of a request that is made now: it is after that of the last erasure
+// also where clocks differ.
+func (e *Eraser) requestedNow(ctx context.Context, author comment.Author) (time.Time, error) {
+	mark, err := e.item(ctx, markKey(author))
+	now, next := millisecond(time.Now()), reportOf(mark).RequestedAt.Add(time.Millisecond)
+	if next.After(now) {
+		now = next
+	}
+	return now, err
 }
 
 // Status returns the erasure of an author that waits or is under way, or else the last one that

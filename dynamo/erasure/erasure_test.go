@@ -538,7 +538,10 @@ func TestStartOfABusyTable(t *testing.T) {
 	for first, want := range map[faulttest.Fault]comment.Kind{faulttest.None: 0, faulttest.AnswerLost: comment.Unavailable} {
 		x := newTable(t)
 		client, _ := faulttest.Under(x.client, func(call int) faulttest.Fault {
-			if call == 1 {
+			switch call {
+			case 1: // it reads the mark
+				return faulttest.None
+			case 2:
 				return first
 			}
 			return faulttest.Throttled

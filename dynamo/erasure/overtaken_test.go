@@ -168,6 +168,25 @@ func TestStartBesideAnother(t *testing.T) {
 	}
 }
 
+// The last erasure was requested by a server whose clock is ahead. The next ones are not taken for
+// earlier ones, which have ended with it.
+func TestErasureAfterAClockThatIsAhead(t *testing.T) {
+	x, ahead := newTable(t), time.Now().Add(time.Hour)
+	must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
+	mark := x.items()[0]
+	mark["rq"] = layout.Time(ahead)
+	x.put(mark)
+	for _, start := range []bool{true, false} {
+		x.add(ada, "")
+		if start {
+			must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+		}
+		if done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t); done.Comments != 1 || !done.RequestedAt.After(ahead) {
+			t.Errorf("requested before is %v: %+v", start, done)
+		}
+	}
+}
+
 // Passes go on until one finds nothing, but an author who keeps voting does not keep an erasure
 // from ending.
 func TestPasses(t *testing.T) {

@@ -46,7 +46,11 @@ const (
 // error, another Run continues where this one stopped. While another process erases the author, it
 // returns a Conflict error.
 func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comment.Erasure)) (comment.Erasure, error) {
-	run := &erasing{Eraser: e, author: author, show: show, progress: progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}}
+	at, err := e.requestedNow(ctx, author)
+	if err != nil {
+		return comment.Erasure{}, err
+	}
+	run := &erasing{Eraser: e, author: author, show: show, progress: progress{author: author, report: comment.Erasure{RequestedAt: at}}}
 	run.work = leases.NewWork(leases.WorkOptions{
 		Client: e.client, Table: e.table, Key: jobKey(author), Name: "an erasure of this author", Who: e.who, Engine: e.engine,
 		Heartbeat: e.pace.heartbeat, Progress: func() layout.Item { return run.snapshot().attributes() },

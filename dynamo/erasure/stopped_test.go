@@ -201,14 +201,15 @@ func (r *recordingClient) DeleteItem(ctx context.Context, in *dynamodb.DeleteIte
 	return r.Client.DeleteItem(ctx, in, options...)
 }
 
-// Each write of an erasure takes effect once more when that has ended, and each mark of an earlier
-// one during it and after it. What the author wrote since stays, and so does the time up to which
+// Each write of an erasure takes effect once more when that has ended, and so does each of an earlier
+// one; its marks do so during it, too. What the author wrote since stays, and so does the time up to which
 // imports leave the author out.
 func TestErasureThatArrivesLate(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)
 		x.add(author, "")
 		earlier, client := &recordingClient{Client: x.client}, &recordingClient{Client: x.client}
+		must.Get(x.eraser(earlier).Start(t.Context(), author))(x.t)
 		must.Get(x.eraser(earlier).Run(t.Context(), author, none))(x.t)
 		x.fill(author)
 		must.Get(x.eraser(client).Start(t.Context(), author))(x.t)
@@ -218,7 +219,7 @@ func TestErasureThatArrivesLate(t *testing.T) {
 			}
 		}))(x.t)
 		x.add(author, "")
-		before, writes := x.items(), slices.Concat(client.writes, earlier.marks)
+		before, writes := x.items(), slices.Concat(client.writes, earlier.writes)
 		for n, again := range writes {
 			again(t.Context())
 			if x.kinds()["ERASING/"] > 0 { // as a server finds it
