@@ -144,10 +144,11 @@ func (l *lane) note(entries []entry) {
 }
 
 // keepAlive appends an item without events if the last item of a lane is old. So the lane never
-// becomes empty, and a gap always means that events have expired.
-func (l *lane) keepAlive(ctx context.Context) error {
+// becomes empty, and a gap always means that events have expired. If it became empty while nobody
+// read, a reader after a position learns by the item that events may have expired.
+func (l *lane) keepAlive(ctx context.Context, after uint64) error {
 	items, err := l.store.query(ctx, l.number, query{limit: 1, backwards: true})
-	if err != nil || len(items) == 0 || items[0].Expires.Sub(l.store.now()) > Keep/2 {
+	if err != nil || len(items) == 0 && after == 0 || len(items) > 0 && items[0].Expires.Sub(l.store.now()) > Keep/2 {
 		return err
 	}
 	return l.mark(ctx, false)

@@ -188,7 +188,7 @@ func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(ctx
 			after = batch.Last
 		}
 		if o.now().After(due) {
-			if err := o.lanes[lane].keepAlive(ctx); err == nil {
+			if err := o.lanes[lane].keepAlive(ctx, after); err == nil {
 				due = o.now().Add(keepAliveEvery)
 			}
 		}
