@@ -127,7 +127,8 @@ type Moderation struct {
 	Since time.Time
 	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for none.
 	// No later edit reuses it, so that a late decision about the rejected edit cannot apply to another
-	// text.
+	// text. If the comment was rejected beside an edit, which then took its place, it is the version
+	// that the comment had.
 	RejectedEdit int
 	// Reports is how many people reported the comment since the last decision. Its author does not
 	// see it.

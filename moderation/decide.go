@@ -136,7 +136,7 @@ func Approve(before comment.Comment, version int) (comment.Comment, error) {
 
 // Reject returns a comment after a moderator rejected a version of it. The rejection of an edit that
 // waits drops the edit, and leaves the comment as everyone sees it. It returns the same comment if that
-// edit is dropped already.
+// version was rejected already.
 func Reject(before comment.Comment, version int, reason comment.RejectionReason) (comment.Comment, error) {
 	edit := before.HeldEdit()
 	after := before
@@ -147,13 +147,16 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 		after.Moderation = cmp.Or(onlyReports(*before.Moderation), &comment.Moderation{})
 		after.Moderation.RejectedEdit = edit.Version
 		return after, nil
-	case before.Status == comment.Approved && version > before.Version && version == before.RejectedEdit():
+	case version > 0 && version == before.RejectedEdit() && (before.Status == comment.Rejected || before.Status == comment.Approved && version > before.Version):
 		return before, nil
 	case version != before.Version:
 		return before, conflict(before, version)
 	}
 	after = before.WithHeldEdit() // the author's latest text is not lost
 	after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &reason, RejectedEdit: before.RejectedEdit()}
+	if edit != nil { // the comment now has the version of the edit: a repeat is recognized by the one it is about
+		after.Moderation.RejectedEdit = version
+	}
 	return after, nil
 }
 

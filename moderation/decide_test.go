@@ -25,7 +25,9 @@ type story struct {
 	waits  words // by an edit beside it, version 0 for none
 	// refused says that a moderator rejected the comment, and none approved it since.
 	refused bool
-	dropped int // version of an edit beside the comment that was rejected last, 0 if another edit came since
+	// dropped is the version of an edit beside the comment that was rejected last, or of a comment that was rejected
+	// beside an edit; 0 if another edit came since.
+	dropped int
 }
 
 // latest is what the author wrote last.
@@ -53,7 +55,7 @@ func (s story) edited(said words, held, hide bool) story {
 func (s story) decided(version int, approve bool) (after story, conflict bool) {
 	edit := s.waits.version > 0 && version == s.waits.version
 	switch {
-	case !approve && s.status == comment.Approved && s.dropped > 0 && version == s.dropped: // as after a lost answer
+	case !approve && (s.status == comment.Approved || s.status == comment.Rejected) && s.dropped > 0 && version == s.dropped: // as after a lost answer
 		return s, false
 	case s.status == comment.Withdrawn || !edit && version != s.said.version:
 		return s, true
@@ -63,6 +65,8 @@ func (s story) decided(version int, approve bool) (after story, conflict bool) {
 		return story{comment.Approved, s.said, words{}, false, version}, false
 	case approve:
 		return story{comment.Approved, s.said, s.waits, false, s.dropped}, false
+	case s.waits.version > 0:
+		return story{comment.Rejected, s.waits, words{}, true, version}, false
 	}
 	return story{comment.Rejected, s.latest(), words{}, true, s.dropped}, false
 }
@@ -109,7 +113,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 					model = story{comment.Withdrawn, latest, words{}, model.refused, model.dropped}
 				}
 			default:
-				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1, 0}).Draw(t, "version")
+				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1, model.dropped, 0}).Draw(t, "version")
 				approve := rapid.Bool().Draw(t, "approve")
 				want, conflict := model.decided(version, approve)
 				after, err := moderation.Approve(c, version)
@@ -218,6 +222,8 @@ func TestWhatIsLeftOfModeration(t *testing.T) {
 		},
 		{"a comment is rejected after its edit", comment.Approved, moderated{RejectedEdit: 2}, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
 		{"the same again", comment.Rejected, moderated{Reason: &spam, RejectedEdit: 2}, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
+		{"the rejection of its edit again", comment.Rejected, moderated{Reason: &spam, RejectedEdit: 2}, reject(2, offTopic), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 2}},
+		{"a comment is rejected with its edit", comment.Approved, both, reject(1, spam), comment.Rejected, &moderated{Reason: &spam, RejectedEdit: 1}},
 		{"for another reason", comment.Rejected, moderated{Reason: &spam}, reject(1, offTopic), comment.Rejected, &moderated{Reason: &offTopic}},
 		{"a comment is taken back", comment.Approved, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
 		{"the same again", comment.Withdrawn, moderated{RejectedEdit: 2, Reports: 1}, withdraw(1), comment.Withdrawn, &moderated{RejectedEdit: 2, Reports: 1}},
