@@ -177,7 +177,11 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	}
 	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
-		return append(all, newFinding("page numbers", resultProblem, "%v", err))
+		all = append(all, newFinding("page numbers", resultProblem, "%v", err))
+		pages, err = openPages(ctx, keeper.Target{Name: keeper.Nowhere}, session, term.Logger)
+	}
+	if err != nil {
+		return all
 	}
 	now, err := readStatus(ctx, session, pages)
 	if err = errors.Join(err, pages.Close()); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +68,26 @@ func TestDoctorFindsProblems(t *testing.T) {
 		if !found || strings.Contains(out.String(), `"short"`) {
 			t.Errorf("%s: %s", row.why, out.String())
 		}
+	}
+}
+
+// A store of page numbers that cannot be opened ends no other check.
+func TestDoctorBesideAStoreThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	var out bytes.Buffer
+	e.out = &out
+	file := filepath.Join(t.TempDir(), "notes.txt")
+	must.Do(t, os.WriteFile(file, []byte("Buy bread, and be sure that it is fresh."), 0o600))
+	status, said := e.run(t.Context(), "doctor", "--json", "--pages", "sqlite:"+file)
+	var all []foundByDoctor
+	must.Do(t, json.Unmarshal(out.Bytes(), &all))
+	is := map[string]string{}
+	for _, f := range all {
+		is[f.Check] = f.Result
+	}
+	if status != 1 || is["page numbers"] != "problem" || is["counts"] != "warning" {
+		t.Errorf("status %d: %s%s", status, said, &out)
 	}
 }
 
