@@ -127,10 +127,10 @@ func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment
 	return reportOf(it), it[attrUntil] != nil, err
 }
 
+// item reads an item with the retries of the SDK alone, so that a request learns in time that the
+// table is busy.
 func (e *Eraser) item(ctx context.Context, key layout.Item) (layout.Item, error) {
-	return call.Retried(ctx, func() (layout.Item, error) {
-		return call.Item(ctx, e.client, e.table, key, "GetItem of an erasure")
-	})
+	return call.Item(ctx, e.client, e.table, key, "GetItem of an erasure")
 }
 
 // erasing is an erasure under way.

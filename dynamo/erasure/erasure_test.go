@@ -556,6 +556,19 @@ func TestStartOfABusyTable(t *testing.T) {
 	}
 }
 
+// A request about an erasure is refused as long as the table is too busy to read, and before its time is up.
+func TestErasureOfATableThatStaysBusy(t *testing.T) {
+	x := newTable(t)
+	client, _ := faulttest.Under(x.client, faulttest.From(1, faulttest.Throttled))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := x.eraser(client).Start(ctx, ada)
+	_, _, failed := x.eraser(client).Status(ctx, ada)
+	if comment.KindOf(err) != comment.Throttled || comment.KindOf(failed) != comment.Throttled {
+		t.Errorf("%v; %v", err, failed)
+	}
+}
+
 // deletesFirst is a client that deletes an item before its second put.
 type deletesFirst struct {
 	*dynamodb.Client

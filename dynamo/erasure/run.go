@@ -382,7 +382,7 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 // regardless of edits since.
 func (r *erasing) bury(ctx context.Context, f *found) error {
 	for _, key := range f.keys { // few of the items exist, and a read is cheaper than a write
-		it, err := r.item(ctx, key)
+		it, err := call.Retried(ctx, func() (layout.Item, error) { return r.item(ctx, key) })
 		r.read(1)
 		if err != nil {
 			return err
