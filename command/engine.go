@@ -29,9 +29,18 @@ import (
 type EngineFlags struct {
 	Data       string `help:"Data folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
 	EngineFile string `name:"engine" help:"Program of the local engine, if it is neither in the folder of talkback nor on PATH." type:"path" placeholder:"FILE"`
-	Endpoint   string `help:"Use the DynamoDB-compatible engine at this address, such as http://localhost:8000, instead of the local one." placeholder:"URL" xor:"engine"`
-	AWS        bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain." xor:"engine"`
+	Endpoint   string `help:"Use the DynamoDB-compatible engine at this address, such as http://localhost:8000, instead of the local one." placeholder:"URL"`
+	AWS        bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain."`
 	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
+}
+
+// Validate returns an error if the flags select two engines. Kong's groups of flags that exclude each
+// other would refuse --aws=false, and TALKBACK_AWS=false, beside an endpoint.
+func (f *EngineFlags) Validate() error {
+	if f.AWS && f.Endpoint != "" {
+		return errors.New("--endpoint and --aws can't be used together")
+	}
+	return nil
 }
 
 // local reports whether the local engine is used.

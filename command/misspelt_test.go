@@ -72,6 +72,27 @@ func TestWrongValuesOfVariables(t *testing.T) {
 	}
 }
 
+// A flag that is false selects no engine, as in the file of a container that names all variables.
+func TestNoEngineIsSelectedByFalse(t *testing.T) {
+	session := newSession(t, dynamotest.Dynoxide(t))
+	t.Setenv("TALKBACK_TABLE", session.Table)
+	for _, row := range []struct{ aws, endpoint, line string }{
+		{"false", session.Address, "stats cup"},
+		{"false", "", "stats cup --endpoint " + session.Address},
+		{"true", session.Address, "stats cup --aws=false"},
+	} {
+		t.Run(row.line, func(t *testing.T) {
+			t.Setenv("TALKBACK_AWS", row.aws)
+			if row.endpoint != "" {
+				t.Setenv("TALKBACK_ENDPOINT", row.endpoint)
+			}
+			if _, out, said := talkback(t.Context(), strings.Fields(row.line)...); !strings.Contains(said, "no comment of product") {
+				t.Errorf("with TALKBACK_AWS=%s, the table was not read: %s%s", row.aws, out, said)
+			}
+		})
+	}
+}
+
 // A command to type, and a name of a file, stay as they are.
 func TestVariablesAreNotNamedElsewhere(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
