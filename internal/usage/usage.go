@@ -35,8 +35,11 @@ func NewPool(limit int) *Pool { return &Pool{limit: int64(limit)} }
 // Held returns how many bytes the pool's operations hold now.
 func (p *Pool) Held() int { return int(p.held.Load()) }
 
-// Open returns the account of an operation that may hold limit bytes. The caller closes it.
-func (p *Pool) Open(limit int) *Operation { return &Operation{pool: p, limit: int64(limit)} }
+// Open returns the account of an operation that may hold limit bytes. The caller closes it. An
+// operation cannot hold more than the pool, however often it tries again.
+func (p *Pool) Open(limit int) *Operation {
+	return &Operation{pool: p, limit: min(int64(limit), p.limit)}
+}
 
 // Operation is the account of one operation. It is safe for concurrent use. A nil account counts
 // and bounds nothing, for callers that do not serve requests, such as an export.
