@@ -84,11 +84,11 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	case err != nil:
 		return finish(unparsed(err, parser.Model, arguments), term)
 	}
-	warnOfMisspelt(term.Err, parser.Model, os.Environ())
+	term = l.Log.apply(term)
+	warnOfMisspelt(term, parser.Model, os.Environ())
 	if err := cmp.Or(refuseBlank(chosen), refusePassword(chosen)); err != nil {
 		return finish(err, term)
 	}
-	term = l.Log.apply(term)
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	switch chosen.Selected().Name {
 	case "serve":

@@ -69,13 +69,13 @@ func NewFunction(ctx context.Context, term Terminal) (_ *Function, err error) {
 	if err != nil {
 		return nil, unparsed(err, parser.Model, nil)
 	}
-	warnOfMisspelt(term.Err, parser.Model, os.Environ())
+	l.Log.LogFormat = "json"
+	term = l.Log.apply(term)
+	warnOfMisspelt(term, parser.Model, os.Environ())
 	if err := cmp.Or(refuseBlank(chosen), refuseUnfit(chosen)); err != nil {
 		return nil, err
 	}
-	l.Log.LogFormat = "json"
 	l.Engine.AWS = l.Engine.Endpoint == ""
-	term = l.Log.apply(term)
 	return l.Serve.function(ctx, &l.Engine, term)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -199,13 +198,18 @@ const variablePrefix = "TALKBACK_"
 
 // warnOfMisspelt warns of misspelt environment variables, given as NAME=value. They have no effect,
 // unless a hook names one.
-func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
-	screen := output.ScreenOf(out)
+func warnOfMisspelt(term Terminal, app *kong.Application, environment []string) {
+	screen := output.ScreenOf(term.Err)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
-		if near := resembled(app, name); near != "" {
+		near := resembled(app, name)
+		switch {
+		case near == "":
+		case term.LogsJSON:
+			term.Logger.Warn("a variable is not one of Talkback's, and has no effect", "variable", output.Printable(name), "meant", near)
+		default:
 			line := fmt.Sprintf("the variable %s is not one of Talkback's; did you mean %s?", output.Printable(name), near)
-			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed warning is no reason to stop
+			_, _ = fmt.Fprintln(term.Err, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed warning is no reason to stop
 		}
 	}
 }

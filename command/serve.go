@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -275,15 +276,19 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	defer c.hub.Close()
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
+		progress := term
+		if term.LogsJSON { // what reads the log would find lines that are no JSON
+			progress.Err = io.Discard
+		}
 		err := session.watch(ctx, func(ctx context.Context) error {
-			load, err := sampleFor(ctx, session, term)
+			load, err := sampleFor(ctx, session, progress)
 			if err != nil || load == nil {
 				return err
 			}
 			if c.NoCount {
 				return load(ctx)
 			}
-			_, err = runner.Until(ctx, load, func(b counts.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
+			_, err = runner.Until(ctx, load, func(b counts.Backlog) { printBacklog(progress.Err, "The sample data is in", b) })
 			return err
 		})
 		if err != nil {

@@ -231,3 +231,31 @@ func TestFailureInJSON(t *testing.T) {
 		t.Errorf("an unknown level: status %d, %s", status, stderr)
 	}
 }
+
+// Where programs read the log, a server writes nothing else to standard error: neither a warning of a misspelt variable
+// nor how far the sample data is.
+func TestServerWritesJSONAlone(t *testing.T) {
+	session := newSession(t, dynamotest.Dynoxide(t))
+	t.Setenv("TALKBACK_LISTNE", "127.0.0.1:1")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan string, 1)
+	go func() {
+		_, _, stderr := talkback(ctx, "serve", "--endpoint", session.Address, "--table", session.Table, "--listen", "127.0.0.1:0",
+			"--log-format", "json", "--sample-data", "--no-count")
+		ended <- stderr
+	}()
+	must.Wait(t, "sample data is in the table", func() bool {
+		there, err := dynamo.HasComments(t.Context(), session.Client, session.Table)
+		return err == nil && there
+	})
+	stop()
+	stderr := <-ended
+	for line := range strings.Lines(stderr) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line is no JSON: %s", line)
+		}
+	}
+	if !strings.Contains(stderr, `"variable":"TALKBACK_LISTNE","meant":"TALKBACK_LISTEN"`) {
+		t.Errorf("nothing says that a variable is misspelt: %s", stderr)
+	}
+}
