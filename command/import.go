@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
@@ -60,7 +62,7 @@ type Import struct {
 
 // Run imports the file and prints the result. A row that cannot be imported stops nothing. An error
 // says what stopped the import, how far it came, and how to continue.
-func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Import) Run(ctx context.Context, line *kong.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.checkMode(); err != nil {
 		return asUsage(err)
 	}
@@ -74,7 +76,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return flags.with(ctx, Opening{Owner: "talkback import"}, term, func(session *Session) error { return undoImport(ctx, session, c.Undo, c.Yes, target, c.NoCount, term) })
 	case restore.IsExport(c.File):
 		c.Restore = true // there is no other way to read it
-		if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || c.MediaBase != "" || c.Format != "" && c.Format != "auto" {
+		if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || isGiven(line, "media-base") || c.Format != "" && c.Format != "auto" {
 			return usagef("an export of DynamoDB is restored as it is: leave out --name, --format, --media-base, --rejects, --max-rejects and --revive")
 		}
 		if _, err := c.Options(); err != nil {

@@ -455,8 +455,9 @@ func TestImportedAuthorBesideAnErasedCustomer(t *testing.T) {
 	check.Equal(t, restorable(t, client, from.table), restorable(t, client, to.table))
 }
 
-// A restore works from a bucket as from a folder. A dry run needs no table.
+// A restore works from a bucket as from a folder, also where the variables of servers are set. A dry run needs no table.
 func TestTableIsRestoredFromABucket(t *testing.T) {
+	t.Setenv("TALKBACK_MEDIA_BASE", "https://media.shop.example/reviews/")
 	server := s3test.Start(t)
 	server.Environment(t)
 	endpoint := dynamotest.Dynoxide(t)
@@ -474,6 +475,7 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 		{0, found + "3 items written + 0 already there, in", "", nil},
 		{0, found + "0 items written + 3 already there, in", "", []string{"--restore"}},
 		{2, "", "an export of DynamoDB is restored as it is: leave out --name", []string{"--name", "x"}},
+		{2, "", "leave out --name, --format, --media-base", []string{"--media-base", "https://media.shop.example/"}},
 		{2, "", "leave out --from, --map", []string{"--language", "en"}},
 		{2, "", "leave out --revive", []string{"--replace", "--revive"}},
 	} {

@@ -40,7 +40,7 @@ type OnlyPagesFlag struct {
 
 // target returns the store that the flag names. only reports that the flag is on the command line.
 func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {
-	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
+	only = isGiven(line, "pages")
 	target, err = PagesFlag{cmp.Or(f.Pages, keeper.InTable)}.target()
 	if err == nil && only && target.Name == keeper.Nowhere {
 		err = usagef("--pages none keeps no page numbers: name the place where they are kept")

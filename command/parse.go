@@ -78,7 +78,7 @@ var flagName = regexp.MustCompile(`(?:^|[\s(]|talkback [a-z]+ )--[a-z0-9-]+`)
 // from there.
 func inVariables(line *kong.Context, text string) string {
 	return nameVariables(line.Flags(), text, func(flag *kong.Flag) bool {
-		return !isGiven(line, flag) && variableOf(flag) != ""
+		return !isGiven(line, flag.Name) && variableOf(flag) != ""
 	})
 }
 
@@ -95,9 +95,10 @@ func nameVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) 
 	})
 }
 
-// isGiven reports whether a flag stands on the command line.
-func isGiven(line *kong.Context, flag *kong.Flag) bool {
-	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag == flag })
+// isGiven reports whether a flag stands on the command line. A variable may be set for the servers of
+// this machine.
+func isGiven(line *kong.Context, name string) bool {
+	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 }
 
 // blankValue explains an error about the value of a flag, if the value or its environment variable
@@ -277,7 +278,7 @@ func refuseBlank(chosen *kong.Context) error {
 		}
 	}
 	for _, flag := range chosen.Flags() {
-		given := isGiven(chosen, flag)
+		given := isGiven(chosen, flag.Name)
 		if given && isBlank(flag.Target) {
 			return blankFlag(flag, flag.Target.Kind() == reflect.Slice && flag.Target.Len() > 0)
 		}
