@@ -451,6 +451,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
 	if term.LogsJSON {
 		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)
+		term.Logger.Info("what clients may do", "writing", writing, "limits", cmp.Or(bounds, "none"))
 		return
 	}
 	hosts := openable(address, net.InterfaceAddrs)
