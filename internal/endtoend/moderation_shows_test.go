@@ -180,6 +180,16 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	d.click("#reply [type=submit]")
 	d.until(`!document.querySelector('#reply').open`)
 
+	// Another moderator deleted it.
+	d.reply("We send\na new <b>one</b>.!")
+	d.site.ask(t, `mutation($id: ID!, $version: Int!) { deleteReply(input: {id: $id, version: $version}) { comment { id } } }`,
+		map[string]any{"id": id, "version": version()}, &struct{}{})
+	d.click("#reply [type=submit]")
+	d.says("#reply-error", "The comment or the reply is not there any more.")
+	d.click("#reply [type=submit]")
+	d.says(".said", "We send\na new <b>one</b>.!")
+	d.until(`!document.querySelector('#reply').open`)
+
 	// A text that is refused for itself says nothing new about the reply.
 	d.reply("We send\na new <b>one</b>.!")
 	for text, want := range map[string]string{" ": "Write a text.", "\u200b": "Write a text.", "\x1b": "The text has characters that cannot be stored."} {

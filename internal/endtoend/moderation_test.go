@@ -53,6 +53,7 @@ func TestModeration(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, openDesk(t, browser)) })
 	}
 	t.Run("sign in", func(t *testing.T) { moderatorsSignIn(t, browser) })
+	t.Run("another moderator", func(t *testing.T) { anotherModeratorSignsIn(t, browser) })
 	t.Run("reported edit", func(t *testing.T) { rejectAReportedEdit(t, browser) })
 }
 

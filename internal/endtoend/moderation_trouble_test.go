@@ -242,6 +242,7 @@ func decideWhileItLoads(t *testing.T, d *desk) {
 	d.visit(d.site.troubled)
 	for _, decide := range []func(release chan<- struct{}){
 		func(release chan<- struct{}) {
+			d.says("#count", "Loading comments")
 			d.mouse(0, ".approve")
 			close(release)
 			d.titles("two", "more")
@@ -406,6 +407,77 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	d.quiet()
 }
 
+// What one moderator decided and typed before their token expired is not sent in the name of another who signs in.
+func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
+	secret := strings.Repeat("a secret of the shop ", 3)
+	t.Setenv("TALKBACK_JWT_KEY", secret)
+	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table",
+		"--moderation", "hold", "--jwt-algorithm", "HS256", "--roles-claim", "roles", "--shop-name", "Lamps")}
+	s.openTroubled(t)
+	token := func(subject string, roles ...string) string {
+		claims := jwt.MapClaims{"sub": subject, "roles": append([]string{}, roles...), "exp": time.Now().Add(time.Hour).Unix()}
+		return must.Get(jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret)))(t)
+	}
+	s.token = token("ada")
+	d := &desk{newTab(t, browser), s}
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.unhurried()
+	d.do(chromedp.Navigate(s.troubled + "/moderation"))
+	signIn := func(token string) {
+		t.Helper()
+		d.until(`document.activeElement?.id === 'token'`)
+		d.press(token + kb.Enter)
+	}
+	signIn(token("eve", "moderator", "merchant"))
+	d.titles("one", "two")
+	expire := func() {
+		t.Helper()
+		s.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
+		d.click("#refresh")
+		d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
+	}
+
+	// Whoever may not moderate loses nothing of theirs, nor does who signs in again.
+	d.mouse(0, ".approve")
+	expire()
+	s.meet(nil)
+	signIn(s.token)
+	d.says("#sign-in-error", "This token is not that of a moderator. Try another one.")
+	signIn(token("eve", "moderator", "merchant"))
+	d.titles("two")
+	d.decided(one, "APPROVED")
+
+	d.reply("")
+	d.press("Eve's")
+	d.press(kb.Escape)
+	d.mouse(0, ".reject")
+	d.press("1" + kb.Enter)
+	d.states("decided")
+	expire()
+	s.meet(cut)
+	signIn(token("mallory", "moderator", "merchant"))
+	d.says("#sign-in-error", "The server cannot be reached right now.")
+	s.meet(nil)
+	d.click("#token")
+	d.press(kb.Enter)
+	d.titles("two")
+	d.reply("")
+	d.press(kb.Escape)
+	d.click("#refresh")
+	d.titles("two")
+	d.decided(two, "PENDING")
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(two, "APPROVED")
+	var got struct {
+		Moderation struct{ Audit []struct{ By string } }
+	}
+	(&site{address: s.address, token: token("eve", "moderator")}).ask(t, `query($id: ID!) { moderation { audit(commentId: $id) { by } } }`, map[string]any{"id": two}, &got)
+	if by := fmt.Sprint(got.Moderation.Audit); by != "[{mallory}]" {
+		t.Errorf("decisions about the second comment are by %s, want mallory's approval alone", by)
+	}
+}
+
 // A rejected edit leaves the comment as everyone sees it. If that was reported, it waits on, and the page says so.
 func rejectAReportedEdit(t *testing.T, browser context.Context) {
 	secret, moderator := strings.Repeat("a secret of the shop ", 3), strings.Repeat("m", 40)
@@ -435,6 +507,23 @@ func rejectAReportedEdit(t *testing.T, browser context.Context) {
 	d.until(`document.activeElement?.id === 'token'`)
 	d.press(moderator + kb.Enter)
 	d.says(".text ins", "added: another ")
+	reasons := func(want string) {
+		t.Helper()
+		d.until(fmt.Sprintf(`[...document.querySelectorAll('.reasons li')].map(({ textContent }) => textContent).join() === %q`, want))
+	}
+	reasons("Every comment is looked at,Was edited,Was reported")
+
+	// Another moderator rejects the edit first.
+	d.mouse(0, ".approve")
+	id["version"] = 2
+	(&site{address: address, token: moderator}).ask(t, `mutation($id: ID!, $version: Int!) { rejectComment(input: {id: $id, version: $version, reason: SPAM}) { comment { id } } }`, id, &struct{}{})
+	d.click("#refresh")
+	d.says(".notice", "The comment was changed meanwhile. This is how it is now. Decide again.")
+	reasons("Was reported")
+	as("ada").edited(t, got.AddComment.Comment.ID, 1, "another text")
+	d.click("#refresh")
+	d.says(".text ins", "added: another ")
+
 	reject := func() {
 		t.Helper()
 		d.mouse(0, ".reject")
@@ -446,7 +535,7 @@ func rejectAReportedEdit(t *testing.T, browser context.Context) {
 	d.says(".notice", "The edit is rejected. The comment without it was reported, and waits on. Decide about that too.")
 	d.says(".text", "text")
 	d.says("#count", "1 comment waits")
-	d.until(`[...document.querySelectorAll('.reasons li')].map(({ textContent }) => textContent).join() === 'Was reported'`)
+	reasons("Was reported")
 	reject()
 	d.says("#empty", "No comment waits.")
 

@@ -23,8 +23,10 @@ const commentFields = `
   heldEdit { version rating language title text media { url kind alt } }
   reply { version name text }`;
 
+const viewerQuery = 'query Viewer { viewer { customerId mayModerate cannotWriteReason } }';
+
 const queueQuery = `query Queue($after: String, $filter: QueueFilter) {
-  viewer { cannotWriteReason mayReply }
+  viewer { customerId cannotWriteReason mayReply }
   moderation {
     pending
     queue(after: $after, filter: $filter) {
@@ -70,11 +72,11 @@ const deleteReplyMutation = `mutation DeleteReply($input: DeleteReplyInput!) {
 
 // ask returns the data of an answer, and the problem of its first error, "" for none. A browser lets
 // a request that is kept alive outlive its page.
-async function ask(query, variables, keepalive = false) {
+async function ask(query, variables, keepalive = false, as = token) {
   try {
     const response = await fetch('/graphql', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      headers: { 'Content-Type': 'application/json', ...(as && { Authorization: `Bearer ${as}` }) },
       body: JSON.stringify({ query, variables }),
       signal: AbortSignal.timeout(30_000),
       keepalive,

@@ -21,6 +21,7 @@ let next = ''; // the cursor for more; "" at the end
 let unread = null; // what to load again after an error: {after, problem}
 let problem = ''; // why decisions are not saved
 let loads = 0;
+let reading = false; // what is asked for is not there yet
 let mayReply = false; // in the shop's name
 let chosenTags = []; // languages of the filter, as it was last understood
 
@@ -45,12 +46,24 @@ function refuse(viewer, problem) {
   draw();
 }
 
-byId('sign-in').addEventListener('submit', (event) => {
+// Whose token the tab has: a customer's id, "" for a token that names nobody. Decisions and texts are theirs alone.
+const signerKey = 'talkback signer';
+const nameOf = (viewer) => viewer.customerId ?? '';
+
+byId('sign-in').addEventListener('submit', async (event) => {
   event.preventDefault();
   const field = byId('token');
   const given = field.value.trim();
   if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty'); // no header holds others
   field.value = '';
+  const { data, problem } = await ask(viewerQuery, {}, false, given); // before anything is sent with it
+  if (problem === 'unauthenticated' || data?.viewer.cannotWriteReason === 'TOKEN_REFUSED') return signIn('signin.refused');
+  if (!data) {
+    field.value = given; // for another attempt
+    return signIn(`error.${problem}`);
+  }
+  if (!data.viewer.mayModerate) return signIn('signin.other');
+  if (nameOf(data.viewer) !== ofTab.getItem(signerKey)) forget();
   token = given;
   ofTab.setItem(tokenKey, token);
   byId('sign-in-error').textContent = '';
@@ -63,14 +76,20 @@ byId('sign-out').addEventListener('click', async () => {
     if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
   } while (batches.length > 0); // decided meanwhile
   token = '';
+  forget();
+  signIn('');
+});
+
+// forget drops what a moderator decided and wrote, which nobody else sends in their name.
+function forget() {
+  batches.flatMap(take);
   loads++; // what is under way is not shown any more
   ofTab.clear();
   items = [];
   unread = null;
   byId('queue').replaceChildren();
   draw();
-  signIn('');
-});
+}
 
 // ---- The queue ----
 
@@ -87,11 +106,15 @@ async function load(after) {
   unread = null;
   next = after;
   do { // with a filter, a page may be empty while there are more
+    reading = true;
+    byId('count').textContent = say('loading');
     const { data, problem } = await ask(queueQuery, { after: next || null, filter: wanted() });
     if (mine !== loads) return;
+    reading = false;
     if (!data?.moderation) return refuse(data?.viewer, problem);
     const { pending, queue } = data.moderation;
     mayReply = data.viewer.mayReply;
+    ofTab.setItem(signerKey, nameOf(data.viewer));
     waiting = pending < 1000 ? pending - items.filter(isUnsent).length : Infinity;
     next = queue.pageInfo.hasNextPage ? queue.pageInfo.endCursor : '';
     found = queue.nodes;
@@ -298,6 +321,7 @@ async function renew(item) {
   const reported = status === 'APPROVED' && item.queued.reasons.includes('REPORTED');
   if (status !== 'PENDING' && !heldEdit && !reported) return set(item, 'gone');
   item.queued.comment = data.comment;
+  if (status === 'APPROVED' && !heldEdit) item.queued.reasons = ['REPORTED']; // others were about the edit
   reopen(item, say('conflict'));
 }
 
@@ -451,7 +475,8 @@ async function takeReply(item, payload, problem) {
     item.queued.comment.reply = now.comment.reply;
     drawItem(item);
   }
-  const wrong = payload ? faultOf(payload.userErrors[0]) : why(problem);
+  const isGone = now?.comment && !now.comment.reply;
+  const wrong = late && isGone ? say('fault.id.NOT_FOUND') : payload ? faultOf(payload.userErrors[0]) : why(problem);
   const goesOn = item === replying && byId('reply').open;
   notify(item, goesOn ? '' : wrong);
   if (!goesOn) return false;

@@ -29,7 +29,7 @@ function waitingText() {
 function draw() {
   const chosen = picked().length;
   const filtered = document.querySelector('#filter :checked') !== null || byId('languages').value.trim() !== '' || byId('product').value.trim() !== '';
-  byId('count').textContent = unread && items.length === 0 ? '' : waitingText();
+  byId('count').textContent = reading ? say('loading') : unread && items.length === 0 ? '' : waitingText();
   byId('filter').classList.toggle('on', filtered);
   byId('select-all').hidden = open().length < 2;
   byId('empty').hidden = open().length > 0 || next !== '' || unread !== null;
