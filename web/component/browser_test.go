@@ -274,7 +274,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	const own = ".list ~ .highlight, .highlight:has(~ .list)"
 	for _, row := range []struct{ product, state, text string }{
 		{"waits", "Your comment waits for the shop.", ""},
-		{"rejected", "Your comment is not shown.", ""},
+		{"rejected", "Your comment is not shown.", "off topic"},
 		{"edited", "Your comment waits for the shop.", "Anders."},
 	} {
 		s.opens(t, ctx, row.product,
@@ -282,6 +282,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 			chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
 			says(".highlight:has(+ .list) h3", row.state),
 			holds(fmt.Sprintf("%s.querySelector('.highlight:has(+ .list)').textContent.includes(%q)", root, row.text)),
+			holds("(ids => new Set(ids).size === ids.length)([..."+root+".querySelectorAll('[id]')].map(({ id }) => id))"),
 			click(".bar[href='?rating=5']"),
 			holds(root+".querySelector('.bar[aria-current]') !== null"),
 			holds(root+`.querySelector("`+own+`") === null`), // not requested with a filter

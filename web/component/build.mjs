@@ -53,7 +53,7 @@ const operationAsText = {
 };
 
 // Texts of a script: not those that only the page around the element has, and those of the drawer's inside only there.
-const ofThePage = /^(site|page|missing)\b/;
+const ofThePage = /^(site|page|missing|reason)\b/;
 const ofThePlan = /^plan\.(?!cost|units|waves)/;
 const textsThat = (wanted) => ({
   name: 'texts',

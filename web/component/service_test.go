@@ -476,12 +476,12 @@ func answer(v variables) object {
 // ownOf returns the sender's own comment: one that waits, one that is rejected, or an edit beside a published one.
 func ownOf(product string, all []made) object {
 	own := commentOf(product, all[0])
-	own["status"], own["heldEdit"] = "APPROVED", nil
+	own["status"], own["heldEdit"], own["rejectionReason"] = "APPROVED", nil, nil
 	switch product {
 	case "waits":
 		own["status"] = "PENDING"
 	case "rejected":
-		own["status"] = "REJECTED"
+		own["status"], own["rejectionReason"] = "REJECTED", "OFF_TOPIC"
 	case "edited":
 		own["heldEdit"] = object{"rating": 2, "language": "de", "title": nil, "text": "Anders.", "version": 2, "media": []object{}}
 	}

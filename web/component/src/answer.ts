@@ -101,6 +101,8 @@ export interface Media {
 /** The comment of who reads, as only they see it. */
 export interface OwnComment extends Comment {
   readonly status: string;
+  /** Why a moderator rejected it. */
+  readonly rejectionReason: 'SPAM' | 'OFFENSIVE' | 'OFF_TOPIC' | 'PERSONAL_DATA' | 'NOT_A_REVIEW' | 'OTHER' | null;
   readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media' | 'version'> | null;
 }
 

@@ -75,7 +75,7 @@ function unlessMalformed(error: unknown): null {
 function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return problem('slow', `no answer within ${patience / 1000} seconds`);
+    return problem('slow', 'no answer in 30 seconds');
   }
   return navigator.onLine ? problem('network', unreachable(new URL(endpoint))) : problem('offline', 'offline');
 }

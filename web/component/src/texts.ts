@@ -73,9 +73,9 @@ export class Texts {
     return /^(ar|ckb|dv|fa|he|iw|ps|sd|ug|ur|yi)$/.test(this.locale) ? 'rtl' : 'ltr';
   }
 
-  /** The text of a key, with values in place of {names}. */
+  /** The text of a key, with values in place of {names}. English reasons are the words of their keys. */
   say(key: Key, values: Values = {}): string {
-    return (this.#texts[key] ?? english[key] ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+    return (this.#texts[key] ?? english[key] ?? key.slice(7).toLowerCase().replaceAll('_', ' ')).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
   /** A text that has a number, {n}, such as "1 comment" and "2 comments". */
@@ -154,7 +154,7 @@ export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);
     const isOurs = ([key, text]: [string, unknown]) =>
-      typeof text === 'string' && (key.startsWith('plan.') || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other')));
+      typeof text === 'string' && (/^(plan|reason)\./.test(key) || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other')));
     const ours = Object.fromEntries(given.filter(isOurs));
     const wrong = given.map(([key]) => key).filter((key) => !Object.hasOwn(ours, key));
     if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);

@@ -21,10 +21,10 @@ export interface Outcome {
 }
 
 /** What a comment shows, as the operation of the page has it. */
-const shown = /fragment Shown.*?}}/.exec(operation)?.[0] ?? '';
+const shown = /fragment.*/.exec(operation)![0];
 
 /** What only its writer sees of a comment. */
-const state = /status heldEdit.*?}}/.exec(operation)?.[0] ?? '';
+const state = /status .*?}}/.exec(operation)![0];
 
 export type Change = 'add' | 'edit' | 'delete' | 'voteOn';
 
@@ -41,7 +41,7 @@ export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Sho
 /** Makes a change. It never throws. */
 export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
   const { value, problem } = await request<Outcome>(client, mutationOf(kind), { input });
-  return value && !problem ? value : { problem: problem ?? problemIn('no payload') };
+  return value && !problem ? value : { problem: problem ?? problemIn('no value') };
 }
 
 /** Reads a comment as its writer left it; null if it is not there any more. It never throws. */

@@ -11,6 +11,8 @@ interface Props {
   /** Without a desk, the comment is not changed here. It has none for the first render, which is what the server sent. */
   readonly view: View;
   readonly comment: Comment;
+  /** That of a comment of the list. It may stand above the list, too. */
+  readonly id?: string;
   /** Draws the comment with something at its end. */
   content(actions: ComponentChildren): ComponentChildren;
 }
@@ -35,7 +37,7 @@ export class Entry extends Component<Props, { asked: number }> {
   /** A dialog tells that it is closed a moment after it gave back the focus. By then, the next one may be open. */
   #closeDeletion = (which: number): void => this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
 
-  override render({ view, view: { desk, texts }, comment, content }: Props, { asked }: { asked: number }) {
+  override render({ view, view: { desk, texts }, comment, id, content }: Props, { asked }: { asked: number }) {
     const viewer = viewerOf(view);
     const mine = desk !== null && mayChange(viewer, comment);
     // What was typed stays in sight when a token expires.
@@ -47,7 +49,7 @@ export class Entry extends Component<Props, { asked: number }> {
       </span>
     );
     return (
-      <article ref={this.#article} class="comment" part="comment" id={comment.id} data-version={comment.version}>
+      <article ref={this.#article} class="comment" part="comment" id={id} data-version={comment.version}>
         {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
         {mine && asked > 0 && <Deletion key={asked} desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.#closeDeletion(asked)} />}
       </article>

@@ -37,9 +37,11 @@ export function Own({ view }: Props) {
   const kind = own && (own.status === 'REJECTED' ? 'own.rejected' : waits({ kind: 'edited', comment: own }) && 'own.waits');
   if (!kind) return null;
   const comment = { ...latest(own), reply: null };
+  const reason = own.rejectionReason;
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
+      {reason && reason !== 'OTHER' && <p>{view.texts.say(`reason.${reason}`)}</p>}
       <Entry key={own.id} view={view} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
     </div>
   );
@@ -88,6 +90,7 @@ export function List({ view }: Props) {
       {list.nodes.map((comment) => (
         <li key={comment.id}>
           <Entry
+            id={comment.id}
             view={comment.id === above ? { ...view, desk: null } : view}
             comment={comment}
             content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
