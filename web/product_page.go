@@ -69,6 +69,7 @@ type productPage struct {
 type document struct {
 	Lang, Dir          string
 	Title, Description string
+	Image              string // of the product, which previews of a shared address show
 	Texts              string // of the element, where they are; empty if its script has them
 	Heading, Below     string
 	Text               string
@@ -194,7 +195,7 @@ func (p *productPages) document(t *texts, s state, a answer, named Product, body
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
 		Element:   &element{Product: s.Product, Style: p.style, View: t.viewOf(s, a), State: embedded(t, s, body), Navigate: true, Explain: p.Plans, Live: p.Live},
-		Product:   s.Product, Name: called,
+		Product:   s.Product, Name: called, Image: named.Image,
 	}
 	if s.Page > 1 {
 		d.Title = t.say("page.title.number", "product", called, "n", t.number(s.Page))

@@ -175,6 +175,13 @@ func TestNames(t *testing.T) {
 		if title, h1, h2 := page.named("title")[0].content(), page.named("h1")[0].content(), page.named("h2")[0].content(); title != row.title || h1 != row.h1 || h2 != row.h2 {
 			t.Errorf("%q, %q, %q, want %+v", title, h1, h2, row)
 		}
+		previewed := ""
+		for _, found := range page.find(func(n node) bool { return n.attributes["property"] == "og:image" }) {
+			previewed += found.attributes["content"]
+		}
+		if previewed != row.image {
+			t.Errorf("a preview of the page shows %q, want %q", previewed, row.image)
+		}
 		_, rest, _ := strings.Cut(string(made.Body), `<script type="application/ld+json">`)
 		text, _, _ := strings.Cut(rest, "</script>")
 		var data structured

@@ -3,6 +3,8 @@ package web
 import (
 	"encoding/json"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +57,35 @@ var states = rapid.Custom(func(t *rapid.T) state {
 	}
 	return s
 })
+
+// The rules of the guide for crawlers allow exactly the addresses that search engines are to list. Of the rules that match
+// an address, the longest counts: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2
+func TestRulesForCrawlers(t *testing.T) {
+	rule := regexp.MustCompile(`(?m)^(Allow|Disallow): (.*)$`)
+	rules := rule.FindAllStringSubmatch(string(must.Get(os.ReadFile("../docs/guide/product-page.md"))(t)), -1)
+	if len(rules) == 0 {
+		t.Fatal("the guide has no rules for crawlers")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := states.Draw(t, "state")
+		if isDots(s.Product) {
+			return // whose id is in the query
+		}
+		if rapid.Bool().Draw(t, "listed") {
+			s = s.all().at(s.Page)
+		}
+		longest, allowed := 0, true
+		for _, rule := range rules {
+			pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(rule[2]), `\*`, ".*")
+			if len(rule[2]) > longest && regexp.MustCompile(pattern).MatchString(s.address()) {
+				longest, allowed = len(rule[2]), rule[1] == "Allow"
+			}
+		}
+		if allowed != s.listed() {
+			t.Fatalf("%s: crawlers are let in: %t, search engines are to list it: %t", s.address(), allowed, s.listed())
+		}
+	})
+}
 
 // An address expresses the whole state, and each page has one address.
 func TestAddressIsReadAsItIsWritten(t *testing.T) {
