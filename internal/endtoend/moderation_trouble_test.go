@@ -437,7 +437,7 @@ func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 		d.says("#sign-in-error", "Sign in again. Your decisions and texts are kept.")
 	}
 
-	// Whoever may not moderate loses nothing of theirs, nor does who signs in again.
+	// A token that may not moderate drops nothing, nor does another one of the same moderator.
 	d.mouse(0, ".approve")
 	expire()
 	s.meet(nil)
