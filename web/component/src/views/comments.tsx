@@ -41,7 +41,7 @@ export function Own({ view }: Props) {
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
-      {reason && reason !== 'OTHER' && <p>{view.texts.say(`reason.${reason}`)}</p>}
+      {reason && reason !== 'OTHER' && <p class="hint">{view.texts.say(`reason.${reason}`)}</p>}
       <Entry key={own.id} view={view} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
     </div>
   );
