@@ -3,6 +3,7 @@ package counts
 import (
 	"context"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +17,13 @@ import (
 func Hasten(r *Rebuilder) *Rebuilder {
 	r.pace = pace{heartbeat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
 	return r
+}
+
+// FewGuards lets a test have so few guards that a rebuild does not make most of its calls for them.
+func FewGuards(t *testing.T) {
+	all := settingsGuards
+	t.Cleanup(func() { settingsGuards = all })
+	settingsGuards = 4
 }
 
 // HastenButForHeartbeats shortens all waits except the one for another rebuild's heartbeat.

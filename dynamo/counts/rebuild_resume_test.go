@@ -46,30 +46,13 @@ func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 	verify(t, client, table)
 }
 
-// Calls 6 to 70 of a rebuild of one product write the guards of the settings, and are alike. The
-// other calls, about 20, all differ.
-const lastGuard = 70
-
-// nextSpoilt returns the number of the call to spoil after n: few of the calls that write guards,
-// and every twentieth of the others. For faults that only transactions meet it is every tenth.
-// Neighbouring lanes spoil neighbouring calls, so that one of several similar faults strikes at
-// each.
-func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
-	stride := commenttest.Times(20, 1)
-	if fault.OfTransactions() {
-		stride = commenttest.Times(10, 1)
-	}
-	if n < lastGuard {
-		return min(n+commenttest.Stride(r, lastGuard), lastGuard+1+lane%stride)
-	}
-	return n + stride
-}
-
 // Whichever call fails, and however, a rebuild ends right. It reports the same work as an
-// undisturbed one, including writes whose answer was lost. Each run spoils some of the calls.
+// undisturbed one, including writes whose answer was lost. Neighbouring kinds of faults spoil
+// neighbouring calls, so that one of several similar faults strikes at each.
 func TestRebuildOverABadNetwork(t *testing.T) {
+	counts.FewGuards(t)
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
-	first := commenttest.Rand(t).IntN(20)
+	first := commenttest.Rand(t).IntN(12)
 	damaged := func(t *testing.T) string { return smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe") }
 	run := func(t *testing.T, client *dynamodb.Client, table string) (counts.RebuildResult, error) {
 		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
@@ -82,8 +65,11 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 	}
 	for lane, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
-			r := commenttest.Rand(t)
-			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n, fault, first+lane) {
+			stride := commenttest.Times(12, 1)
+			if fault.OfTransactions() {
+				stride = commenttest.Times(6, 1)
+			}
+			for n, more := 1+(first+lane)%stride, true; more; n += stride {
 				table := damaged(t)
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				if got, err := run(t, client, table); err != nil || !cmp.Equal(got, want) {
@@ -153,6 +139,7 @@ func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string)
 // Wherever and however a rebuild ends early, the next one ends right. It begins at once or after a
 // few heartbeats.
 func TestRebuildInterrupted(t *testing.T) {
+	counts.FewGuards(t)
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	most := 2 * callsWithoutHeartbeats(t, direct, smallTable(t, direct, r, historicProducts...))

@@ -28,11 +28,11 @@ const (
 	attrShards     = "shards" // N, how many there are
 	attrWas        = "was"    // N, how many there were, while a rebuild moves products between them
 	attrGeneration = "g"      // N, rises with each change of the number; missing before the first
-
-	// settingsGuards is the number of guards: enough that concurrent counters seldom use the same
-	// one.
-	settingsGuards = 64
 )
+
+// settingsGuards is the number of guards: enough that concurrent counters seldom use the same one.
+// Tests that disturb each call of a rebuild have fewer.
+var settingsGuards = 64
 
 // leaderSettings has the number of shards of the leaderboards.
 type leaderSettings struct {
