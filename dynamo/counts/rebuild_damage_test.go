@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -35,6 +37,15 @@ type vandal struct {
 	t      *testing.T
 	client *dynamodb.Client
 	table  string
+	suffix string // of the products that it names, such as p
+}
+
+// own returns a key, or a part of one, of the vandal's own products.
+func (v vandal) own(key string) string {
+	if strings.HasSuffix(key, "#p") || strings.HasSuffix(key, "#q") || strings.HasSuffix(key, "#nothing") {
+		return key + v.suffix
+	}
+	return key
 }
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
@@ -46,12 +57,12 @@ func newVandal(t *testing.T, client *dynamodb.Client) vandal {
 
 func (v vandal) get(partition, sort string) layout.Item {
 	v.t.Helper()
-	return must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: layout.Key(partition, sort), ConsistentRead: aws.Bool(true)}))(v.t).Item
+	return must.Get(v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: layout.Key(v.own(partition), sort), ConsistentRead: aws.Bool(true)}))(v.t).Item
 }
 
 func (v vandal) delete(partition, sort string) {
 	v.t.Helper()
-	must.Get(v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: layout.Key(partition, sort)}))(v.t)
+	must.Get(v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: layout.Key(v.own(partition), sort)}))(v.t)
 }
 
 // values are the values of an expression.
@@ -65,10 +76,13 @@ func (v vandal) update(partition, sort, expression string, values ...types.Attri
 
 // updateIf does the same on a condition, and returns an error.
 func (v vandal) updateIf(condition, partition, sort, expression string, values ...types.AttributeValue) error {
-	input := &dynamodb.UpdateItemInput{TableName: &v.table, Key: layout.Key(partition, sort), UpdateExpression: aws.String(expression)}
+	input := &dynamodb.UpdateItemInput{TableName: &v.table, Key: layout.Key(v.own(partition), sort), UpdateExpression: aws.String(expression)}
 	for i, value := range values {
 		if input.ExpressionAttributeValues == nil {
 			input.ExpressionAttributeValues = layout.Item{}
+		}
+		if of, is := value.(*types.AttributeValueMemberS); is {
+			value = text(v.own(of.Value))
 		}
 		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
 	}
@@ -226,27 +240,46 @@ var impropers = []struct {
 // All other comments, of its product and of others, are counted as before.
 func TestImproperComments(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	for _, row := range impropers {
-		t.Run(row.why, func(t *testing.T) {
-			v, comments := damaged(t, client)
-			before := storedModel(t, client, v.table)
-			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-			load(t, client, v.table, []comment.Comment{late})
-			for _, c := range []comment.Comment{comments[0], late} {
-				v.update("C#"+c.ID.Position().String(), "C", row.expression, row.values...)
-			}
-			before.Delete(comments[0].ID)
-			result := rebuild(t, client, v.table)
-			found := verify(t, client, v.table)
-			if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || len(found.Improper) != 2 || !result.Complete {
-				t.Errorf("rebuild %+v, verify %+v", result, found)
-			}
-			if text := found.Improper[0].String(); !strings.Contains(text, "C#") || !strings.Contains(text, row.reason) || strings.Contains(text, "private") {
-				t.Error(text)
-			}
-			checkCounted(t, client, v.table, []string{"p", "bystander"}, before)
-			checkLists(t, client, v.table, before.List("p", comment.Filter{}, comment.NewestFirst))
-		})
+	vandals, comments := damagedProducts(t, client, make([]bool, len(impropers)))
+	table := vandals[0].table
+	before := storedModel(t, client, table)
+	reasons, products := map[string]string{}, []string{"bystander"}
+	for i, row := range impropers {
+		v, product := vandals[i], "p"+vandals[i].suffix
+		late := commenttest.Many(commenttest.Rand(t), product, 1)[0]
+		load(t, client, table, []comment.Comment{late})
+		for _, c := range []comment.Comment{comments[i][0], late} {
+			pk := "C#" + c.ID.Position().String()
+			v.update(pk, "C", row.expression, row.values...)
+			reasons[pk+"/C"] = row.reason
+		}
+		before.Delete(comments[i][0].ID)
+		products = append(products, product)
+	}
+	result := rebuild(t, client, table)
+	found := verify(t, client, table)
+	if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || len(found.Improper) != len(reasons) || !result.Complete {
+		t.Errorf("rebuild %+v, verify %+v", result, found)
+	}
+	for _, item := range found.Improper {
+		if reason, text := reasons[item.Key], item.String(); reason == "" || !strings.Contains(text, "C#") || !strings.Contains(text, reason) || strings.Contains(text, "private") {
+			t.Errorf("%s, want that %s", text, reason)
+		}
+	}
+	checkCounted(t, client, table, products, before)
+	for _, product := range products {
+		checkList(t, client, table, product, before.List(product, comment.Filter{}, comment.NewestFirst))
+	}
+	scanner := dynamo.NewScanner(client, table, 1)
+	left := 0
+	scanner.OnImproper = func(layout.Improper) { left++ }
+	scanned := 0
+	for _, err := range scanner.All(t.Context()) {
+		must.Do(t, err)
+		scanned++
+	}
+	if scanned != len(before.All()) || left != len(reasons) {
+		t.Errorf("a scan finds %d comments and reports %d others", scanned, left)
 	}
 }
 
@@ -285,33 +318,19 @@ func TestStrangeKeys(t *testing.T) {
 	}
 }
 
-// checkLists checks that a list and a scan of product p return these comments, and report the other
-// items.
-func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
+// checkList checks that the list of a product returns these comments, and reports the other items.
+func checkList(t *testing.T, client *dynamodb.Client, table, product string, want []comment.Comment) {
 	t.Helper()
 	var told []layout.Improper
 	store := dynamo.NewStore(client, table, dynamo.Options{Improper: func(item layout.Improper) { told = append(told, item) }})
 	for range 2 {
-		page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: len(want)}})
+		page, err := store.Comments(t.Context(), comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: len(want)}})
 		if err != nil || page.HasNext || len(page.Comments) != len(want) {
 			t.Fatalf("a page of %d, more %v, %v; want %d", len(page.Comments), page.HasNext, err, len(want))
 		}
 	}
 	if len(told) > 2 {
 		t.Errorf("lists tell of %v", told)
-	}
-	scanner := dynamo.NewScanner(client, table, 1)
-	var left []layout.Improper
-	scanner.OnImproper = func(item layout.Improper) { left = append(left, item) }
-	found := 0
-	for c, err := range scanner.All(t.Context()) {
-		must.Do(t, err)
-		if c.ProductID == "p" {
-			found++
-		}
-	}
-	if found != len(want) || len(left) != 2 {
-		t.Errorf("a scan finds %d comments and reports %v", found, left)
 	}
 }
 
@@ -370,41 +389,74 @@ func TestImproperPlace(t *testing.T) {
 // items are the same in all. Other tests rebuild in both.
 func TestDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	for i, row := range slices.Concat(damages, traitDamages) {
-		t.Run(row.why, func(t *testing.T) {
-			v, comments := damagedWith(t, client, i >= len(damages))
-			row.do(v, comments)
-			verify(t, client, v.table, row.finds...)
-			if rebuild(t, client, v.table).Refiled > 0 { // counted by its record of the stream, or by another rebuild
-				rebuild(t, client, v.table)
-			}
-			verify(t, client, v.table)
-			checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, storedModel(t, client, v.table))
-		})
+	rows := slices.Concat(damages, traitDamages)
+	verified := make([]bool, len(rows))
+	for i := range traitDamages {
+		verified[len(damages)+i] = true
+	}
+	vandals, comments := damagedProducts(t, client, verified)
+	table := vandals[0].table
+	for i, row := range rows {
+		row.do(vandals[i], comments[i])
+	}
+	found := must.Get(counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {}))(t)
+	if len(found.Restless) > 0 {
+		t.Errorf("restless %v", found.Restless)
+	}
+	of, products := map[string]drifts{}, []string{"bystander"}
+	for _, drift := range found.Drifts {
+		_, suffix, _ := strings.Cut(drift.Product, "-")
+		of[suffix] = append(of[suffix], drift.Kind)
+	}
+	for i, row := range rows {
+		suffix := vandals[i].suffix
+		check.Equal(t, row.finds, of[suffix[1:]], row.why)
+		delete(of, suffix[1:])
+		products = append(products, "p"+suffix, "q"+suffix, "nothing"+suffix)
+	}
+	if len(of) > 0 {
+		t.Errorf("others have drifts, too: %v", of)
+	}
+	if rebuild(t, client, table).Refiled > 0 { // counted by its record of the stream, or by another rebuild
+		rebuild(t, client, table)
+	}
+	verify(t, client, table)
+	model := storedModel(t, client, table)
+	for part := range slices.Chunk(products, call.MaxKeysPerGet) {
+		checkCounted(t, client, table, part, model)
 	}
 }
 
 // damaged makes a counted table for a vandal, and returns the comments of its product p.
 func damaged(t *testing.T, client *dynamodb.Client) (vandal, []comment.Comment) {
 	t.Helper()
-	return damagedWith(t, client, false)
+	vandals, comments := damagedProducts(t, client, []bool{false})
+	return vandals[0], comments[0]
 }
 
-// damagedWith does the same. If verified, one comment is a verified purchase.
-func damagedWith(t *testing.T, client *dynamodb.Client, verified bool) (vandal, []comment.Comment) {
+// damagedProducts makes a counted table for vandals, each with products of its own. It returns the
+// comments of each product p. One of them is a verified purchase, if the product is to have one.
+func damagedProducts(t *testing.T, client *dynamodb.Client, verified []bool) (vandals []vandal, comments [][]comment.Comment) {
 	t.Helper()
 	r, table := commenttest.Rand(t), newTable(t, client)
-	comments := commenttest.Many(r, "p", 4)
-	for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
-		comments[i].Language, comments[i].Rating = cell.Language, cell.Rating
-		comments[i].Verified, comments[i].Media, comments[i].ImportedVotes = false, nil, comment.VoteCounts{} // each trait would be a count of its own
-	}
-	comments[0].Verified = verified
-	load(t, client, table, comments)
 	load(t, client, table, commenttest.Many(r, "bystander", 3))
+	for i := range verified {
+		v := vandal{t: t, client: client, table: table}
+		if len(verified) > 1 {
+			v.suffix = fmt.Sprint("-", i)
+		}
+		of := commenttest.Many(r, "p"+v.suffix, 4)
+		for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
+			of[i].Language, of[i].Rating = cell.Language, cell.Rating
+			of[i].Verified, of[i].Media, of[i].ImportedVotes = false, nil, comment.VoteCounts{} // each trait would be a count of its own
+		}
+		of[0].Verified = verified[i]
+		load(t, client, table, of)
+		vandals, comments = append(vandals, v), append(comments, of)
+	}
 	rebuild(t, client, table)
 	verify(t, client, table)
-	return vandal{t: t, client: client, table: table}, comments
+	return vandals, comments
 }
 
 // storedModel returns a model of the comments in a table.
