@@ -200,7 +200,7 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 
 // Rebuilds beside writes, and beside counting that replays, falls behind and comes late, are exact
 // in the end. Engines could differ in how they combine transactions and conditions:
-// TestLeaderShardsChange and TestCountsAreExact check that in both.
+// TestRebuildHoldsWhatIsNeverCalm and TestCountsAreExact check that in both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

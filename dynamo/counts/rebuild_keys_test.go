@@ -146,7 +146,7 @@ func TestLostState(t *testing.T) {
 // While products move from shard to shard and others are counted, every read of the leaderboard has
 // each unchanged product once, in order. In the end everything is right.
 func TestLeaderShardsChange(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		client, table := newTableAt(t, endpoint)
 		model := commenttest.NewModel()

@@ -119,9 +119,9 @@ func TestTotalIsOvertakenEachTime(t *testing.T) {
 // it, whichever write it is.
 func TestWriteIsDisturbedOnce(t *testing.T) {
 	for _, few := range []int{2, 1000} { // with sums and without
+		h := newVoteHistory(t, few)
 		for fails, calls := 1, 1; fails <= calls; fails++ {
 			for _, fault := range []faulttest.Fault{faulttest.WriteConflict, faulttest.AnswerLost} {
-				h := newVoteHistory(t, few)
 				c := h.voted(3)
 				client, network := faulttest.Under(h.client, func(n int) faulttest.Fault {
 					if n == fails {
