@@ -267,32 +267,3 @@ func TestIndexStartsAnew(t *testing.T) {
 		before = head
 	}
 }
-
-// Once all comments of a product are deleted, it has no head, and nothing is left of its index. A
-// replay of the deletions removes what an earlier merge left.
-func TestNothingIsLeftOfAnIndex(t *testing.T) {
-	client, name := newTableAt(t, dynamotest.Dynoxide(t))
-	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, name)
-	count := func() (left []string) {
-		rd.mustCount(t, counter)
-		counter.AwaitMerges(t.Context())
-		return sortKeys(t, client, name, "R#p", "")
-	}
-	rd.add(400, true)
-	if there := count(); len(there) == 0 {
-		t.Fatal("nothing was there")
-	}
-	for _, c := range rd.model.All() {
-		rd.note(&c, nil)
-	}
-	for range 2 {
-		if left := count(); len(left) > 0 || headOf(t, client, name, "p").Exists() {
-			t.Errorf("left are %q", left)
-		}
-		vandal{t: t, client: client, table: name}.update("R#p", layout.DirectorySK, "SET v = :a", text("left"))
-		rd.reached = [2]int{}
-	}
-	rd.add(1, false)
-	count()
-	checkIndex(t, client, name, rd.life)
-}

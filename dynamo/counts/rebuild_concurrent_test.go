@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -199,25 +200,35 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 }
 
 // Rebuilds beside writes, and beside counting that replays, falls behind and comes late, are exact
-// in the end. Engines could differ in how they combine transactions and conditions:
+// in the end, and so are page numbers if they are kept. Engines could differ in how they combine transactions and conditions:
 // TestRebuildHoldsWhatIsNeverCalm and TestCountsAreExact check that in both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		client := call.NewLocalClient(endpoint)
-		var comments []comment.Comment
-		for _, product := range historicProducts {
-			comments = append(comments, commenttest.Many(r, product, r.IntN(30))...)
-		}
-		w := newWorld(t, client, comments)
-		w.live(r, func(ctx context.Context) error {
-			for range 3 {
-				if _, err := newRebuilder(client, w.table).Run(ctx, func(counts.RebuildProgress) {}); err != nil {
-					return fmt.Errorf("rebuild: %w", err)
-				}
+		for _, most := range []int{30, 300} { // comments of a product; page numbers are for many
+			var comments []comment.Comment
+			for _, product := range historicProducts {
+				comments = append(comments, commenttest.Many(r, product, r.IntN(30))...)
 			}
-			return nil
-		})
-		w.check()
+			w := newWorld(t, client, append(comments, commenttest.Many(r, "globe", most-30)...))
+			if most > 30 {
+				w.pages = table.New(client, w.table)
+			}
+			w.live(r, func(ctx context.Context) error {
+				for range 3 {
+					rebuilder := newRebuilder(client, w.table)
+					rebuilder.Pages, rebuilder.Logger = w.pages, slog.New(slog.DiscardHandler)
+					if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err != nil {
+						return fmt.Errorf("rebuild: %w", err)
+					}
+				}
+				return nil
+			})
+			w.check()
+			if w.pages != nil {
+				checkRanks(t, r, client, w.table, "globe", w.model)
+			}
+		}
 	})
 }

@@ -2,7 +2,6 @@ package counts_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -116,27 +115,6 @@ func TestDamagedIndex(t *testing.T) {
 	}
 	more(3)
 	checkIndex(t, client, name, rd.life)
-}
-
-// A rebuild beside counting and merging leaves a right index.
-func TestIndexWhileAllGoesOn(t *testing.T) {
-	r := commenttest.Rand(t)
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	w := newWorld(t, client, commenttest.Many(r, "globe", 300))
-	index := table.New(client, w.table)
-	w.pages = index
-	w.live(r, func(ctx context.Context) error {
-		for range 2 {
-			rebuilder := newRebuilder(client, w.table)
-			rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
-			if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	w.check()
-	checkRanks(t, r, client, w.table, "globe", w.model)
 }
 
 // sortKeys returns the sort keys in a partition that have a prefix.
