@@ -240,7 +240,7 @@ var impropers = []struct {
 // All other comments, of its product and of others, are counted as before.
 func TestImproperComments(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	vandals, comments := damagedProducts(t, client, make([]bool, len(impropers)))
+	vandals, comments := damagedProducts(t, client, len(impropers), 0)
 	table := vandals[0].table
 	before := storedModel(t, client, table)
 	reasons, products := map[string]string{}, []string{"bystander"}
@@ -390,11 +390,7 @@ func TestImproperPlace(t *testing.T) {
 func TestDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	rows := slices.Concat(damages, traitDamages)
-	verified := make([]bool, len(rows))
-	for i := range traitDamages {
-		verified[len(damages)+i] = true
-	}
-	vandals, comments := damagedProducts(t, client, verified)
+	vandals, comments := damagedProducts(t, client, len(damages), len(traitDamages))
 	table := vandals[0].table
 	for i, row := range rows {
 		row.do(vandals[i], comments[i])
@@ -430,27 +426,27 @@ func TestDamage(t *testing.T) {
 // damaged makes a counted table for a vandal, and returns the comments of its product p.
 func damaged(t *testing.T, client *dynamodb.Client) (vandal, []comment.Comment) {
 	t.Helper()
-	vandals, comments := damagedProducts(t, client, []bool{false})
+	vandals, comments := damagedProducts(t, client, 1, 0)
 	return vandals[0], comments[0]
 }
 
 // damagedProducts makes a counted table for vandals, each with products of its own. It returns the
-// comments of each product p. One of them is a verified purchase, if the product is to have one.
-func damagedProducts(t *testing.T, client *dynamodb.Client, verified []bool) (vandals []vandal, comments [][]comment.Comment) {
+// comments of each product p. One of them is a verified purchase, for vandals beyond the plain ones.
+func damagedProducts(t *testing.T, client *dynamodb.Client, plain, verified int) (vandals []vandal, comments [][]comment.Comment) {
 	t.Helper()
 	r, table := commenttest.Rand(t), newTable(t, client)
 	load(t, client, table, commenttest.Many(r, "bystander", 3))
-	for i := range verified {
+	for n := range plain + verified {
 		v := vandal{t: t, client: client, table: table}
-		if len(verified) > 1 {
-			v.suffix = fmt.Sprint("-", i)
+		if plain > 1 {
+			v.suffix = fmt.Sprint("-", n)
 		}
 		of := commenttest.Many(r, "p"+v.suffix, 4)
 		for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
 			of[i].Language, of[i].Rating = cell.Language, cell.Rating
 			of[i].Verified, of[i].Media, of[i].ImportedVotes = false, nil, comment.VoteCounts{} // each trait would be a count of its own
 		}
-		of[0].Verified = verified[i]
+		of[0].Verified = n >= plain
 		load(t, client, table, of)
 		vandals, comments = append(vandals, v), append(comments, of)
 	}
