@@ -1,10 +1,7 @@
 package command_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +9,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest/must"
-	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/moderation"
 )
 
@@ -158,41 +154,4 @@ func TestDecisionsBesideADamagedComment(t *testing.T) {
 	if string(got.Data) != want || len(got.Errors) > 0 {
 		t.Errorf("%s %v\nwant %s", got.Data, got.Errors, want)
 	}
-}
-
-// If the table is too busy for a part of the decisions, the answer says that nothing was written only if that is so. What
-// was begun is made, and sent again, everything is.
-func TestDecisionsOfABusyTable(t *testing.T) {
-	t.Parallel()
-	a := moderated(t)
-	a.header = bearer(tokenOf(t, "u1", time.Hour))
-	first, second := a.add(draft()).Comment.ID, a.add(draft()).Comment.ID
-	a.header = bearer(moderatorToken)
-	busy, busyFor := true, ""
-	a.useClient(faulttest.With(a.session.Client, func(under faulttest.HTTPClient, operation string, request *http.Request) (*http.Response, error) {
-		if operation != "TransactWriteItems" || !busy {
-			return under.Do(request)
-		}
-		body := must.Get(io.ReadAll(request.Body))(t)
-		request.Body = io.NopCloser(bytes.NewReader(body))
-		if bytes.Contains(body, []byte(busyFor)) {
-			return faulttest.Spoiled(under, request, faulttest.Throttled)
-		}
-		return under.Do(request)
-	}))
-	decide := func(want string) {
-		t.Helper()
-		got := a.said(`mutation($decisions: [DecisionInput!]!) { decideComments(input: {decisions: $decisions}) { results { comment { status } userErrors { code } } } }`,
-			map[string]any{"decisions": []any{map[string]any{"id": first, "version": 1}, map[string]any{"id": second, "version": 1}}})
-		if got != want {
-			t.Errorf("%s\nwant %s", got, want)
-		}
-	}
-	decide(`{"decideComments":null} THROTTLED`)
-	busyFor = strings.TrimPrefix(second, comment.IDPrefix)
-	decide(`{"decideComments":null} UNAVAILABLE`)
-	a.as(moderatorToken, `{ comment(id: "$id") { status } }`, first, `{"comment":{"status":"APPROVED"}}`)
-	busy = false
-	approved := `{"comment":{"status":"APPROVED"},"userErrors":[]}`
-	decide(`{"decideComments":{"results":[` + approved + `,` + approved + `]}}`)
 }

@@ -13,19 +13,31 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// rival is what someone else does with a comment at the same time.
+// rival is what someone else does at the same time: with a comment, or with all comments of the author.
 type rival struct {
 	field   string
 	by      role
 	payload string
 	more    map[string]any // of the input, beside the id
 	version bool           // the input has the version of the comment as it was at first
+	latest  bool           // the input has the version of the comment as it is then
+	instead bool           // it deletes all comments of the author first
+}
+
+// rivalsOfAdds meet mutations that add a comment.
+var rivalsOfAdds = []rival{
+	{field: "addComment", by: writer, more: map[string]any{"text": "Another."}},
+	{field: "addComment", by: writer, more: map[string]any{"text": "Another.", "idempotencyKey": "k"}},
+	{field: "addComment", by: writer, more: map[string]any{"text": "Another."}, instead: true},
 }
 
 var rivals = []rival{
 	{field: "approveComment", version: true},
 	{field: "rejectComment", version: true, more: map[string]any{"reason": "OFF_TOPIC"}},
 	{field: "editComment", by: writer, version: true, more: map[string]any{"text": "hush, meanwhile"}},
+	{field: "approveComment", latest: true},
+	{field: "rejectComment", latest: true, more: map[string]any{"reason": "OFF_TOPIC"}},
+	{field: "editComment", by: writer, latest: true, more: map[string]any{"text": "hush, later"}},
 	{field: "editComment", more: map[string]any{"isVerifiedPurchase": true}, version: true},
 	{field: "withdrawComment", by: writer, version: true},
 	{field: "deleteComment", by: writer},
@@ -56,19 +68,11 @@ type duel struct {
 // call of the server, whose calls have faults. It returns how many calls there were.
 func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, int) {
 	x := d.trial()
-	x.sender = d.sender
 	input := d.w.prepare(x)
 	id := x.firstID(input)
-	version := x.reads(id).latest()
+	version := x.latest(id)
 	out := history{Others: "not made"}
-	others := sync.OnceFunc(func() {
-		theirs := with(map[string]any{"id": id}, d.rival.more)
-		if d.rival.version {
-			theirs["version"] = version
-		}
-		d.who.Caller = d.rival.by.caller(x.author)
-		_, out.Others = x.sent(context.Background(), d.other, attempt{field: d.rival.field, payload: d.rival.payload}, theirs)
-	})
+	others := sync.OnceFunc(func() { out.Others = d.others(x, id, version) })
 	if order == 0 || order == 2 {
 		others()
 	}
@@ -98,15 +102,48 @@ func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, in
 	return out, calls
 }
 
-// firstID returns the id of the comment that an input is about, or the first of them.
+// others makes the other mutation, and returns what it was answered.
+func (d *duel) others(x *trial, id any, version int) string {
+	y := &trial{api: d.other, sender: d.who, author: x.author, product: x.product}
+	theirs := map[string]any{"id": id}
+	switch {
+	case d.rival.field == "addComment":
+		theirs = y.draft()
+	case d.rival.latest:
+		version = y.latest(id)
+		fallthrough
+	case d.rival.version:
+		theirs["version"] = version
+	}
+	if d.rival.instead {
+		for _, item := range y.items() {
+			if text(item, "SK") == "C" {
+				y.as(staff).is("deleteComment", map[string]any{"id": idOf(item)})
+			}
+		}
+	}
+	_, said := y.as(d.rival.by).sent(context.Background(), y.api, attempt{field: d.rival.field, payload: d.rival.payload}, with(theirs, d.rival.more))
+	return said
+}
+
+// latest returns the latest version of a comment, 0 if it is not there.
+func (x *trial) latest(id any) int {
+	x.tb.Helper()
+	if id == nil {
+		return 0
+	}
+	return x.reads(id).latest()
+}
+
+// firstID returns the id of the comment that an input is about, or the first of them. A new one has none yet.
 func (x *trial) firstID(input map[string]any) any {
 	if several, ok := input["decisions"].([]any); ok {
 		return several[0].(map[string]any)["id"]
 	}
-	if id := input["id"]; id != nil {
-		return id
+	if items := x.items(); x.w.field == "eraseAuthor" && len(items) > 0 {
+		return idOf(items[0])
 	}
-	return idOf(x.items()[0])
+	return input["id"]
 }
 
 // Somebody else changes the comment ahead of any call of any mutation. Both are answered, and the table stands, as if one of
@@ -118,14 +155,15 @@ func TestTwoWritersAtEachCall(t *testing.T) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, 8)
 	for _, w := range attempts {
-		if w.field == "addComment" { // there is no comment yet
-			continue
+		others, all := rivals, commenttest.Torture()
+		if w.field == "addComment" {
+			others, all = rivalsOfAdds, true
 		}
-		for i, drawn := range r.Perm(len(rivals)) {
-			if i > 0 && r.IntN(commenttest.Times(8, 1)) > 0 {
+		for i, drawn := range r.Perm(len(others)) {
+			if i > 0 && !all && r.IntN(4) > 0 {
 				continue // over several runs, each meets each
 			}
-			rival := rivals[drawn]
+			rival := others[drawn]
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // pending returns a new comment of a customer that waits for moderation.
@@ -30,89 +27,6 @@ func pending(t *testing.T, product string) comment.Comment {
 	c.Version, c.UpdatedAt, c.Author.Imported = 1, nil, false
 	c.Status, c.Moderation = comment.Pending, &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}, Since: c.CreatedAt()}
 	return c
-}
-
-// Moderators decide about one comment at the same time over a bad network. Each call leaves at most
-// one entry in the audit, however often its answer was lost, and the entries lead from the first
-// state to the last. A comment is in the queue exactly while it waits.
-func TestDecisionsThroughFaults(t *testing.T) {
-	t.Parallel() // it waits most of the time, for the next try of a call
-	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
-	for round := range 20 {
-		c := pending(t, fmt.Sprint("p", round))
-		must.Get(healthy.Add(t.Context(), c, ""))(t)
-		overBadNetworks(t, r, client, 4, 3, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			judge := commenttest.Customer(fmt.Sprint("moderator ", i))
-			judge.Roles = comment.Moderator
-			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: judge}
-			verdict := comment.Verdict{ID: string(c.ID), Version: 1}
-			if spam := comment.Spam; i%2 == 1 {
-				verdict.Reason = &spam
-			}
-			if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves the outcome unknown
-				t.Errorf("%v", problems)
-			}
-		})
-		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
-		audit := must.Get(healthy.Audit(t.Context(), c.ID))(t)
-		by, balance := map[string]int{}, map[comment.Status]int{comment.Pending: 1}
-		for _, d := range audit {
-			by[*d.By]++
-			balance[d.From]--
-			balance[d.To]++
-		}
-		balance[now.Status]--
-		for who, entries := range by {
-			if entries > 1 {
-				t.Errorf("round %d: the audit has %d decisions by %s, who made one", round, entries, who)
-			}
-		}
-		for status, n := range balance {
-			if n != 0 {
-				t.Errorf("round %d: the comment is %s, and the audit is %+v (%s by %d)", round, now.Status, audit, status, n)
-			}
-		}
-		waits := 0
-		if now.Status == comment.Pending {
-			waits = 1
-		}
-		if got := queued(t, client, table, c.ID); got != waits {
-			t.Errorf("round %d: the comment is %s, and in the queue %d times", round, now.Status, got)
-		}
-	}
-}
-
-// The answer of an edit is lost, and a moderator decides before it is sent again. The author learns
-// that the edit was written.
-func TestEditThatWasDecidedAbout(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := NewTable(t, endpoint)
-		c := pending(t, "p")
-		store := NewStore(client, table, Options{})
-		must.Get(store.Add(t.Context(), c, ""))(t)
-		faulty, _ := faulttest.Under(client, faulttest.Nth(1, faulttest.AnswerLost))
-		edited, at := c, c.CreatedAt()
-		edited.Text, edited.Version, edited.UpdatedAt = "edited", 2, &at
-		updates := 0
-		retrying := NewStore(faulttest.Before(faulty, "UpdateItem", func() {
-			if updates++; updates != 2 {
-				return
-			}
-			now, err := store.Comment(t.Context(), c.ID)
-			if err != nil || now.Version != 2 {
-				t.Errorf("version %d, %v", now.Version, err)
-			}
-			shown := now
-			shown.Status, shown.Moderation = comment.Approved, nil
-			if err := store.Decide(t.Context(), now, shown, comment.Decision{CommentID: c.ID, Position: comment.FirstAt(at), From: now.Status, Version: 2}); err != nil {
-				t.Error(err)
-			}
-		}), table, Options{})
-		if err := retrying.Replace(t.Context(), c, edited); err != nil || updates != 2 {
-			t.Errorf("the edit was written, and answered with %v after %d tries", err, updates)
-		}
-	})
 }
 
 // A decision does not overlook reports that arrived after its moderator read the comment. After a
@@ -292,53 +206,6 @@ func TestQueueWhileCommentsMove(t *testing.T) {
 	if err != nil || len(page.Queued) != 9 || page.HasNext {
 		t.Errorf("%d comments, want 9; more follow: %v; %v", len(page.Queued), page.HasNext, err)
 	}
-}
-
-// Customers report one comment at the same time over a bad network, and retry until they get a
-// success. The comment counts each of them once. It has one place in the queue once reports reach
-// the threshold.
-func TestReportsThroughFaults(t *testing.T) {
-	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
-	for reporters := range 5 {
-		c := added(t, healthy, r)
-		overBadNetworks(t, r, client, reporters, 4, func(i int, client *dynamodb.Client, _ *rand.Rand) {
-			w := auth.Service{Store: NewStore(client, table, Options{}), Authorizer: commenttest.Customer(fmt.Sprint("customer ", i)), Threshold: 3}
-			for done := 0; done < 2 && t.Context().Err() == nil; { // the second success changes nothing
-				problems, err := w.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM", Note: "a note"})
-				if len(problems) > 0 {
-					t.Errorf("%v", problems)
-					return
-				}
-				if err == nil {
-					done++
-				}
-			}
-		})
-		now := must.Get(healthy.Comment(t.Context(), c.ID))(t)
-		var reports int
-		var held []comment.HoldReason
-		if now.Moderation != nil {
-			reports, held = now.Moderation.Reports, now.Moderation.Held
-		}
-		if waits := len(held) == 1 && held[0] == comment.HeldReported; reports != reporters || waits != (reporters >= 3) || now.Status != comment.Approved {
-			t.Errorf("after %d reports: %d are counted, it is %s and waits for %v", reporters, reports, now.Status, held)
-		}
-		if got := queued(t, client, table, c.ID); (got == 1) != (reporters >= 3) {
-			t.Errorf("after %d reports, it is in the queue %d times", reporters, got)
-		}
-	}
-}
-
-// queued returns the number of places that a comment has in the queue.
-func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) (places int) {
-	output := must.Get(client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), IndexName: aws.String(string(layout.Boards))}))(t)
-	for _, it := range output.Items {
-		if waiting, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace)); err == nil && waiting.ID == id {
-			places++
-		}
-	}
-	return places
 }
 
 // A report applies to the version that was read. If the comment was edited, decided about or

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,24 +28,6 @@ func NewTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	must.Do(t, CreateTable(t.Context(), client, table))
 	return client, table
-}
-
-// overBadNetworks has n writers write at the same time, each over a network that spoils one call in
-// oneIn. It returns once late calls have arrived.
-func overBadNetworks(t *testing.T, r *rand.Rand, client *dynamodb.Client, n, oneIn int, write func(writer int, client *dynamodb.Client, r *rand.Rand)) {
-	t.Helper()
-	var all sync.WaitGroup
-	var networks []*faulttest.Network
-	for writer := range n {
-		faulty, network := faulttest.Under(client, faulttest.OneIn(r, oneIn))
-		networks = append(networks, network)
-		own := rand.New(rand.NewPCG(r.Uint64(), 1))
-		all.Go(func() { write(writer, faulty, own) })
-	}
-	all.Wait()
-	for _, network := range networks {
-		must.Do(t, network.Flush())
-	}
 }
 
 // byAda returns a new comment of one customer, with an ID of its own.
@@ -171,43 +152,6 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	})
 }
 
-// Whichever fault its calls meet, an add reports success, and the customer has one comment.
-func TestOnlyAddThroughFaults(t *testing.T) {
-	t.Parallel() // it waits most of the time, for the next try of a call
-	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
-	for i, fault := range faulttest.Kinds {
-		for _, gone := range []bool{false, true} { // the item of a deleted comment is left
-			product := fmt.Sprint(i, gone)
-			if gone {
-				left := byAda(r, product, "left")
-				must.Get(healthy.Add(t.Context(), left, ""))(t)
-				must.Do(t, NewStore(client, table, Options{}).Delete(t.Context(), left))
-			}
-			faulty, network := faulttest.Under(client, onWrites(fault))
-			c := byAda(r, product, "words")
-			got, err := NewStore(faulty, table, oneEach).Add(t.Context(), c, "")
-			if err != nil || got.ID != c.ID {
-				t.Errorf("%s: %s, %v", fault, got.ID, err)
-			}
-			must.Do(t, network.Flush())
-			if ids := existing(t, healthy, product); len(ids) != 1 || ids[0] != c.ID {
-				t.Errorf("%s: %v, want %s alone", fault, ids, c.ID)
-			}
-		}
-	}
-}
-
-// onWrites makes the second and the third call fail. The first call of an add only reads.
-func onWrites(fault faulttest.Fault) func(int) faulttest.Fault {
-	return func(call int) faulttest.Fault {
-		if call == 2 || call == 3 && !fault.OfTransactions() {
-			return fault
-		}
-		return faulttest.None
-	}
-}
-
 // The answer of an add is lost. Before the retry, the comment is deleted, and perhaps the customer
 // writes another. The add reports success, and its comment stays deleted.
 func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
@@ -236,45 +180,6 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 			}
 		}
 	})
-}
-
-// One customer adds and deletes at the same time over a bad network. There are never two comments
-// about the product, and every refusal names a comment that was written. In the end the customer
-// can delete and write again.
-func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
-	t.Parallel() // it waits most of the time, for the next try of a call
-	client, table := NewTable(t, dynamotest.Dynoxide(t))
-	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
-	for round := range commenttest.Times(6, 60) {
-		product := fmt.Sprint("p", round)
-		overBadNetworks(t, r, client, 4, 4, func(worker int, faulty *dynamodb.Client, own *rand.Rand) {
-			store := NewStore(faulty, table, oneEach)
-			for turn := range 8 {
-				c := byAda(own, product, fmt.Sprint(worker, ".", turn))
-				_, err := store.Add(t.Context(), c, "")
-				if comment.KindOf(err) == comment.Internal && err != nil || comment.KindOf(err) == comment.AlreadyWritten && earlierOf(err) == "" {
-					t.Error(err)
-				}
-				there := existing(t, healthy, product)
-				if len(there) > 1 {
-					t.Errorf("%v are there at once", there)
-				}
-				if len(there) == 1 && own.IntN(2) == 0 {
-					_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // another worker may be quicker
-				}
-			}
-		})
-		there := existing(t, healthy, product)
-		if len(there) > 1 {
-			t.Fatalf("%v are there", there)
-		}
-		for _, id := range there {
-			must.Do(t, healthy.Delete(t.Context(), comment.Comment{ID: id}))
-		}
-		if _, err := healthy.Add(t.Context(), byAda(r, product, "at last"), ""); err != nil {
-			t.Errorf("after all: %v", err)
-		}
-	}
 }
 
 // An add reads the keys of the customer's earlier comments, and each of these comments, up to a
