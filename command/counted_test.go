@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"path"
 	"sync"
@@ -12,14 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/commenttest/check"
-	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -120,73 +115,4 @@ func TestRandomWritesAreCounted(t *testing.T) {
 		}
 		s.checkCounted()
 	})
-}
-
-// Whatever happens to any one call of a consumer, to the table or to the stream, its counts are
-// exact. Half of the consumers find the leases as their owner left them, half as a killed process
-// did.
-func TestCountingThroughEveryFault(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t) // the engine does not matter for faults on the way
-	for _, fault := range faulttest.Kinds {
-		t.Run(string(fault), func(t *testing.T) {
-			t.Parallel()
-			a := newAPI(t, endpoint)
-			s := newScribe(a)
-			for n := commenttest.Stride(s.random, 4); n <= callsOfConsumer; n += commenttest.Stride(s.random, 4) {
-				s.countThroughFault(n, fault)
-			}
-		})
-	}
-}
-
-// callsOfConsumer is about how many calls a consumer makes to count the writes of this test and
-// give back its lease.
-const callsOfConsumer = 24
-
-// countThroughFault has a fresh consumer count what was written, with one fault.
-func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
-	s.tb.Helper()
-	for _, product := range products {
-		c := commenttest.Random(s.random, product)
-		s.model.Insert(c)
-		s.load(c)
-	}
-	there := s.model.All()
-	gone := there[s.random.IntN(len(there))]
-	s.model.Delete(gone.ID)
-	s.delete(gone.ID)
-
-	if s.random.IntN(2) == 0 {
-		s.orphan()
-	}
-	client, network := faulttest.Under(s.session.Client, faulttest.Nth(n, fault))
-	stop := s.consume(client)
-	s.drained(time.Now())
-	must.Wait(s.tb, "the consumer calls", func() bool { return network.Calls() >= n })
-	stop()
-	if err := network.Flush(); err != nil {
-		s.tb.Error(err)
-	}
-	store := dynamo.NewStore(s.session.Client, s.session.Table, dynamo.Options{})
-	found, _, err := store.StatsOf(context.Background(), products)
-	for _, product := range products {
-		check.Equal(s.tb, s.model.Stats(product), found[product].Clone(), fmt.Sprintf("call %d: %s: %v", n, product, err))
-	}
-	leaders, err := store.Leaders(context.Background(), "", 20)
-	check.Equal(s.tb, s.model.Leaders("", 20), leaders, fmt.Sprintf("call %d: leaderboard: %v", n, err))
-}
-
-// orphan gives all leases to a process that does not renew them. Others take them over once they
-// expire.
-func (s *scribe) orphan() {
-	s.tb.Helper()
-	kept := leases.NewLeases(s.session.Client, s.session.Table)
-	state, there, err := kept.Current(context.Background())
-	must.Do(s.tb, err)
-	for _, lease := range there {
-		dead := lease
-		dead.Owner, dead.Counter = "a killed process", lease.Counter+1
-		must.Do(s.tb, kept.Swap(context.Background(), state.Label, lease, dead))
-	}
 }

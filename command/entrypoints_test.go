@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/commenttest/check"
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -145,7 +146,7 @@ func eventOf(t *testing.T, table, label string, records []stream.Record) events.
 func TestBothEntryPoints(t *testing.T) {
 	t.Parallel()
 	for _, alone := range []bool{true, false} {
-		dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 			a := newAPI(t, endpoint)
 			s := newScribe(a)
 			l := newLambda(a, t, s.random)
