@@ -51,6 +51,8 @@ var sights = []sight{
 	{"a comment that waits, in the list", `{ product(id: "teapot") { comments { totalCount nodes { text } } } }`, "As written.", waits, nil},
 	{"a comment that waits, as the latest", `{ product(id: "teapot") { latestPositive { text } latestNegative { text } } }`, "As written.", waits, nil},
 	{"a comment that waits, as the most helpful", `{ product(id: "teapot") { mostHelpfulPositive(orLatest: true) { text } mostHelpfulCritical(orLatest: true) { text } } }`, "As written.", waits, nil},
+	{"when a comment that waits was written", `{ product(id: "teapot") { lastCommentedAt } }`, `"lastCommentedAt":"`, waits, nil},
+	{"a rejected comment, in the list", `{ product(id: "teapot") { comments { totalCount nodes { text } } latestPositive { text } latestNegative { text } } }`, "As written.", rejected, nil},
 	{"a rejected comment, by id", `{ comment(id: "$id") { text } }`, "As written.", rejected, whoMayChange},
 	{"why a comment is rejected", `{ comment(id: "$id") { rejectionReason } }`, "OFFENSIVE", rejected, whoMayChange},
 	{"an edit that waits", `{ comment(id: "$id") { heldEdit { text } } }`, "An edit that waits.", hasHeldEdit, whoMayChange},
