@@ -44,3 +44,23 @@ func TestImproperItemsAreAnError(t *testing.T) {
 		}
 	}
 }
+
+// A difference that may only await counting is mentioned beside drifts, and nowhere else.
+func TestVerifyTellsWhatIsUnproven(t *testing.T) {
+	t.Parallel()
+	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarkers}}
+	for _, row := range []struct {
+		found counts.Verified
+		tells bool
+	}{
+		{counts.Verified{Drifts: drifts, Unproven: true}, true},
+		{counts.Verified{Drifts: drifts}, false},
+		{counts.Verified{Unproven: true}, false},
+	} {
+		var out strings.Builder
+		_ = printVerified(&out, row.found, 0) // drift is an error
+		if strings.Contains(out.String(), "not counted yet") != row.tells {
+			t.Errorf("%+v: %s", row.found, &out)
+		}
+	}
+}
