@@ -49,6 +49,13 @@ func (s *scribe) checkCounted() {
 	}
 }
 
+// checkOneList compares a random list of the product, page by page, with the model.
+func (s *scribe) checkOneList() {
+	s.tb.Helper()
+	l := s.question()
+	s.walk(l, s.random.IntN(2) == 0, s.model.List(l.product, mustNormalize(s.tb, l.filter), l.order))
+}
+
 // consume counts in this process, over a client, until it is stopped.
 func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	return a.consumeBy(client, counts.CounterOptions{})
@@ -86,8 +93,8 @@ func timesOn(t *testing.T, dynoxide, local, torture int) int {
 	return commenttest.Times(dynoxide, torture)
 }
 
-// After any mutations, once they are counted, the API answers about a product as the model does.
-// Consumers come and go in between.
+// After any mutation, every query for comments has the same answer as the model, and once all are
+// counted, so has every query for counts. Consumers come and go in between.
 func TestRandomWritesAreCounted(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -104,15 +111,22 @@ func TestRandomWritesAreCounted(t *testing.T) {
 					stop()
 					stop = a.consume(a.session.Client)
 				}
+				s.checkOneList()
 			}
 			a.drained(time.Now())
 			s.checkLeaders(s.model, "", 20)
 			for range 3 {
 				s.product = products[s.random.IntN(len(products))]
-				l := s.question()
-				a.walk(l, false, s.model.List(l.product, mustNormalize(t, l.filter), l.order))
+				s.checkOneList()
 			}
 		}
 		s.checkCounted()
+		there := 0
+		for _, product := range products {
+			there += len(everything(t, a.session.Client, a.session.Table, product))
+		}
+		if there != len(s.model.All()) {
+			t.Errorf("%d comments are there, want %d", there, len(s.model.All()))
+		}
 	})
 }

@@ -3,13 +3,11 @@ package command_test
 import (
 	"math/rand/v2"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // scribe writes at random and records the outcome in a model.
@@ -162,23 +160,4 @@ func (s *scribe) question() list {
 		}
 	}
 	return l
-}
-
-// After any mutations, every query has the same answer as the model.
-func TestRandomWritesBetweenReads(t *testing.T) {
-	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		a := newAPI(t, endpoint)
-		s := &scribe{api: a, random: commenttest.Rand(t), model: commenttest.NewModel(), product: "globe"}
-		for range timesOn(t, 60, 15, 240) {
-			for range 1 + s.random.IntN(4) {
-				s.write()
-			}
-			l := s.question()
-			a.walk(l, s.random.IntN(2) == 0, s.model.List(l.product, mustNormalize(t, l.filter), l.order))
-		}
-		if there := everything(t, a.session.Client, a.session.Table, "globe"); len(there) != len(s.model.All()) {
-			t.Errorf("%d comments are there, want %d", len(there), len(s.model.All()))
-		}
-	})
 }
