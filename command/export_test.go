@@ -352,30 +352,6 @@ func TestExportInterrupted(t *testing.T) {
 	}
 }
 
-// An export and an import that are killed halfway leave nothing wrong behind. A second run completes them.
-func TestExportAndImportKilled(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t)
-	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
-	from.fill(nasty(rand.New(rand.NewPCG(7, 7)), 400))
-	folder := t.TempDir()
-	file := filepath.Join(folder, "out.jsonl")
-
-	kill(t, from, "Scan", 5, "export", file)
-	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Errorf("a killed export left a file: %v", err)
-	}
-	from.must("export", file)
-	for _, pass := range []int32{0, 1, 7} { // leases are also written by PutItem
-		kill(t, to, "PutItem", pass, "import", file, "--restore", "--calls", "1", "--no-count")
-	}
-	if there := len(to.items()); there == 0 || there == 400 {
-		t.Errorf("after three imports that were killed, %d comments are there", there)
-	}
-	to.must("import", file, "--restore")
-	check.Equal(t, from.items(), to.items())
-}
-
 // The list of imports shows how far a killed one came, up to its current chunk.
 func TestKilledImportIsListed(t *testing.T) {
 	t.Parallel()
