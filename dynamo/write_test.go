@@ -275,6 +275,26 @@ func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
 	}
 }
 
+// A vote whose answer is lost, or that is performed twice, is known to be cast.
+func TestVoteWhoseAnswerIsLost(t *testing.T) {
+	client, table := NewTable(t, dynamotest.Dynoxide(t))
+	c := added(t, NewStore(client, table, Options{}), commenttest.Rand(t))
+	var before comment.CastVote
+	for _, vote := range []comment.Vote{comment.Helpful, comment.NotHelpful} {
+		for _, fault := range []faulttest.Fault{faulttest.AnswerLost, faulttest.Twice} {
+			faulty, _ := faulttest.Under(client, faulttest.Nth(1, fault))
+			after := comment.CastVote{By: "ben", Vote: vote, At: before.At.Add(time.Second)}
+			if before.At.IsZero() {
+				after.At = time.Now()
+			}
+			if err := NewStore(faulty, table, Options{}).SetVote(t.Context(), c.ID, before, after); err != nil {
+				t.Errorf("%s, %s: %v", vote, fault, err)
+			}
+			before = after
+		}
+	}
+}
+
 // Whether a purchase is verified changes without a new version. A request that arrives only after
 // later changes does not set it again, and one that was overtaken after its answer was lost does
 // not claim to be refused.
