@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 	// failover, the name of the server belongs to another one, while connections to the one before, which
 	// has become a standby, still work.
 	usedFor = 30 * time.Second
+	// closeWithin bounds the wait for the server to end the connections. pgx waits 15 s for one that hangs.
+	closeWithin = time.Second
 )
 
 // postgresSettings are the settings of each connection, unless the URL sets them. The first two end
@@ -63,8 +66,11 @@ func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 	db := stdlib.OpenDBFromPool(pool)
 	s := newStore(postgresDatabase(db, postgresName(config.ConnConfig), schemaOf(table)))
 	s.close = func() error {
-		defer pool.Close()
-		return db.Close()
+		err := db.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+		defer cancel()
+		_, _ = task.Await(ctx, func() (any, error) { pool.Close(); return nil, nil })
+		return err
 	}
 	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) || comment.KindOf(err) == comment.BadInput {
 		return nil, errors.Join(err, s.Close())

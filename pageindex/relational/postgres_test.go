@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -289,4 +291,36 @@ func TestFailover(t *testing.T) {
 	conformance.CheckCovers(t, s, "all again")
 	must.Do(t, errors.Join(server.Crash(), server.Start()))
 	conformance.CheckCovers(t, s, "all again")
+}
+
+// A server that hangs does not delay the end of a process.
+func TestCloseWhileTheServerHangs(t *testing.T) {
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	asked, left := make(chan struct{}), make(chan struct{})
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Read(make([]byte, 1024))
+		_, _ = conn.Write([]byte("R\x00\x00\x00\x08\x00\x00\x00\x00" + "Z\x00\x00\x00\x05I")) // it takes the user, and is ready
+		_, _ = conn.Read(make([]byte, 1024))
+		close(asked)
+		_, _ = io.Copy(io.Discard, conn)
+		close(left)
+	}()
+	ctx, hurry := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		hurry()
+	}()
+	s := must.Get(OpenPostgres(ctx, "postgres://talkback@"+listener.Addr().String()+"/shop?sslmode=disable", "comments"))(t)
+	must.Do(t, s.Close())
+	select {
+	case <-left:
+		t.Error("Close has waited until pgx gave the server up")
+	default:
+	}
 }
