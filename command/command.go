@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -92,7 +93,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	switch chosen.Selected().Name {
 	case "serve":
-		defer endsWithin(ctx, l.Serve.DrainTimeout+longestEnd)()
+		defer endsWithin(ctx, min(l.Serve.DrainTimeout, math.MaxInt64-longestEnd)+longestEnd)()
 	case "stream":
 		defer endsWithin(ctx, longestEnd)()
 	}

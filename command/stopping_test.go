@@ -27,6 +27,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/servertest"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -178,11 +179,11 @@ func TestNohup(t *testing.T) {
 }
 
 // A second signal ends the server at once, even with requests in progress. One that comes again within
-// a moment, as the program timeout sends it, is no second one.
+// a moment, as the program timeout sends it, is no second one. Until then, even the longest drain lasts.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=100s", "TALKBACK_DRAIN_TIMEOUT=200s"}, "--endpoint", a.session.Address, "--table", a.session.Table)
+	s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=100s", "TALKBACK_DRAIN_TIMEOUT=2562047h47m16s"}, "--endpoint", a.session.Address, "--table", a.session.Table)
 	for range 3 {
 		s.signal(syscall.SIGTERM)        // a shell may let its background jobs ignore SIGINT
 		time.Sleep(5 * time.Millisecond) // else they may be one for the kernel
@@ -324,4 +325,33 @@ func TestUnreadLog(t *testing.T) {
 		t.Error("it does not end")
 	}
 	<-asked
+}
+
+// The last metrics and the last spans of a process that counts are sent at the same time: a collector that hangs delays
+// its end only once.
+func TestLastTelemetryIsSentTogether(t *testing.T) {
+	a, _ := uncounted(t)
+	var metrics, spans sync.Once
+	both := make(chan struct{}, 2)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		once := &metrics
+		if r.URL.Path == "/v1/traces" {
+			once = &spans
+		}
+		once.Do(func() { both <- struct{}{} })
+		for len(both) < cap(both) && task.Wait(r.Context(), time.Millisecond) == nil {
+		}
+	}))
+	t.Cleanup(collector.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000") // no span is sent before the end, and no metric in the first minute
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		a.drained(time.Now())
+		stop()
+	}()
+	if status, _, said := talkback(ctx, "stream", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 || strings.Contains(said, "not sent") {
+		t.Errorf("status %d\n%s", status, said)
+	}
 }

@@ -54,7 +54,8 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		if err != nil {
 			return err
 		}
-		defer traces.Stop()
+		around := &surroundings{ends: []func(){traces.Stop}}
+		defer around.close()
 		session.watchClock(term.Logger)
 		session.trace(traces)
 		var measured *measured
@@ -62,7 +63,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 			if measured, err = c.measure(ctx, nil, term); err != nil {
 				return err
 			}
-			defer measured.close(term.Logger)
+			around.ends = append(around.ends, func() { measured.close(term.Logger) })
 			measured.ofCalls(session)
 		}
 		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
