@@ -44,8 +44,8 @@ func (b *bucket) read(ctx context.Context, in *s3.GetObjectInput) (object, error
 		return object{}, outcome(err)
 	}
 	defer func() { _ = out.Body.Close() }() // it was only read
-	data, err := io.ReadAll(out.Body)
-	if err == nil && out.ContentLength != nil && int64(len(data)) != *out.ContentLength {
+	data, err := io.ReadAll(io.LimitReader(out.Body, mostBytes))
+	if err == nil && out.ContentLength != nil && int64(len(data)) != min(*out.ContentLength, mostBytes) {
 		err = io.ErrUnexpectedEOF
 	}
 	return object{data, aws.ToString(out.ETag)}, err

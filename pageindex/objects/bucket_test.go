@@ -90,6 +90,32 @@ func TestListingIsGivenUp(t *testing.T) {
 	}
 }
 
+// immense answers every call with an object that does not end.
+type immense struct{}
+
+func (immense) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: -1, Body: immense{}, Request: r}, nil
+}
+
+func (immense) Read(p []byte) (int, error) { return len(p), nil }
+
+func (immense) Close() error { return nil }
+
+// An object that another program has put in the place of ours is not read to its end: it may be larger than memory.
+func TestImmenseObjects(t *testing.T) {
+	t.Parallel()
+	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: immense{}}, Region: "us-east-1"}), "b", ""}, small)
+	if o, err := c.storage.get(t.Context(), rootObject, ""); len(o.data) != mostBytes || err != nil {
+		t.Errorf("%d bytes are read, error %v", len(o.data), err)
+	}
+	folder := &folder{root: t.TempDir()}
+	must.Do(t, os.WriteFile(folder.path(rootObject), nil, 0o600))
+	must.Do(t, os.Truncate(folder.path(rootObject), mostBytes+1))
+	if o, err := folder.get(t.Context(), rootObject, ""); len(o.data) != mostBytes || err != nil {
+		t.Errorf("%d bytes of a file are read, error %v", len(o.data), err)
+	}
+}
+
 // Objects of another program are left as they are, whatever their names.
 func TestObjectsOfAnotherProgram(t *testing.T) {
 	server := s3test.Start(t)

@@ -127,7 +127,7 @@ func (f *folder) get(ctx context.Context, name, unless string) (object, error) {
 	if err != nil {
 		return object{}, err
 	}
-	data, err := io.ReadAll(file)
+	data, err := io.ReadAll(io.LimitReader(file, mostBytes))
 	return object{data, tagOf(info)}, err
 }
 
