@@ -276,6 +276,29 @@ func TestMergeIsNeverAnswered(t *testing.T) {
 	}
 }
 
+// chunkPut calls a function before a chunk is put.
+type chunkPut func()
+
+func (f chunkPut) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/"+chunkFolder) {
+		f()
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A process that is stopped while it merges frees the lease, so the next one merges at once.
+func TestStoppedMergeFreesTheLease(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	s := mustOpenBucket(t, client(s3test.Start(t), chunkPut(stop), 3), newPrefix(), quiet)
+	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
+	if err := s.merger.merge(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the merge ended with %v", err)
+	}
+	if lease := must.Get(s.core.storage.get(t.Context(), leaseObject, ""))(t); len(lease.data) > 0 {
+		t.Errorf("the lease is still held: %s", lease.data)
+	}
+}
+
 // A merger that died holds the lease until the lease has not changed for a while.
 func TestDeadMerger(t *testing.T) {
 	server := s3test.Start(t)

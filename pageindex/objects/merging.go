@@ -8,6 +8,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// lastWords bounds the freeing of the lease, which a process that is asked to stop does all the same.
+const lastWords = 3 * time.Second
+
 var errOvertaken = comment.Errorf(comment.Conflict, "a later build of the page index has begun, or its objects were replaced")
 
 // merger merges in the background of one process.
@@ -66,7 +69,9 @@ func (m *merger) merge(ctx context.Context) error {
 		return err
 	}
 	err = m.mergeLeased(ctx)
-	_, freed := m.storage.put(ctx, leaseObject, nil, lease)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	_, freed := m.storage.put(ending, leaseObject, nil, lease)
 	if errors.Is(freed, errTaken) {
 		freed = nil // another process took it over
 	}
