@@ -138,6 +138,22 @@ func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 // time.
 func (c Comment) CreatedAt() time.Time { return c.ID.Position().Time() }
 
+// TextBytes returns the size of the texts of a comment in bytes, those of its reply and media
+// included. Everything else in it is small.
+func (c Comment) TextBytes() int {
+	bytes := len(c.Text)
+	if c.Title != nil {
+		bytes += len(*c.Title)
+	}
+	if c.Reply != nil {
+		bytes += len(c.Reply.Text)
+	}
+	for _, m := range c.Media {
+		bytes += len(m.Path) + len(m.Alt)
+	}
+	return bytes
+}
+
 // Votes are the votes about a comment, as answers show them.
 type Votes struct {
 	VoteCounts

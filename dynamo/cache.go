@@ -154,7 +154,7 @@ func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
 	}
 	bytes := 0
 	for i := range page.comments {
-		bytes += textBytes(&page.comments[i].Comment) + len(page.comments[i].CompressedText)
+		bytes += page.comments[i].TextBytes() + len(page.comments[i].CompressedText)
 	}
 	if bytes > largestKept {
 		return
@@ -185,22 +185,6 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 		return plan
 	}
 	return page, true
-}
-
-// textBytes returns the size of the texts of a comment in bytes, those of its reply and media
-// included. Everything else in it is small.
-func textBytes(c *comment.Comment) int {
-	bytes := len(c.Text)
-	if c.Title != nil {
-		bytes += len(*c.Title)
-	}
-	if c.Reply != nil {
-		bytes += len(c.Reply.Text)
-	}
-	for _, m := range c.Media {
-		bytes += len(m.Path) + len(m.Alt)
-	}
-	return bytes
 }
 
 const (
@@ -273,7 +257,7 @@ func (n *namedComments) keep(fetched map[comment.ID]*comment.Comment, withoutTex
 		return
 	}
 	for id, c := range fetched {
-		if c != nil && textBytes(c) <= largestKept {
+		if c != nil && c.TextBytes() <= largestKept {
 			n.kept.Add(namedKey{id, withoutText}, namedComment{*c, began})
 		}
 	}

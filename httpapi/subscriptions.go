@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,7 +115,7 @@ func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
 	case err != nil:
 		return streamAnswer{}, err
 	}
-	answer := delivery.Once(s.key, func() (any, bool) { return s.build(delivery) }).(streamAnswer)
+	answer := delivery.Once(s.key, func() (any, int) { return s.build(delivery) }).(streamAnswer)
 	if answer.Data == nil {
 		return streamAnswer{}, &streamEnd{Errors: answer.Errors}
 	}
@@ -124,24 +124,27 @@ func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
 	return answer, nil
 }
 
-// build executes the operation for an event. An answer with errors is not shared.
-func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
+// build executes the operation for an event. It returns the size of an answer that is shared, as one with errors is not.
+func (s *stream) build(delivery live.Delivery) (answer any, bytes int) {
 	account := s.texts.Open(s.Limits.TextBytes)
 	defer account.Close()
 	ctx := usage.With(s.ctx, account)
 	defer func() {
 		if cause := recover(); cause != nil {
 			err := s.executor.PresentRecoveredError(ctx, cause)
-			answer, keep = streamAnswer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, false
+			answer, bytes = streamAnswer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, 0
 		}
 	}()
 	s.subscription.Offer(delivery)
 	response := s.respond(ctx)
 	if response == nil {
-		return streamAnswer{Errors: mustJSON(gqlerror.List{errBroken})}, false
+		return streamAnswer{Errors: mustJSON(gqlerror.List{errBroken})}, 0
 	}
-	response.Data = bytes.Clone(response.Data) // gqlgen uses the buffer again
-	return answerOf(response), len(response.Errors) == 0
+	response.Data = slices.Clone(response.Data) // gqlgen uses the buffer again
+	if len(response.Errors) == 0 {
+		bytes = len(response.Data)
+	}
+	return answerOf(response), bytes
 }
 
 // answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it

@@ -25,6 +25,9 @@ const (
 	// readAgain is the time until a failed read is retried, and readKeys bounds the keys of a read.
 	readAgain = time.Second
 	readKeys  = 100
+	// mostWaiting bounds the missed events that wait for all subscribers, in bytes. An event has perEvent, and its texts.
+	mostWaiting = 64 << 20
+	perEvent    = 1 << 10
 )
 
 // Hub hands events to the subscribers of a process. It is safe for concurrent use.
@@ -34,7 +37,7 @@ type Hub struct {
 	countedUpTo func(context.Context) (time.Time, bool)
 	logger      *slog.Logger
 
-	dropped atomic.Int64
+	dropped, waiting atomic.Int64
 	// taking lets one lane at a time read, until what it read is delivered. Several lanes have changes of a product, and
 	// the statistics that are delivered last must be those that were read last.
 	taking *semaphore.Weighted
@@ -92,7 +95,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.following != f { // it failed meanwhile
-		return until, comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
+		return until, errUnavailable
 	}
 	if h.topics[s.topic] == nil {
 		h.topics[s.topic] = map[*Subscription]struct{}{}
@@ -103,6 +106,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 
 // leave removes a subscription, if it is there. After the last one, the hub still follows events for the time linger.
 func (h *Hub) leave(s *Subscription) {
+	h.caughtUp(s)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.topics[s.topic], s)
@@ -125,6 +129,9 @@ func (h *Hub) leave(s *Subscription) {
 		})
 	}
 }
+
+// caughtUp frees the place of the missed events of a subscription.
+func (h *Hub) caughtUp(s *Subscription) { h.waiting.Add(-s.missed.Swap(0)) }
 
 // upTo returns the position up to which a subscription has received all events, empty if deliveries wait.
 func (h *Hub) upTo(s *Subscription) string {

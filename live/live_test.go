@@ -3,8 +3,11 @@ package live_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -301,11 +304,28 @@ func TestOneReadForAll(t *testing.T) {
 	built, own := 0, 0
 	for _, s := range all {
 		d := must.Get(s.Next(t.Context()))(t)
-		d.Once("the same", func() (any, bool) { built++; return "", true })
-		d.Once("to each its own", func() (any, bool) { own++; return "", false })
+		d.Once("the same", func() (any, int) { built++; return "", 1 })
+		d.Once("to each its own", func() (any, int) { own++; return "", 0 })
 	}
 	if b.reads != 1 || built != 1 || own != len(all) || b.wants != 1 {
 		t.Errorf("%d reads, %d built, wanted %d times", b.reads, built, b.wants)
+	}
+}
+
+// Answers that differ are shared while there is room for them. The first always is: most subscribers want the same.
+func TestSharedAnswersHaveABound(t *testing.T) {
+	b := newTable(t)
+	s := must.Get(follow(t, newHub(t, b), "p", comment.Filter{}, ""))(t)
+	b.happens(outbox.Added, b.random("p"), false, true)
+	d := must.Get(s.Next(t.Context()))(t)
+	sizes, built := []int{8 << 20, 400 << 10, 400 << 10, 400 << 10, 200 << 10}, make([]int, 5)
+	for range 2 {
+		for i, size := range sizes {
+			d.Once(fmt.Sprint(i), func() (any, int) { built[i]++; return "", size })
+		}
+	}
+	if want := []int{1, 1, 1, 2, 1}; !slices.Equal(built, want) {
+		t.Errorf("built %v times, want %v", built, want)
 	}
 }
 
@@ -618,6 +638,42 @@ func TestMissedEvents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The comments that subscribers have missed, and that they have not read yet, are bounded for all of them. Who comes when
+// there is no room may come again.
+func TestMissedCommentsHaveABound(t *testing.T) {
+	b := newTable(t)
+	b.happens(outbox.Added, b.random("another"), false, true)
+	from, _ := b.Ends(t.Context())
+	text, missed := strings.Repeat("x", comment.MaxTextBytes), 100
+	for range missed {
+		c := b.random("p")
+		c.Text = text
+		b.happens(outbox.Added, c, false, true)
+	}
+	hub := newHub(t, b)
+	var room []subscriber // two have 25 MiB each
+	for range 2 {
+		room = append(room, must.Get(follow(t, hub, "p", comment.Filter{}, from.String()))(t))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, frees := range []func(s subscriber){
+		func(s subscriber) {
+			for range missed {
+				s.next(t)
+			}
+			_, _ = s.Next(gone) // it waits for what happens now
+		},
+		func(s subscriber) { s.Close() },
+	} {
+		if _, err := follow(t, hub, "p", comment.Filter{}, from.String()); comment.KindOf(err) != comment.Unavailable {
+			t.Fatalf("a third one: %v", err)
+		}
+		frees(room[0])
+		room = append(room[1:], must.Get(follow(t, hub, "p", comment.Filter{}, from.String()))(t))
 	}
 }
 

@@ -37,12 +37,19 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	if err != nil {
 		return err
 	}
-	at := s.from
+	at, bytes := s.from, int64(0)
 	for _, c := range missed {
 		at[outbox.LaneOf(c.id)] = c.at
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
 			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, cache: &cache{}})
+			if bytes += perEvent; event.Comment != nil {
+				bytes += int64(event.Comment.TextBytes())
+			}
 		}
+	}
+	s.missed.Store(bytes)
+	if h.waiting.Add(bytes) > mostWaiting {
+		return errUnavailable
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -20,6 +21,8 @@ var (
 	ErrBroken = errors.New("the events cannot be read for now: subscribe again from the last position")
 )
 
+var errUnavailable = comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
+
 // errMissing is the error of a position before a gap, in which no events were written because nobody asked for them.
 var errMissing = comment.Errorf(comment.BadInput, "some events since this position were not kept: subscribe to what happens now, and read again what you show")
 
@@ -31,26 +34,33 @@ type Delivery struct {
 	cache    *cache
 }
 
+// mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ as their clients like,
+// and a delivery stays in memory until the slowest subscriber has it.
+const mostShared = 1 << 20
+
 // cache keeps answers that were built from a delivery, for all subscribers that share them.
 type cache struct {
 	mu    sync.Mutex
 	byKey map[string]any
+	bytes int
 }
 
-// Once returns the result of build. If build says keep, all subscribers with the same delivery and key share the
-// result, and build is not called again.
-func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
+// Once returns the result of build. If build returns its size in bytes, all subscribers with the same delivery and key
+// share the result, and build is not called again; with 0, or if there is no room for it, they do not.
+func (d Delivery) Once(key string, build func() (built any, bytes int)) any {
 	d.cache.mu.Lock()
 	defer d.cache.mu.Unlock()
 	if built, known := d.cache.byKey[key]; known {
 		return built
 	}
-	built, keep := build()
-	if keep {
+	built, bytes := build()
+	if bytes > 0 && (d.cache.byKey == nil || d.cache.bytes+bytes <= mostShared) {
 		if d.cache.byKey == nil {
 			d.cache.byKey = map[string]any{}
+			bytes = 0
 		}
 		d.cache.byKey[key] = built
+		d.cache.bytes += bytes
 	}
 	return built
 }
@@ -74,6 +84,7 @@ type following struct {
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
 	leave     func(*Subscription)
+	caughtUp  func(*Subscription)
 	upTo      func(*Subscription) string
 	drop      func()
 	topic     topic
@@ -81,6 +92,7 @@ type Subscription struct {
 	filter    comment.Filter
 	from      outbox.Position // events up to here were delivered before
 	backlog   []Delivery      // missed events, delivered first
+	missed    atomic.Int64    // their bytes
 
 	events chan *comment.Event // one of the two is not nil, by the topic
 	counts chan *comment.Statistics
@@ -98,7 +110,10 @@ func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
 		s.backlog = s.backlog[1:]
 		return next, nil
 	}
-	s.backlog = nil
+	if s.backlog != nil {
+		s.backlog = nil
+		s.caughtUp(s)
+	}
 	for {
 		next, there, err := s.take()
 		if there || err != nil {
