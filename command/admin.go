@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -93,6 +94,18 @@ func (m *measured) close(log *slog.Logger) {
 		log.Warn("the last metrics were not sent", "error", err)
 	}
 	m.listener.close()
+}
+
+// endings are functions that stop what a process has started.
+type endings []func()
+
+// close stops everything in parallel: each part may wait seconds for something else to answer.
+func (e endings) close() {
+	var ending sync.WaitGroup
+	for _, end := range e {
+		ending.Go(end)
+	}
+	ending.Wait()
 }
 
 // requestObserver measures the requests of an API. It implements httpapi.Observer.

@@ -11,9 +11,9 @@ import (
 func TestSurroundingsEndTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s surroundings
+		var s endings
 		for _, waits := range []time.Duration{3 * time.Second, 0, 5 * time.Second} {
-			s.ends = append(s.ends, func() { time.Sleep(waits) })
+			s = append(s, func() { time.Sleep(waits) })
 		}
 		began := time.Now()
 		if s.close(); time.Since(began) != 5*time.Second {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -187,7 +186,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
-	defer around.close()
+	defer around.ends.close()
 	defer runtime.KeepAlive(ballast())
 	server.start() // answers probes from now on
 	return flags.with(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term, func(session *Session) error {
@@ -205,16 +204,7 @@ type surroundings struct {
 	authorizer      auth.Authorizer
 	writing, bounds string // descriptions of who may write, and of each client's limits
 	traces          *telemetry.Traces
-	ends            []func() // functions that stop what was started
-}
-
-// close stops everything in parallel: each part may wait seconds for something else to answer.
-func (s *surroundings) close() {
-	var ending sync.WaitGroup
-	for _, end := range s.ends {
-		ending.Go(end)
-	}
-	ending.Wait()
+	ends            endings
 }
 
 // prepare starts the parts that need no table: authorization, client limits, traces, metrics and
@@ -223,7 +213,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	s := &surroundings{}
 	defer func() {
 		if err != nil {
-			s.close()
+			s.ends.close()
 		}
 	}()
 	if s.authorizer, s.writing, err = c.Writers.authorizer(ctx, address, c.CORSOrigin, term.Logger); err != nil {

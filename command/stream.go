@@ -54,8 +54,8 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		if err != nil {
 			return err
 		}
-		around := &surroundings{ends: []func(){traces.Stop}}
-		defer around.close()
+		ends := endings{traces.Stop}
+		defer func() { ends.close() }()
 		session.watchClock(term.Logger)
 		session.trace(traces)
 		var measured *measured
@@ -63,7 +63,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 			if measured, err = c.measure(ctx, nil, term); err != nil {
 				return err
 			}
-			around.ends = append(around.ends, func() { measured.close(term.Logger) })
+			ends = append(ends, func() { measured.close(term.Logger) })
 			measured.ofCalls(session)
 		}
 		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
