@@ -32,7 +32,7 @@ func New(o Options) http.Handler {
 		s.Timing = s.Timing.withDefaults()
 		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
 	}
-	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newSharedAnswers(o.Unchanged)}, sender)
+	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newSharedAnswers(o.Unchanged), sender.unsent}, sender)
 	mux.Handle("/healthz", sender.light(readOnly(healthy)))
 	mux.Handle("/readyz", sender.light(readOnly(readiness(o.Ready, o.Connections, o.Logger))))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))

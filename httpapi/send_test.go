@@ -127,8 +127,18 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	})
 }
 
-// Answers of operations over sockets count like others, and a client that has too many to read gets no more.
+// Answers of operations over sockets count like others, and so do those to events. A client that has too many to read
+// gets no more.
 func TestSocketsThatDoNotRead(t *testing.T) {
+	t.Run("answers, which are there twice", func(t *testing.T) { socketsThatDoNotRead(t, "{ huge }", clients/2) })
+	t.Run("events", func(t *testing.T) { socketsThatDoNotRead(t, "subscription huge { stats }", clients-1) })
+}
+
+// clients is how many clients have an answer of 8 MB to read.
+const clients = 8
+
+// socketsThatDoNotRead has sockets for the answers of an operation, of which so many stay open.
+func socketsThatDoNotRead(t *testing.T, huge string, stay int) {
 	var subscriptions *httpapi.Subscriptions
 	told := &observer{}
 	server := newWholeServer(t, subscribing(t, func(o *httpapi.Options) {
@@ -136,19 +146,18 @@ func TestSocketsThatDoNotRead(t *testing.T) {
 		o.Subscriptions.Timing.Stall = time.Hour
 	}))
 	operation := func(id, query string) string {
-		return masked(`{"id":"` + id + `","type":"subscribe","payload":{"query":"{ ` + query + ` }"}}`)
+		return masked(`{"id":"` + id + `","type":"subscribe","payload":{"query":"` + query + `"}}`)
 	}
-	const clients = 8 // each has an answer of 8 MB to read, which is there twice
 	for i := range clients {
 		conn := dial(t, server)
 		must.Do(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
-		must.Get(io.WriteString(conn, upgrade+masked(connecting)+operation("1", "huge")))(t)
+		must.Get(io.WriteString(conn, upgrade+masked(connecting)+operation("1", huge)))(t)
 		answers := bufio.NewReader(conn)
 		for text := ""; !strings.HasSuffix(text, `"next"`); {
 			text += must.Get(answers.ReadString('"'))(t)
 		}
 		if i == clients-1 {
-			must.Get(io.WriteString(conn, operation("2", "echo")))(t)
+			must.Get(io.WriteString(conn, operation("2", "{ echo }")))(t)
 			must.Wait(t, "an operation beside an unread answer is refused", func() bool { return told.refused("unread") })
 			must.Get(answers.ReadString('2'))(t)
 			if got := must.Get(answers.ReadString(':'))(t) + must.Get(answers.ReadString('}'))(t); !strings.Contains(got, "too many answers to read") {
@@ -156,7 +165,7 @@ func TestSocketsThatDoNotRead(t *testing.T) {
 			}
 		}
 	}
-	must.Wait(t, "half of the sockets are closed", func() bool { return subscriptions.State().Connections <= clients/2 })
+	must.Wait(t, "the slowest sockets are closed", func() bool { return subscriptions.State().Connections <= stay })
 }
 
 // ask asks for a huge answer over HTTP/1.1 and waits until it begins.

@@ -49,6 +49,7 @@ type subscriber struct {
 	*Options
 	executor *executor.Executor
 	texts    *usage.Pool
+	unsent   *budget
 }
 
 // subscribe begins a subscription. If that fails, it returns a response or a refusal.
@@ -78,7 +79,7 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 		subscriber: t, ctx: context.WithoutCancel(ctx), respond: respond, subscription: inlet.Subscription,
 		key: string(key[:]), form: form,
 	}
-	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
+	s.close = sync.OnceFunc(func() { s.subscription.Close(); free(); s.unsent.remove(s.waiting) })
 	if !known.socket && !t.Subscriptions.TokenRefused(ctx) { // a socket checks its own
 		s.expired = func() bool { return t.refusesToken(r) }
 	}
@@ -96,6 +97,7 @@ type stream struct {
 	form         *streamForm // nil over a socket
 	expired      func() bool // nil if the stream need not check the token
 	close        func()
+	waiting      *held // the answer that was built for this stream, until the client has it
 }
 
 // Close implements [streamSource].
@@ -106,6 +108,7 @@ func (s *stream) Position() string { return s.subscription.Position() }
 
 // Next implements [streamSource]. Subscribers with equal operations share an answer.
 func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
+	s.unsent.remove(s.waiting)
 	delivery, err := s.subscription.Next(ctx)
 	switch {
 	case errors.Is(err, live.ErrSlow):
@@ -115,9 +118,16 @@ func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
 	case err != nil:
 		return streamAnswer{}, err
 	}
-	answer := delivery.Once(s.key, func() (any, int) { return s.build(delivery) }).(streamAnswer)
+	own := false
+	answer := delivery.Once(s.key, func() (any, int) { own = true; return s.build(delivery) }).(streamAnswer)
 	if answer.Data == nil {
 		return streamAnswer{}, &streamEnd{Errors: answer.Errors}
+	}
+	if own {
+		to := s.Connections.of(s.ctx)
+		if s.waiting = s.unsent.add(&to.unread, len(answer.Data), to.hangUp); s.waiting == nil {
+			return streamAnswer{}, context.Canceled // the connection was closed to make room
+		}
 	}
 	answer.Position = delivery.Position
 	s.Subscriptions.sent.Add(1)

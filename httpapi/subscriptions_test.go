@@ -80,6 +80,12 @@ func (f *followers) Exec(ctx context.Context) graphql.ResponseHandler {
 		graphql.AddError(ctx, err)
 		return nil
 	}
+	if graphql.GetOperationContext(ctx).Operation.Name == "huge" {
+		return func(context.Context) *graphql.Response {
+			<-counts
+			return &graphql.Response{Data: json.RawMessage(`{"stats":"` + strings.Repeat("x", 8_000_000) + `"}`)}
+		}
+	}
 	return func(context.Context) *graphql.Response {
 		return &graphql.Response{Data: json.RawMessage(`{"stats":` + string(rune('0'+(<-counts).Total())) + `}`)}
 	}

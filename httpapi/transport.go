@@ -31,6 +31,7 @@ type transport struct {
 	executor *executor.Executor
 	texts    *usage.Pool // the memory of the texts of all operations
 	shared   *sharedAnswers
+	unsent   *budget // of the sender
 }
 
 // ServeHTTP implements [http.Handler]. Each request has its own loaders, and its own account of
@@ -172,7 +173,7 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 		response = &graphql.Response{}
 	case kind == ast.Subscription:
 		var refused *refusal
-		if response, refused = (subscriber{&t.Options, t.executor, t.texts}).subscribe(ctx, r, operation); refused != nil {
+		if response, refused = (subscriber{&t.Options, t.executor, t.texts, t.unsent}).subscribe(ctx, r, operation); refused != nil {
 			e.end(span)
 			return nil, refused
 		}
