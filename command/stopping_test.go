@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -353,5 +354,41 @@ func TestLastTelemetryIsSentTogether(t *testing.T) {
 	}()
 	if status, _, said := talkback(ctx, "stream", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 || strings.Contains(said, "not sent") {
 		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
+// A service that takes connections and never answers keeps no server from starting, being ready, answering and ending
+// with status 0, whichever it is. That of the table does: TestStopBeforeReady.
+func TestServicesThatHang(t *testing.T) {
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer silent.Close()
+	go func() {
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+		}
+	}()
+	at := silent.Addr().String()
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_S3": "http://" + at, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://" + at,
+	} {
+		t.Setenv(name, value)
+	}
+	var stops sync.WaitGroup // a collector delays each stop
+	defer stops.Wait()
+	for _, pages := range []string{"redis://" + at + "/0", "postgres://" + at + "/shop?sslmode=disable", "s3://pages/shop"} {
+		s := serving(t, append(onTable(t), "--listen", "127.0.0.1:0", "--pages", pages, "--drain-delay", "0s",
+			"--client-limits-redis", "redis://"+at+"/0", "--client-read-units", "100", "--jwt-algorithm", "RS256", "--jwks-url", "http://"+at+"/keys")...)
+		if ready := fetch(t, http.MethodGet, s.address+"/readyz"); ready.status != http.StatusOK {
+			t.Errorf("%s: not ready: %d %s", pages, ready.status, ready.body)
+		}
+		if got := post(t, s.address, operation(askedTotal, nil)); !strings.Contains(got.body, `"nodes":[]`) {
+			t.Errorf("%s: %s", pages, got.body)
+		}
+		stops.Go(s.stop)
 	}
 }
