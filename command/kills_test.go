@@ -258,7 +258,8 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 }
 
 // A process that starts on the data folder of one that was killed takes over its shards at once,
-// since the engine ended with it. The lease itself would last for an hour.
+// since the engine ended with it. The lease itself would last for an hour. Until then, status and
+// doctor say that nobody reads them.
 func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -266,6 +267,12 @@ func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	_, before, err := leases.Current(t.Context())
 	must.Do(t, err)
 	first.kill()
+	for want, words := range map[string][]string{"shardId-00000001-comments none": {"stream", "--status"}, "no process reads 1 of 1 shards": {"doctor"}} {
+		said, _ := exec.Command(binary(t), append(words, "--data", folder, "--engine", dynamotest.DynoxideBinary(t))...).CombinedOutput() // the status follows from what it says
+		if !strings.Contains(strings.Join(strings.Fields(string(said)), " "), want) {
+			t.Errorf("%v: %s", words, said)
+		}
+	}
 
 	second, _, store := countFolder(t, folder)
 	added := commenttest.Random(commenttest.Rand(t), "globe")

@@ -42,6 +42,24 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 	return leases, call.Wrap(err, "leases of the stream")
 }
 
+// silence is how long after its last write a lease has no reader any more, by the clocks of both. It
+// is ten times what a reader of the default lease time waits for, and more than clocks may differ by.
+const silence = time.Minute
+
+// Read lists the leases for people: as List does, without owners that were killed and whose shards no
+// other process has taken over. These used an ended run of the local engine, or have been silent.
+func (l *Leases) Read(ctx context.Context, label, engine string, now time.Time) ([]stream.Lease, error) {
+	leases, err := partition(ctx, l, leasePK(label), func(it layout.Item) stream.Lease {
+		lease := leaseOf(it)
+		written := time.Unix(layout.NewReader(it).OptionalNumber(layout.AttrTTL), 0).Add(-leaseLifetime)
+		if engine != "" && lease.Engine != "" && lease.Engine != engine || now.Sub(written) > silence {
+			lease.Owner = ""
+		}
+		return lease
+	})
+	return leases, call.Wrap(err, "leases of the stream")
+}
+
 // Swap writes a lease if the stored one equals the old one. If it already equals the new one, an
 // earlier try wrote it and its answer was lost.
 func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {

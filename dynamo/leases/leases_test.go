@@ -158,6 +158,29 @@ func TestLeasesOfOthers(t *testing.T) {
 	})
 }
 
+// A process that was killed keeps its leases until others take them. People are told at once that
+// nobody reads its shards if its engine ended with it, and else after a minute.
+func TestOwnersThatWereKilled(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	l, lease := leases.NewLeases(client, table), stream.Lease{Shard: "s", Owner: "you", Engine: "run 1", Counter: 1}
+	must.Do(t, l.Swap(t.Context(), leaseLabel, stream.Lease{}, lease))
+	nobodys := lease
+	nobodys.Owner = ""
+	for _, row := range []struct {
+		engine string // of the process that asks
+		after  time.Duration
+		want   stream.Lease
+	}{
+		{"run 1", 0, lease}, {"", 0, lease}, {"run 1", 50 * time.Second, lease}, {"run 1", -time.Hour, lease},
+		{"run 2", 0, nobodys}, {"run 1", 2 * time.Minute, nobodys}, {"", 2 * time.Minute, nobodys},
+	} {
+		all := must.Get(l.Read(t.Context(), leaseLabel, row.engine, time.Now().Add(row.after)))(t)
+		if diff := cmp.Diff([]stream.Lease{row.want}, all); diff != "" {
+			t.Errorf("asked from %q, %s later: %s", row.engine, row.after, diff)
+		}
+	}
+}
+
 // A state that was damaged by hand counts as never written, and is written anew. Otherwise a
 // process that waits to change it would wait forever.
 func TestDamagedState(t *testing.T) {
