@@ -218,14 +218,14 @@ func (s status) findings() []finding {
 		all = append(all, letters)
 	}
 	for _, store := range s.pages {
-		result := resultOK
+		found := newFinding("page numbers", resultOK, "%s", s.pagesLine(store))
 		switch {
 		case store.Away != nil:
-			result = resultProblem
+			found.Result, found.Cure = resultProblem, "start the store, or correct --pages, or what its user may do: docs/operate/page-numbers.md"
 		case !store.Complete:
-			result = resultWarning
+			found.Result = resultWarning
 		}
-		all = append(all, newFinding("page numbers", result, "%s", s.pagesLine(store)))
+		all = append(all, found)
 	}
 	return all
 }

@@ -76,8 +76,8 @@ func TestFindingsOfStatus(t *testing.T) {
 		row.status.now = noon
 		got := row.status.findings()
 		for i := range got {
-			if got[i].Found == "" {
-				t.Errorf("%s: %s says nothing", row.why, got[i].Check)
+			if got[i].Found == "" || got[i].Result == resultProblem && got[i].Cure == "" {
+				t.Errorf("%s: %s says nothing, or no cure", row.why, got[i].Check)
 			}
 			got[i].Found, got[i].Cure = "", ""
 		}

@@ -222,6 +222,24 @@ func (n *numberedServer) takeOver(target string) {
 	must.Do(n.t, b.Finish(n.t.Context(), "ANOTHER/1/1"))
 }
 
+// verify names the cure of what a store has: that it has to be built, or does not answer.
+func TestVerifyOfAStoreInTrouble(t *testing.T) {
+	t.Parallel()
+	store, a := redistest.Start(t), newAPI(t, dynamotest.Dynoxide(t))
+	a.load(commenttest.Random(commenttest.Rand(t), "kettle"))
+	const build, start = "A process that counts builds it, or talkback rebuild --pages", "see that the database of --pages answers"
+	check := func(cure, other string) {
+		t.Helper()
+		status, said := a.runs(place{target: store.URL()}, "verify", "--pages")
+		if status != 1 || !strings.Contains(said, cure) || strings.Contains(said, other) {
+			t.Errorf("status %d: %s; want %q", status, said, cure)
+		}
+	}
+	check(build, start)
+	store.Stop(t)
+	check(start, build)
+}
+
 // Commands that report how far a store is also work beside the server that has it open: the table knows. A product
 // whose comments are in the store but not in the table is a drift.
 func TestStatusOfAStoreInUse(t *testing.T) {

@@ -75,6 +75,12 @@ func (s storeStatus) objection(now time.Time, lag time.Duration) error {
 	return nil
 }
 
+// Answered reports whether a refused lookup is no fault of the store: it answers, but is not complete.
+func Answered(err error) bool {
+	refused, ok := errors.AsType[*comment.Error](err)
+	return ok && (refused.Message == notCounted || refused.Message == notBuilt)
+}
+
 // unavailable returns an error whose cause is for the log.
 func unavailable(message string, cause error) error {
 	return &comment.Error{Kind: comment.Unavailable, Message: message, Cause: cause}
