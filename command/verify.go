@@ -121,8 +121,9 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	return screen.Fold(text.String())
 }
 
-// pagesTries is how often a product is compared whose page index seems wrong: it may have changed
-// meanwhile. The waits between begin with firstPause and double each time.
+// pagesTries is how often products are compared whose page index seems wrong: they may have changed
+// meanwhile. The waits between begin with firstPause and double each time. All such products share
+// them, since there may be thousands where a store was damaged.
 const (
 	pagesTries = 4
 	firstPause = time.Second
@@ -138,6 +139,7 @@ type pagesVerifier struct {
 	comments int
 	drifts   []pageindex.Drift
 	done     map[string]bool // products with comments
+	suspects []string        // products that the latest attempt found wrong
 }
 
 // run compares all products. It calls show with the number of comments read so far.
@@ -161,11 +163,22 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		v.done[product] = true
 		return v.verify(ctx, product, places)
 	})
-	if err != nil || v.store == nil {
+	if err != nil {
 		return err
 	}
-	others := map[string]bool{} // products in the index that have no comments in the table
-	err = v.store.Products(ctx, func(product string) {
+	if err := v.strangers(ctx); err != nil {
+		return err
+	}
+	return v.again(ctx)
+}
+
+// strangers compares the products of the index that have no comments in the table.
+func (v *pagesVerifier) strangers(ctx context.Context) error {
+	if v.store == nil {
+		return nil
+	}
+	others := map[string]bool{}
+	err := v.store.Products(ctx, func(product string) {
 		if !v.done[product] {
 			others[product] = true
 		}
@@ -181,25 +194,38 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 	return nil
 }
 
-// verify compares one product. A difference counts if the last attempt still finds it.
+// verify compares one product.
 func (v *pagesVerifier) verify(ctx context.Context, product string, places pageindex.Places) error {
-	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
-		drifts, err := pageindex.Audit(ctx, v.index, product, places)
-		if err != nil || len(drifts) == 0 || try == pagesTries {
-			v.drifts = append(v.drifts, drifts...)
-			return err
-		}
+	drifts, err := pageindex.Audit(ctx, v.index, product, places)
+	if len(drifts) > 0 {
+		v.suspects, v.drifts = append(v.suspects, product), append(v.drifts, drifts...)
+	}
+	return err
+}
+
+// again compares the products that seem wrong until none does, or the last attempt. What that one
+// finds is wrong.
+func (v *pagesVerifier) again(ctx context.Context) error {
+	for try, pause := 2, firstPause; try <= pagesTries && len(v.suspects) > 0; try, pause = try+1, 2*pause {
 		if err := task.Wait(ctx, pause); err != nil {
 			return err
 		}
-		places = pageindex.Places{}
-		for c, err := range v.scanner.OfProduct(ctx, product) {
-			if err != nil {
+		suspects := v.suspects
+		v.suspects, v.drifts = nil, nil
+		for _, product := range suspects {
+			places := pageindex.Places{}
+			for c, err := range v.scanner.OfProduct(ctx, product) {
+				if err != nil {
+					return err
+				}
+				places.Add(c.Cell(), c.ID.Position())
+			}
+			if err := v.verify(ctx, product, places); err != nil {
 				return err
 			}
-			places.Add(c.Cell(), c.ID.Position())
 		}
 	}
+	return nil
 }
 
 // verifyPages compares the page index with the comments, and prints the differences.
