@@ -2,6 +2,7 @@ package relational
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
@@ -230,12 +231,18 @@ func explainPostgres(err error) (fault, string) {
 		return fault, text
 	}
 	var network net.Error
+	var certificate *tls.CertificateVerificationError
+	var connecting *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return faultSlow, ""
 	case errors.As(err, &network):
 		return faultAway, network.Error()
-	case errors.As(err, new(*pgconn.ConnectError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+	case errors.As(err, &certificate):
+		return faultAway, certificate.Error() + ": name its authority by sslrootcert in the URL, and the server as its certificate does"
+	case errors.As(err, &connecting) && strings.Contains(connecting.Error(), "server refused TLS connection"):
+		return faultAway, "it takes no TLS: switch it on there, or set sslmode=disable in the URL"
+	case errors.As(err, &connecting), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // a safe retry means that nothing was sent
 		return faultAway, ""
 	}

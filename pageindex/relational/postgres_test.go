@@ -3,6 +3,8 @@ package relational
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -259,6 +261,7 @@ func TestCures(t *testing.T) {
 	for _, row := range []struct{ target, want string }{
 		{strings.Replace(target, "talkback:", clerk+":", 1), "SQLSTATE 53300, it has no connection left: raise its limit, or lower pool_max_conns in the URL"},
 		{strings.Replace(target, "/test_", "/other_", 1), "SQLSTATE 3D000, there is no such database"},
+		{strings.Replace(target, "sslmode=disable", "sslmode=require", 1), "cannot be reached: it takes no TLS: switch it on there, or set sslmode=disable in the URL"},
 		{target + "&default_transaction_read_only=on", "SQLSTATE 25006, it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL"},
 	} {
 		if _, err := total(t.Context(), open(t, row.target, "comments"), "p"); comment.KindOf(err) != comment.Unavailable || !strings.HasSuffix(err.Error(), row.want) {
@@ -275,6 +278,10 @@ func TestCures(t *testing.T) {
 		if err := s.explain(t.Context(), &pgconn.PgError{Code: code}); err.Error() != "the page index in postgres://db/shop "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	stranger := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+	if err := s.explain(t.Context(), stranger); !strings.HasSuffix(err.Error(), "name its authority by sslrootcert in the URL, and the server as its certificate does") {
+		t.Error(err)
 	}
 }
 
