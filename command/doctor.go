@@ -147,7 +147,7 @@ func (w warning) Enabled(context.Context, slog.Level) bool { return true }
 // Handle implements slog.Handler. Only warnings about --jwks-url name no cure: a server fetches the
 // keys again by itself.
 func (w warning) Handle(_ context.Context, r slog.Record) error {
-	said, cure := r.Message, "see that this machine reaches the address of --jwks-url, and that a key set is there"
+	said, cure := r.Message, "see that this machine reaches the address of --jwks-url, and that a key set for --jwt-algorithm is there"
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "cure" {
 			cure = a.Value.String()
