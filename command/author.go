@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -130,16 +129,10 @@ func (c *Author) erase(ctx context.Context, session *Session, term Terminal) err
 	progress := output.NewProgress(term.Err, -1, "comments")
 	var done comment.Erasure
 	err := session.watch(ctx, func(ctx context.Context) (err error) {
-		began := time.Now()
-		for range 2 { // once more if the first run only made the last call of an earlier erasure
-			done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
-				progress.Show(now.Comments, int64(now.Comments))
-			})
-			if err != nil || !done.FinishedAt.Before(began) {
-				return err
-			}
-		}
-		return nil
+		done, err = newEraser(session).Run(ctx, c.author(), func(now comment.Erasure) {
+			progress.Show(now.Comments, int64(now.Comments))
+		})
+		return err
 	})
 	progress.End()
 	if err != nil {

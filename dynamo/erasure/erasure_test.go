@@ -569,6 +569,21 @@ func TestErasureOfATableThatStaysBusy(t *testing.T) {
 	}
 }
 
+// An erasure itself waits until the table is less busy.
+func TestErasureOfABusyTable(t *testing.T) {
+	x := newTable(t)
+	x.add(ada, "")
+	client, _ := faulttest.Under(x.client, func(call int) faulttest.Fault {
+		if call <= 6 { // more than the SDK tries
+			return faulttest.Throttled
+		}
+		return faulttest.None
+	})
+	if done, err := x.eraser(client).Run(t.Context(), ada, none); err != nil || done.Comments != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 // deletesFirst is a client that deletes an item before its second put.
 type deletesFirst struct {
 	*dynamodb.Client

@@ -168,21 +168,26 @@ func TestStartBesideAnother(t *testing.T) {
 	}
 }
 
-// The last erasure was requested by a server whose clock is ahead. The next ones are not taken for
-// earlier ones, which have ended with it.
+// The last erasure was requested and ended by a server whose clock is ahead. The next ones are not taken for
+// it, nor for earlier ones, which have ended with it: neither a request nor a command, also beside the item that
+// the last one left.
 func TestErasureAfterAClockThatIsAhead(t *testing.T) {
 	x, ahead := newTable(t), time.Now().Add(time.Hour)
+	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+	job := x.items()[0]
 	must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
 	mark := x.items()[0]
-	mark["rq"] = layout.Time(ahead)
-	x.put(mark)
-	for _, start := range []bool{true, false} {
+	mark["rq"], mark["un"] = layout.Time(ahead), layout.Time(ahead)
+	for why, before := range map[string]func(){
+		"a command": func() {},
+		"a request": func() { must.Get(x.eraser(x.client).Start(t.Context(), ada))(t) },
+		"a command beside what the last one left": func() { x.put(job) },
+	} {
+		x.put(mark)
 		x.add(ada, "")
-		if start {
-			must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
-		}
+		before()
 		if done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t); done.Comments != 1 || !done.RequestedAt.After(ahead) {
-			t.Errorf("requested before is %v: %+v", start, done)
+			t.Errorf("%s: %+v", why, done)
 		}
 	}
 }

@@ -45,10 +45,19 @@ const (
 // Run erases an author, or continues an interrupted erasure. It calls show now and then. After an
 // error, another Run continues where this one stopped. While another process erases the author, it
 // returns a Conflict error.
-func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comment.Erasure)) (comment.Erasure, error) {
-	at, err := e.requestedNow(ctx, author)
+func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comment.Erasure)) (done comment.Erasure, err error) {
+	for over := true; over && err == nil; { // what the author wrote since one was over is erased, too
+		done, over, err = e.goOn(ctx, author, show)
+	}
+	return done, err
+}
+
+// goOn is like Run, but if the author's item is of an erasure that is over already, it only deletes
+// the item.
+func (e *Eraser) goOn(ctx context.Context, author comment.Author, show func(comment.Erasure)) (done comment.Erasure, over bool, err error) {
+	at, err := call.Retried(ctx, func() (time.Time, error) { return e.requestedNow(ctx, author) })
 	if err != nil {
-		return comment.Erasure{}, err
+		return done, false, err
 	}
 	run := &erasing{Eraser: e, author: author, show: show, progress: progress{author: author, report: comment.Erasure{RequestedAt: at}}}
 	run.work = leases.NewWork(leases.WorkOptions{
@@ -57,7 +66,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	})
 	before, err := run.work.Acquire(ctx)
 	if err != nil {
-		return comment.Erasure{}, err
+		return done, false, err
 	}
 	err = run.work.Hold(ctx, e.pace.lastWords, func(ctx context.Context) error {
 		if len(before) > 0 {
@@ -66,18 +75,18 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 			taken.report.FinishedAt = nil // only the mark says whether it has ended
 			run.update(func(p *progress) { *p = taken })
 		}
+		if over, err = run.mark(ctx, layout.IfAbsent, nil); err != nil {
+			return err
+		} else if over {
+			return run.work.Finish(ctx)
+		}
 		return run.all(ctx)
 	})
-	return run.snapshot().report, err
+	return run.snapshot().report, over, err
 }
 
-// all does the whole erasure.
+// all does the whole erasure, once its mark is written.
 func (r *erasing) all(ctx context.Context) error {
-	if done, err := r.mark(ctx, layout.IfAbsent, nil); err != nil {
-		return err
-	} else if done {
-		return r.work.Finish(ctx)
-	}
 	if left := r.snapshot().underWay; len(left) > 0 {
 		if err := r.eraseAll(ctx, left); err != nil {
 			return err
@@ -246,7 +255,7 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 		case job.report.State == comment.ErasureWaiting:
 			began := time.Now()
 			var done comment.Erasure
-			if done, err = e.Run(ctx, job.author, func(comment.Erasure) {}); err == nil {
+			if done, _, err = e.goOn(ctx, job.author, func(comment.Erasure) {}); err == nil {
 				log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "votes", done.Votes, "took", time.Since(began).Round(time.Millisecond))
 			}
 			if comment.KindOf(err) == comment.Conflict {
