@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
@@ -189,6 +190,24 @@ func TestErasureAfterAClockThatIsAhead(t *testing.T) {
 		if done := must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t); done.Comments != 1 || !done.RequestedAt.After(ahead) {
 			t.Errorf("%s: %+v", why, done)
 		}
+	}
+}
+
+// A restore of a copy that was made during an erasure brings back what was beside a comment, and the item that
+// names the comment. That is deleted, though the erasure has ended since.
+func TestRestoredErasureThatHasEnded(t *testing.T) {
+	x := newTable(t)
+	c := x.add(ada, "")
+	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
+	job := slices.DeleteFunc(x.items(), func(it layout.Item) bool { return it["rq"] == nil })[0]
+	must.Get(x.eraser(x.client).Run(t.Context(), ada, none))(t)
+	job["ids"] = &types.AttributeValueMemberL{Value: []types.AttributeValue{layout.Text(string(c.ID))}}
+	x.put(job)
+	x.put(layout.ReportItem(c.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: time.Now()}))
+	x.add(ada, "") // which stays
+	x.serve(x.eraser(x.client), ada, func(comment.ErasureState, string) bool { return x.kinds()["ERASING/"] == 0 })
+	if diff := cmp.Diff(map[string]int{"C/C": 1, "C/tombstone": 1, "ERASED/": 1}, x.kinds()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -53,7 +53,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 }
 
 // goOn is like Run, but if the author's item is of an erasure that is over already, it only deletes
-// the item.
+// the item, and what is left beside the comments that it names.
 func (e *Eraser) goOn(ctx context.Context, author comment.Author, show func(comment.Erasure)) (done comment.Erasure, over bool, err error) {
 	at, err := call.Retried(ctx, func() (time.Time, error) { return e.requestedNow(ctx, author) })
 	if err != nil {
@@ -77,7 +77,11 @@ func (e *Eraser) goOn(ctx context.Context, author comment.Author, show func(comm
 		}
 		if over, err = run.mark(ctx, layout.IfAbsent, nil); err != nil {
 			return err
-		} else if over {
+		}
+		if err := run.eraseAll(ctx, run.snapshot().underWay); err != nil { // a restore may have brought back what is beside them
+			return err
+		}
+		if over {
 			return run.work.Finish(ctx)
 		}
 		return run.all(ctx)
@@ -85,13 +89,8 @@ func (e *Eraser) goOn(ctx context.Context, author comment.Author, show func(comm
 	return run.snapshot().report, over, err
 }
 
-// all does the whole erasure, once its mark is written.
+// all finds and erases everything, once the mark is written.
 func (r *erasing) all(ctx context.Context) error {
-	if left := r.snapshot().underWay; len(left) > 0 {
-		if err := r.eraseAll(ctx, left); err != nil {
-			return err
-		}
-	}
 	find := r.findOfCustomer
 	if r.author.Imported {
 		find = r.findImported
