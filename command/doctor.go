@@ -178,10 +178,7 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
 		all = append(all, newFinding("page numbers", resultProblem, "%v", err))
-		pages, err = openPages(ctx, keeper.Target{Name: keeper.Nowhere}, session, term.Logger)
-	}
-	if err != nil {
-		return all
+		pages, _ = openPages(ctx, keeper.Target{Name: keeper.Nowhere}, session, term.Logger) // opens nothing, so it cannot fail
 	}
 	now, err := readStatus(ctx, session, pages)
 	if err = errors.Join(err, pages.Close()); err != nil {

@@ -179,8 +179,7 @@ func (c Comment) RejectionReason() *RejectionReason { return c.moderation().Reas
 // read.
 func (c Comment) HeldEdit() *HeldEdit { return c.moderation().HeldEdit }
 
-// RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if
-// none was or Moderation was not read.
+// RejectedEdit returns the field of the Moderation, 0 if that was not read.
 func (c Comment) RejectedEdit() int { return c.moderation().RejectedEdit }
 
 // moderation returns the fields that lists do not show, zero if there are none.

@@ -26,7 +26,7 @@ const (
 	AttrState    = "z" // S, absent while the comment is approved; see stateText
 	attrProduct  = "p" // S, the product; only while the comment is not approved, and so in no list index
 	attrHeldEdit = "j" // M, an edit that waits for a moderator
-	attrRejected = "s" // N, version of the latest edit that was rejected beside the comment
+	attrRejected = "s" // N, version of the latest edit that was rejected beside the comment, or see Moderation.RejectedEdit
 	attrImported = "b" // S, votes with which the comment was imported, in the form of attrVotes
 	AttrReports  = "f" // N, how many people reported the comment since the last decision
 	AttrKeyHash  = "g" // B, hash of the idempotency key that the comment was added with; see KeyOfHash
