@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -295,12 +296,9 @@ func moderateWithoutStorage(t *testing.T, d *desk) {
 	d.reply("Kept.")
 }
 
-// A list that arrives after its moderator signed out is not shown.
-func signOutWhileItLoads(t *testing.T, d *desk) {
-	d.write("en", "one", "text")
-	d.visit(d.site.troubled)
-	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
-	d.titles("one")
+// tellsTaken has the page set "taken" once it took an answer.
+func (d *desk) tellsTaken() {
+	d.t.Helper()
 	d.do(chromedp.Evaluate(`{
 		const { json } = Response.prototype;
 		Response.prototype.json = async function () {
@@ -309,6 +307,15 @@ func signOutWhileItLoads(t *testing.T, d *desk) {
 			return answer;
 		};
 	}`, nil))
+}
+
+// A list that arrives after its moderator signed out is not shown.
+func signOutWhileItLoads(t *testing.T, d *desk) {
+	d.write("en", "one", "text")
+	d.visit(d.site.troubled)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('talkback moderator', 'x')`, nil), chromedp.Reload()) // which a server without tokens does not require
+	d.titles("one")
+	d.tellsTaken()
 	arrived, release := d.hold(late)
 	d.click("#refresh")
 	<-arrived
@@ -457,10 +464,15 @@ func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 	s.meet(cut)
 	signIn(token("mallory", "moderator", "merchant"))
 	d.says("#sign-in-error", "The server cannot be reached right now.")
-	s.meet(nil)
+	s.meet(answers(200, `{}`)) // of something between the page and the program
 	d.click("#token")
 	d.press(kb.Enter)
+	d.says("#sign-in-error", "The server could not answer. Try again in a moment.")
+	s.meet(nil)
+	d.do(chromedp.Evaluate(`sessionStorage.setItem('of the shop', 'kept')`, nil))
+	d.press(kb.Enter)
 	d.titles("two")
+	d.until(`sessionStorage.getItem('of the shop') === 'kept'`)
 	d.reply("")
 	d.press(kb.Escape)
 	d.click("#refresh")
@@ -476,6 +488,29 @@ func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 	if by := fmt.Sprint(got.Moderation.Audit); by != "[{mallory}]" {
 		t.Errorf("decisions about the second comment are by %s, want mallory's approval alone", by)
 	}
+
+	// Of two tokens, the one that was given last counts, whichever answer comes first. Enter again asks nothing again.
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token'`)
+	arrived, release := d.hold(late)
+	d.press(token("eve", "moderator") + kb.Enter)
+	<-arrived
+	var asked atomic.Int32
+	s.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
+		asked.Add(1)
+		program.ServeHTTP(w, r)
+	})
+	d.press(kb.Enter)
+	d.do(chromedp.Evaluate(`document.querySelector('#token').select()`, nil))
+	d.press(token("mallory", "moderator", "merchant") + kb.Enter)
+	d.says("#empty", "No comment waits.")
+	if asked := asked.Load(); asked != 2 { // who it is, and the queue
+		t.Errorf("%d requests sign a moderator in, want 2", asked)
+	}
+	d.tellsTaken()
+	close(release)
+	d.until(`globalThis.taken`)
+	d.until(`JSON.parse(atob(sessionStorage.getItem('talkback moderator').split('.')[1])).sub === 'mallory'`)
 }
 
 // A rejected edit leaves the comment as everyone sees it. If that was reported, it waits on, and the page says so.

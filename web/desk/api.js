@@ -8,8 +8,11 @@ function storageOf(name) {
   try {
     return window[name];
   } catch {
-    const kept = new Map();
-    return { getItem: (key) => kept.get(key), setItem: (key, value) => kept.set(key, value), removeItem: (key) => kept.delete(key), clear: () => kept.clear() };
+    return Object.create({ // which has its keys as its own, as storage does
+      getItem(key) { return this[key]; },
+      setItem(key, value) { this[key] = value; },
+      removeItem(key) { delete this[key]; },
+    });
   }
 }
 

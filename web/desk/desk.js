@@ -49,24 +49,26 @@ function refuse(viewer, problem) {
 // Whose token the tab has: a customer's id, "" for a token that names nobody. Decisions and texts are theirs alone.
 const signerKey = 'talkback signer';
 const nameOf = (viewer) => viewer.customerId ?? '';
+let asking = ''; // about the token of the latest attempt, while the answer is under way
 
 byId('sign-in').addEventListener('submit', async (event) => {
   event.preventDefault();
   const field = byId('token');
   const given = field.value.trim();
   if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty'); // no header holds others
-  field.value = '';
+  if (given === asking) return; // Enter was pressed again, or is held down
+  asking = given;
+  byId('sign-in-error').textContent = ''; // it was about another attempt
   const { data, problem } = await ask(viewerQuery, {}, false, given); // before anything is sent with it
-  if (problem === 'unauthenticated' || data?.viewer.cannotWriteReason === 'TOKEN_REFUSED') return signIn('signin.refused');
-  if (!data) {
-    field.value = given; // for another attempt
-    return signIn(`error.${problem}`);
-  }
+  if (given !== asking) return;
+  asking = '';
+  if (!data && problem !== 'unauthenticated') return signIn(`error.${problem || 'unavailable'}`); // the token stays for another attempt
+  field.value = '';
+  if (!data || data.viewer.cannotWriteReason === 'TOKEN_REFUSED') return signIn('signin.refused');
   if (!data.viewer.mayModerate) return signIn('signin.other');
   if (nameOf(data.viewer) !== ofTab.getItem(signerKey)) forget();
   token = given;
   ofTab.setItem(tokenKey, token);
-  byId('sign-in-error').textContent = '';
   refresh();
 });
 
@@ -80,11 +82,12 @@ byId('sign-out').addEventListener('click', async () => {
   signIn('');
 });
 
-// forget drops what a moderator decided and wrote, which nobody else sends in their name.
+// forget drops what a moderator decided and wrote, which nobody else sends in their name. What else the tab keeps is not the
+// page's own: a shop's cart, or a comment that is typed at a product.
 function forget() {
   batches.flatMap(take);
   loads++; // what is under way is not shown any more
-  ofTab.clear();
+  for (const key of Object.keys(ofTab)) if (key === tokenKey || key === signerKey || key.startsWith(replyKey)) ofTab.removeItem(key);
   items = [];
   unread = null;
   byId('queue').replaceChildren();
@@ -429,7 +432,8 @@ byId('reject-cancel').addEventListener('click', () => byId('reject').close());
 let replying = null; // the comment that the dialog is about
 
 // Where the tab keeps a reply until it is saved or cancelled.
-const draftKey = ({ queued: { comment } }) => `talkback reply ${comment.id}`;
+const replyKey = 'talkback reply ';
+const draftKey = ({ queued: { comment } }) => replyKey + comment.id;
 
 function askReply(item) {
   replying = item;
