@@ -108,6 +108,13 @@ func TestReasonsOfTheDesk(t *testing.T) {
 			t.Errorf("the texts of %s: %s", enum, diff)
 		}
 	}
+	// The element says each but OTHER to the author. Its script makes the English words of the names: web/component/src/texts.ts.
+	for _, value := range schema.Types["RejectionReason"].EnumValues {
+		said, spelled := englishTexts.words()["reason."+value.Name], strings.ReplaceAll(value.Name, "_", " ")
+		if want := spelled[:1] + strings.ToLower(spelled[1:]); value.Name != "OTHER" && said != want {
+			t.Errorf("the English text of %s is %q, want %q", value.Name, said, want)
+		}
+	}
 	page := body(t, "/moderation")
 	for enum, input := range map[string]string{"HoldReason": "checkbox", "RejectionReason": "radio"} {
 		for _, value := range schema.Types[enum].EnumValues {

@@ -274,7 +274,7 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	const own = ".list ~ .highlight, .highlight:has(~ .list)"
 	for _, row := range []struct{ product, state, text string }{
 		{"waits", "Your comment waits for the shop.", ""},
-		{"rejected", "Your comment is not shown.", "off topic"},
+		{"rejected", "Your comment is not shown.", "Off topic"},
 		{"edited", "Your comment waits for the shop.", "Anders."},
 	} {
 		s.opens(t, ctx, row.product,
@@ -295,6 +295,14 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 			t.Errorf("%s: the own comment was asked for: %v", row.product, asked)
 		}
 	}
+	// Texts of a page, which may have been written before there were reasons.
+	s.opens(t, ctx, "rejected",
+		chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.strings = { 'own.rejected': 'Hidden.' } }", nil),
+		says(".highlight:has(+ .list) h3", "Hidden."),
+		says(".highlight:has(+ .list) .hint", "Off topic"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').strings = { 'reason.OFF_TOPIC': 'About something else' }", nil),
+		says(".highlight:has(+ .list) .hint", "About something else"),
+	)
 	s.opens(t, ctx, "approved",
 		chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
 		holds(root+".querySelector('.root[aria-busy=false] .list') !== null"),

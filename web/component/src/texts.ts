@@ -75,7 +75,7 @@ export class Texts {
 
   /** The text of a key, with values in place of {names}. English reasons are the words of their keys. */
   say(key: Key, values: Values = {}): string {
-    return (this.#texts[key] ?? english[key] ?? key.slice(7).toLowerCase().replaceAll('_', ' ')).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+    return (this.#texts[key] ?? english[key] ?? key[7] + key.replaceAll('_', ' ').slice(8).toLowerCase()).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
   /** A text that has a number, {n}, such as "1 comment" and "2 comments". */

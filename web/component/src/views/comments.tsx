@@ -142,13 +142,13 @@ function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
           <summary><span class="more">{texts.say('text.more')}</span><span class="less">{texts.say('text.less')}</span></summary>
         </details>
       )}
-      {media?.length ? <Pictures texts={texts} language={language} media={media} /> : null}
+      {media?.length > 0 && <Pictures texts={texts} language={language} media={media} />}
       <footer>
         {author.name && <span class="author" dir="auto">{author.name}</span>}
         {comment.isVerifiedPurchase && <span class="verified">{texts.say('verified')}</span>}
         <When texts={texts} of={comment} />
         <span class="language" lang={language}>{texts.language(language)}</span>
-        {votes ? null : helpful(view, comment)}
+        {!votes && helpful(view, comment)}
         {actions}
         {votes}
       </footer>
