@@ -24,7 +24,7 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 		if err = cmp.Or(err, failed[product]); err != nil {
 			return err
 		}
-		s.backlog = []Delivery{{value: counts[product], cache: &cache{}}}
+		s.begin(Delivery{value: counts[product], cache: &cache{}})
 		return nil
 	})
 }
@@ -54,5 +54,5 @@ func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx con
 }
 
 func (h *Hub) newSubscription(to topic) *Subscription {
-	return &Subscription{topic: to, wake: make(chan struct{}, 1), leave: h.leave, caughtUp: h.caughtUp, upTo: h.upTo, drop: func() { h.dropped.Add(1) }}
+	return &Subscription{topic: to, wake: make(chan struct{}, 1), leave: h.leave, upTo: h.upTo, dropped: &h.dropped, waiting: &h.waiting}
 }

@@ -25,9 +25,6 @@ const (
 	// readAgain is the time until a failed read is retried, and readKeys bounds the keys of a read.
 	readAgain = time.Second
 	readKeys  = 100
-	// mostWaiting bounds the missed events that wait for all subscribers, in bytes. An event has perEvent, and its texts.
-	mostWaiting = 64 << 20
-	perEvent    = 1 << 10
 )
 
 // Hub hands events to the subscribers of a process. It is safe for concurrent use.
@@ -37,7 +34,7 @@ type Hub struct {
 	countedUpTo func(context.Context) (time.Time, bool)
 	logger      *slog.Logger
 
-	dropped, waiting atomic.Int64
+	dropped, waiting atomic.Int64 // subscribers that were too slow, and bytes of the missed events that wait
 	// taking lets one lane at a time read, until what it read is delivered. Several lanes have changes of a product, and
 	// the statistics that are delivered last must be those that were read last.
 	taking *semaphore.Weighted
@@ -106,9 +103,9 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 
 // leave removes a subscription, if it is there. After the last one, the hub still follows events for the time linger.
 func (h *Hub) leave(s *Subscription) {
-	h.caughtUp(s)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	s.end(ErrBroken, func() bool { return true })
 	delete(h.topics[s.topic], s)
 	if len(h.topics[s.topic]) == 0 {
 		delete(h.topics, s.topic)
@@ -129,9 +126,6 @@ func (h *Hub) leave(s *Subscription) {
 		})
 	}
 }
-
-// caughtUp frees the place of the missed events of a subscription.
-func (h *Hub) caughtUp(s *Subscription) { h.waiting.Add(-s.missed.Swap(0)) }
 
 // upTo returns the position up to which a subscription has received all events, empty if deliveries wait.
 func (h *Hub) upTo(s *Subscription) string {
@@ -203,19 +197,14 @@ func (h *Hub) broke(f *following) {
 		return
 	}
 	h.following = nil
-	h.end(func(*Subscription) bool { return true })
+	h.end(ErrBroken, func(*Subscription) bool { return true })
 }
 
-// end ends the subscriptions that are chosen. The caller holds the lock.
-func (h *Hub) end(chosen func(*Subscription) bool) {
+// end ends the subscriptions that are chosen, whose locks are held meanwhile. The caller holds the hub's lock.
+func (h *Hub) end(err error, chosen func(*Subscription) bool) {
 	for _, all := range h.topics {
 		for s := range all {
-			if chosen(s) {
-				s.mu.Lock()
-				s.end(ErrBroken)
-				s.signal()
-				s.mu.Unlock()
-			}
+			s.end(err, func() bool { return chosen(s) })
 		}
 	}
 }
@@ -247,7 +236,7 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	h.mu.Lock()
 	if early {
-		h.end(func(s *Subscription) bool { return s.from != outbox.Position{} })
+		h.end(ErrBroken, func(s *Subscription) bool { return s.from != outbox.Position{} })
 		for followed := range h.topics {
 			if followed.stats && !slices.Contains(counted, followed.product) {
 				counted = append(counted, followed.product)

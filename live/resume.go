@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -13,11 +14,16 @@ const (
 	// mostReads bounds the reads of the log that find them, of perRead items each.
 	mostReads = 40
 	perRead   = 100
+	// mostWaiting bounds the missed events that wait for all subscribers, in bytes. An event has perEvent, and its texts.
+	// A subscriber that has not read its own within readWithin makes room for others.
+	mostWaiting = 64 << 20
+	perEvent    = 1 << 10
+	readWithin  = 20 * time.Second
 )
 
 var errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
 
-// resume fills the backlog of a subscription with the events since its position, up to until.
+// resume begins a subscription with the events since its position, up to until.
 func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position) error {
 	if s.from == (outbox.Position{}) {
 		return nil
@@ -37,21 +43,33 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	if err != nil {
 		return err
 	}
-	at, bytes := s.from, int64(0)
+	at, bytes, first := s.from, int64(0), []Delivery(nil)
 	for _, c := range missed {
 		at[outbox.LaneOf(c.id)] = c.at
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
-			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, cache: &cache{}})
-			if bytes += perEvent; event.Comment != nil {
-				bytes += int64(event.Comment.TextBytes())
+			d := Delivery{Position: at.String(), value: event, cache: &cache{}, missed: perEvent}
+			if event.Comment != nil {
+				d.missed += int64(event.Comment.TextBytes())
 			}
+			first, bytes = append(first, d), bytes+d.missed
 		}
 	}
-	s.missed.Store(bytes)
-	if h.waiting.Add(bytes) > mostWaiting {
+	if h.waiting.Add(bytes) > mostWaiting && !h.makeRoom() {
+		h.waiting.Add(-bytes)
 		return errUnavailable
 	}
+	s.begin(first...)
 	return nil
+}
+
+// makeRoom ends subscriptions that are slow to read what they have missed. It reports whether the rest has room.
+func (h *Hub) makeRoom() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end(ErrSlow, func(s *Subscription) bool {
+		return len(s.queue) > 0 && s.queue[0].missed > 0 && time.Since(s.begun) > readWithin
+	})
+	return h.waiting.Load() <= mostWaiting
 }
 
 // missed returns the changes of the product that a subscription has missed, up to a position, lane by lane.

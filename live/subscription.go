@@ -32,6 +32,7 @@ type Delivery struct {
 	Position string
 	value    any
 	cache    *cache
+	missed   int64 // the bytes of a missed event
 }
 
 // mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ as their clients like,
@@ -84,36 +85,26 @@ type following struct {
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
 	leave     func(*Subscription)
-	caughtUp  func(*Subscription)
 	upTo      func(*Subscription) string
-	drop      func()
+	dropped   *atomic.Int64 // of the hub, like waiting
+	waiting   *atomic.Int64
 	topic     topic
 	following *following // guarded by the hub; nil before it joins and after it leaves
 	filter    comment.Filter
 	from      outbox.Position // events up to here were delivered before
-	backlog   []Delivery      // missed events, delivered first
-	missed    atomic.Int64    // their bytes
 
 	events chan *comment.Event // one of the two is not nil, by the topic
 	counts chan *comment.Statistics
 
 	mu    sync.Mutex // guards what follows
 	queue []Delivery
+	begun time.Time
 	err   error
 	wake  chan struct{}
 }
 
 // Next waits for the next delivery. The error is ErrSlow, ErrBroken, or that of the context.
 func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
-	if len(s.backlog) > 0 {
-		next := s.backlog[0]
-		s.backlog = s.backlog[1:]
-		return next, nil
-	}
-	if s.backlog != nil {
-		s.backlog = nil
-		s.caughtUp(s)
-	}
 	for {
 		next, there, err := s.take()
 		if there || err != nil {
@@ -133,8 +124,9 @@ func (s *Subscription) take() (next Delivery, there bool, err error) {
 	if len(s.queue) == 0 { // also if the subscription has ended
 		return Delivery{}, false, s.err
 	}
-	next = s.queue[0]
+	next, s.queue[0] = s.queue[0], Delivery{} // the array stays in memory
 	s.queue = s.queue[1:]
+	s.waiting.Add(-next.missed)
 	if len(s.queue) == 0 {
 		s.queue = nil
 	}
@@ -154,7 +146,7 @@ func (s *Subscription) Offer(d Delivery) {
 // Position returns the position up to which the subscriber has received all events; empty if deliveries wait, or for
 // statistics. It is for the goroutine that calls Next.
 func (s *Subscription) Position() string {
-	if s.topic.stats || len(s.backlog) > 0 {
+	if s.topic.stats {
 		return ""
 	}
 	return s.upTo(s)
@@ -170,7 +162,17 @@ func (s *Subscription) waits() bool {
 // Close ends the subscription.
 func (s *Subscription) Close() { s.leave(s) }
 
-// push adds a delivery. Of statistics, only the latest wait.
+// begin puts deliveries before those that have come meanwhile.
+func (s *Subscription) begin(first ...Delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue, s.begun = append(first, s.queue...), time.Now()
+	if s.err != nil {
+		s.drop(s.err)
+	}
+}
+
+// push adds a delivery. Of statistics, only the first and the latest wait.
 func (s *Subscription) push(d Delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,17 +180,35 @@ func (s *Subscription) push(d Delivery) {
 	case s.err != nil:
 		return
 	case s.topic.stats && len(s.queue) > 0:
-		s.queue[0] = d
-	case len(s.queue) == queueSize:
-		s.end(ErrSlow)
-		s.drop()
+		s.queue[len(s.queue)-1] = d
+	case len(s.queue) >= queueSize:
+		s.drop(ErrSlow)
 	default:
 		s.queue = append(s.queue, d)
 	}
 	s.signal()
 }
 
-func (s *Subscription) end(err error) { s.err, s.queue = err, nil }
+// end ends the subscription, unless it has ended or is not chosen.
+func (s *Subscription) end(err error, chosen func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil && chosen() {
+		s.drop(err)
+		s.signal()
+	}
+}
+
+// drop ends the subscription without what waits. The caller holds the lock.
+func (s *Subscription) drop(err error) {
+	for _, d := range s.queue {
+		s.waiting.Add(-d.missed)
+	}
+	if err == ErrSlow && s.err == nil {
+		s.dropped.Add(1)
+	}
+	s.err, s.queue = err, nil
+}
 
 func (s *Subscription) signal() {
 	select {
