@@ -24,7 +24,7 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 		if err = cmp.Or(err, failed[product]); err != nil {
 			return err
 		}
-		s.begin(Delivery{value: counts[product], cache: &cache{}})
+		s.begin(Delivery{value: counts[product]})
 		return nil
 	})
 }

@@ -157,7 +157,7 @@ func TestFullQueues(t *testing.T) {
 	}
 	counts := h.newSubscription(topic{"p", true})
 	for range queueSize + 1 {
-		counts.push(Delivery{})
+		counts.push(Delivery{cache: &cache{}})
 	}
 	if counts.err != nil || len(counts.queue) != 1 {
 		t.Errorf("%d statistics wait, %v", len(counts.queue), counts.err)

@@ -312,8 +312,11 @@ func TestOneReadForAll(t *testing.T) {
 	}
 }
 
-// Answers that differ are shared while there is room for them. The first always is: most subscribers want the same.
-func TestSharedAnswersHaveABound(t *testing.T) {
+// Answers that differ are shared while there is room for them. The first always is: most subscribers want the same. None is
+// kept for a subscriber that is far behind.
+func TestSharedAnswersHaveABound(t *testing.T) { synctest.Test(t, sharedAnswersHaveABound) }
+
+func sharedAnswersHaveABound(t *testing.T) {
 	b := newTable(t)
 	s := must.Get(follow(t, newHub(t, b), "p", comment.Filter{}, ""))(t)
 	b.happens(outbox.Added, b.random("p"), false, true)
@@ -326,6 +329,11 @@ func TestSharedAnswersHaveABound(t *testing.T) {
 	}
 	if want := []int{1, 1, 1, 2, 1}; !slices.Equal(built, want) {
 		t.Errorf("built %v times, want %v", built, want)
+	}
+	time.Sleep(21 * time.Second)
+	d.Once("0", func() (any, int) { built[0]++; return "", sizes[0] })
+	if built[0] != 2 {
+		t.Error("the answer is still in memory")
 	}
 }
 

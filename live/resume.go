@@ -47,7 +47,7 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	for _, c := range missed {
 		at[outbox.LaneOf(c.id)] = c.at
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
-			d := Delivery{Position: at.String(), value: event, cache: &cache{}, missed: perEvent}
+			d := Delivery{Position: at.String(), value: event, missed: perEvent}
 			if event.Comment != nil {
 				d.missed += int64(event.Comment.TextBytes())
 			}

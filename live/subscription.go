@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
@@ -31,13 +32,17 @@ type Delivery struct {
 	// Position is the position after it; empty for statistics, which are delivered whole.
 	Position string
 	value    any
-	cache    *cache
-	missed   int64 // the bytes of a missed event
+	cache    *cache // nil for a delivery to one subscriber alone
+	missed   int64  // the bytes of a missed event
 }
 
-// mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ as their clients like,
-// and a delivery stays in memory until the slowest subscriber has it.
-const mostShared = 1 << 20
+const (
+	// mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ as their clients
+	// like.
+	mostShared = 1 << 20
+	// sharedFor is how long they are shared. The delivery waits for the slowest subscriber, and up to queueSize others do.
+	sharedFor = 20 * time.Second
+)
 
 // cache keeps answers that were built from a delivery, for all subscribers that share them.
 type cache struct {
@@ -46,9 +51,19 @@ type cache struct {
 	bytes int
 }
 
+func (c *cache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byKey, c.bytes = nil, 0
+}
+
 // Once returns the result of build. If build returns its size in bytes, all subscribers with the same delivery and key
 // share the result, and build is not called again; with 0, or if there is no room for it, they do not.
 func (d Delivery) Once(key string, build func() (built any, bytes int)) any {
+	if d.cache == nil {
+		built, _ := build()
+		return built
+	}
 	d.cache.mu.Lock()
 	defer d.cache.mu.Unlock()
 	if built, known := d.cache.byKey[key]; known {
@@ -59,6 +74,12 @@ func (d Delivery) Once(key string, build func() (built any, bytes int)) any {
 		if d.cache.byKey == nil {
 			d.cache.byKey = map[string]any{}
 			bytes = 0
+			there := weak.Make(d.cache) // the timer does not keep answers that all have
+			time.AfterFunc(sharedFor, func() {
+				if c := there.Value(); c != nil {
+					c.forget()
+				}
+			})
 		}
 		d.cache.byKey[key] = built
 		d.cache.bytes += bytes
@@ -179,7 +200,7 @@ func (s *Subscription) push(d Delivery) {
 	switch {
 	case s.err != nil:
 		return
-	case s.topic.stats && len(s.queue) > 0:
+	case s.topic.stats && len(s.queue) > 0 && s.queue[len(s.queue)-1].cache != nil: // not the first
 		s.queue[len(s.queue)-1] = d
 	case len(s.queue) >= queueSize:
 		s.drop(ErrSlow)
