@@ -137,10 +137,10 @@ func (s status) rebuildLine() string {
 func (s status) pagesLine(store keeper.Status) string {
 	name := "Page numbers in " + output.Printable(store.Name)
 	switch {
-	case store.Work.Owner != "":
-		return fmt.Sprintf("%s: being built by %s, %s so far", name, output.Printable(store.Work.Who), output.Count(store.Work.Entries, "comment", "comments"))
 	case store.Away != nil:
 		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
+	case store.Work.Owner != "":
+		return fmt.Sprintf("%s: being built by %s, %s so far", name, output.Printable(store.Work.Who), output.Count(store.Work.Entries, "comment", "comments"))
 	case store.Complete && store.InUse:
 		return name + ": complete, as far as the table knows; the process that uses the store asks it"
 	case store.Complete && !store.Asked:

@@ -70,7 +70,7 @@ func TestFindingsOfStatus(t *testing.T) {
 			[]finding{{Check: "counts", Result: resultOK}, {Check: "rebuild", Result: resultWarning}}},
 		{"page numbers are being built", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "files"}}},
 			[]finding{{Check: "counts", Result: resultOK}, {Check: "page numbers", Result: resultWarning}}},
-		{"their store is away", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "redis", Complete: true, Away: errors.New("refused")}}},
+		{"their store is away", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "redis", Complete: true, Away: errors.New("refused"), Work: keeper.Work{Owner: "killed"}}}},
 			[]finding{{Check: "counts", Result: resultOK}, {Check: "page numbers", Result: resultProblem}}},
 	} {
 		row.status.now = noon
@@ -78,6 +78,9 @@ func TestFindingsOfStatus(t *testing.T) {
 		for i := range got {
 			if got[i].Found == "" || got[i].Result == resultProblem && got[i].Cure == "" {
 				t.Errorf("%s: %s says nothing, or no cure", row.why, got[i].Check)
+			}
+			if strings.HasPrefix(got[i].Cure, "start the store") && !strings.Contains(got[i].Found, "the store does not answer (refused)") {
+				t.Errorf("%s: %s", row.why, got[i].Found)
 			}
 			got[i].Found, got[i].Cure = "", ""
 		}

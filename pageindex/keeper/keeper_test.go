@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -290,6 +291,9 @@ func TestObjection(t *testing.T) {
 		err := s.objection(now, 30*time.Second)
 		if got := comment.MessageOf(err); got != row.want || err != nil && comment.KindOf(err) != comment.Unavailable {
 			t.Errorf("%s: %v, want %q", row.why, err, row.want)
+		}
+		if err := s.objection(now, math.MaxInt64); err != nil && strings.Contains(err.Error(), lateCounts) {
+			t.Errorf("%s: %v, where counting may be late", row.why, err)
 		}
 		if got := s.needs(); got != row.needs {
 			t.Errorf("%s: it needs %d, want %d", row.why, got, row.needs)

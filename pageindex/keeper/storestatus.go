@@ -65,7 +65,7 @@ func (s storeStatus) objection(now time.Time, lag time.Duration) error {
 		return unavailable(notCounted, errors.New("the statistics are not complete"))
 	case s.known && now.Sub(s.upTo) > lag:
 		return comment.Errorf(comment.Unavailable, lateCounts+" by %s%s", now.Sub(s.upTo).Round(time.Second), meanwhile)
-	case !s.known && !s.state.Scheduled.IsZero() && now.Sub(s.state.Scheduled) > stream.ScheduleLate:
+	case !s.known && !s.state.Scheduled.IsZero() && now.Sub(s.state.Scheduled) > max(lag, stream.ScheduleLate):
 		return comment.Errorf(comment.Unavailable, lateCounts+" by %s%s", now.Sub(s.state.Scheduled).Round(time.Second), meanwhile)
 	case s.away != nil:
 		return unavailable(storeAway, s.away)

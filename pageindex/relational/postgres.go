@@ -3,6 +3,7 @@ package relational
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
@@ -216,6 +217,30 @@ var postgresCures = map[string]string{
 	"53300": "it has no connection left: raise its limit, or lower pool_max_conns in the URL",
 }
 
+// refusedTLS is the text of pgconn's error, which has no type, about a server that takes no TLS.
+const refusedTLS = "server refused TLS connection"
+
+// explainCertificate says what is wrong with the certificate of a server, and its cure; nothing if
+// the error is another. With sslmode=verify-ca, pgconn verifies it, and not crypto/tls.
+func explainCertificate(err error) string {
+	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
+		return wrong.Error() + ": name the server in the URL as its certificate does"
+	}
+	if wrong, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return wrong.Error() + ": name its authority by sslrootcert in the URL"
+	}
+	if wrong, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if wrong.Reason == x509.Expired {
+			return wrong.Error() + ": renew it, or correct the clock of this machine"
+		}
+		return wrong.Error() + ": the server needs another"
+	}
+	if wrong, ok := errors.AsType[*tls.CertificateVerificationError](err); ok { // an authority of the system
+		return wrong.Error() + ": see the server's certificate, and sslrootcert in the URL"
+	}
+	return ""
+}
+
 // explainPostgres classifies an error. It returns only the code and its cure: the server's message may
 // contain values.
 func explainPostgres(err error) (fault, string) {
@@ -231,17 +256,17 @@ func explainPostgres(err error) (fault, string) {
 		return fault, text
 	}
 	var network net.Error
-	var certificate *tls.CertificateVerificationError
 	var connecting *pgconn.ConnectError
+	certificate := explainCertificate(err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return faultSlow, ""
+	case certificate != "": // before others, since a host may have further addresses that do not answer
+		return faultAway, certificate
+	case errors.As(err, &connecting) && strings.Contains(connecting.Error(), refusedTLS):
+		return faultAway, "it takes no TLS: switch it on there, or set sslmode=disable in the URL"
 	case errors.As(err, &network):
 		return faultAway, network.Error()
-	case errors.As(err, &certificate):
-		return faultAway, certificate.Error() + ": name its authority by sslrootcert in the URL, and the server as its certificate does"
-	case errors.As(err, &connecting) && strings.Contains(connecting.Error(), "server refused TLS connection"):
-		return faultAway, "it takes no TLS: switch it on there, or set sslmode=disable in the URL"
 	case errors.As(err, &connecting), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // a safe retry means that nothing was sent
 		return faultAway, ""

@@ -6,10 +6,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -279,9 +283,50 @@ func TestCures(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	stranger := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
-	if err := s.explain(t.Context(), stranger); !strings.HasSuffix(err.Error(), "name its authority by sslrootcert in the URL, and the server as its certificate does") {
-		t.Error(err)
+}
+
+// A server whose certificate is refused is said to have one, with the cure, however it is verified, and
+// also if its host has a further address where nobody listens.
+func TestCertificates(t *testing.T) {
+	web := httptest.NewUnstartedServer(nil) // for its certificate, of 127.0.0.1 and example.com
+	web.StartTLS()
+	defer web.Close()
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	must.Do(t, os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600))
+	server := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer server.Close()
+	go func() {
+		for {
+			conn, err := server.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := io.ReadFull(conn, make([]byte, 8)); err == nil { // the request of TLS
+				_, _ = conn.Write([]byte("S"))
+				_ = tls.Server(conn, web.TLS).Handshake() // the client ends it
+			}
+			_ = conn.Close()
+		}
+	}()
+	port := server.Addr().(*net.TCPAddr).Port
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	must.Do(t, closed.Close())
+	for _, row := range []struct{ host, options, want string }{
+		{"127.0.0.1", "sslmode=verify-full", ": name its authority by sslrootcert in the URL"},
+		{"127.0.0.1", "sslmode=verify-ca", ": name its authority by sslrootcert in the URL"},
+		{"localhost", "sslmode=verify-full&sslrootcert=" + authority, ": name the server in the URL as its certificate does"},
+	} {
+		hosts := fmt.Sprintf("%s:%d,%s", row.host, port, closed.Addr())
+		_, err := total(t.Context(), open(t, "postgres://clerk:hidden@"+hosts+"/shop?"+row.options, "comments"), "p")
+		if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "cannot be reached: x509: ") || !strings.HasSuffix(err.Error(), row.want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: %v", row.options, err)
+		}
+	}
+	s := &Store{db: database{Name: "postgres://db/shop", Explain: explainPostgres}}
+	for reason, want := range map[x509.InvalidReason]string{x509.Expired: ": renew it, or correct the clock of this machine", x509.NotAuthorizedToSign: ": the server needs another"} {
+		if err := s.explain(t.Context(), x509.CertificateInvalidError{Reason: reason}); !strings.HasSuffix(err.Error(), want) {
+			t.Error(err)
+		}
 	}
 }
 
