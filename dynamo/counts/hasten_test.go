@@ -3,7 +3,6 @@ package counts
 import (
 	"context"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,11 +18,11 @@ func Hasten(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// FewGuards lets a test have so few guards that a rebuild does not make most of its calls for them.
-func FewGuards(t *testing.T) {
-	all := settingsGuards
-	t.Cleanup(func() { settingsGuards = all })
-	settingsGuards = 4
+// HastenWithFewGuards is Hasten, and has so few guards raised that a rebuild does not make most of
+// its calls for them. Nothing else may count meanwhile.
+func HastenWithFewGuards(r *Rebuilder) *Rebuilder {
+	Hasten(r).guards = 4
+	return r
 }
 
 // HastenButForHeartbeats shortens all waits except the one for another rebuild's heartbeat.

@@ -114,6 +114,7 @@ type Rebuilder struct {
 	client rebuildClient
 	table  string
 	pace   pace
+	guards int // of the settings; fewer in tests that disturb each call of a rebuild
 }
 
 // pace has the waits of a rebuild.
@@ -122,7 +123,7 @@ type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
 // NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
 func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *Rebuilder {
 	options.Calls = cmp.Or(options.Calls, call.DefaultScanCalls)
-	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{leases.WorkHeartbeat, secondLook, shardsKnown, lastWords}}
+	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{leases.WorkHeartbeat, secondLook, shardsKnown, lastWords}, guards: settingsGuards}
 }
 
 // Run rebuilds, and calls progress now and then. After an error, another Run continues where this
@@ -181,7 +182,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 		return err
 	}
 	if r.settings.was != 0 { // products may move once every reader uses the larger of both numbers
-		if err := r.settings.raise(ctx, r.client, r.table); err != nil {
+		if err := r.settings.raise(ctx, r.client, r.table, r.guards); err != nil {
 			return err
 		}
 		if err := task.Wait(ctx, r.pace.shardsKnown); err != nil {

@@ -50,12 +50,11 @@ func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 // undisturbed one, including writes whose answer was lost. Neighbouring kinds of faults spoil
 // neighbouring calls, so that one of several similar faults strikes at each.
 func TestRebuildOverABadNetwork(t *testing.T) {
-	counts.FewGuards(t)
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	first := commenttest.Rand(t).IntN(12)
 	damaged := func(t *testing.T) string { return smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe") }
 	run := func(t *testing.T, client *dynamodb.Client, table string) (counts.RebuildResult, error) {
-		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
+		rebuilder := counts.HastenWithFewGuards(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
 		rebuilder.LeaderShards = 3
 		return rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
 	}
@@ -139,7 +138,6 @@ func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string)
 // Wherever and however a rebuild ends early, the next one ends right. It begins at once or after a
 // few heartbeats.
 func TestRebuildInterrupted(t *testing.T) {
-	counts.FewGuards(t)
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	most := 2 * callsWithoutHeartbeats(t, direct, smallTable(t, direct, r, historicProducts...))
@@ -147,7 +145,7 @@ func TestRebuildInterrupted(t *testing.T) {
 		table := smallTable(t, direct, r, historicProducts...)
 		fault := []faulttest.Fault{faulttest.None, faulttest.Refused}[r.IntN(2)] // a killed process writes nothing more
 		ctx, client, network := interrupted(t, direct, n, fault)
-		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
+		rebuilder := counts.HastenWithFewGuards(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 		rebuilder.LeaderShards = 1 + r.IntN(9)
 		_, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 		if more = network.Calls() >= n; !more && err != nil {

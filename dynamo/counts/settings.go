@@ -28,11 +28,11 @@ const (
 	attrShards     = "shards" // N, how many there are
 	attrWas        = "was"    // N, how many there were, while a rebuild moves products between them
 	attrGeneration = "g"      // N, rises with each change of the number; missing before the first
-)
 
-// settingsGuards is the number of guards: enough that concurrent counters seldom use the same one.
-// Tests that disturb each call of a rebuild have fewer.
-var settingsGuards = 64
+	// settingsGuards is the number of guards: enough that concurrent counters seldom use the same
+	// one.
+	settingsGuards = 64
+)
 
 // leaderSettings has the number of shards of the leaderboards.
 type leaderSettings struct {
@@ -117,11 +117,11 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	}}
 }
 
-// raise sets all guards to the generation of the settings. It returns a Conflict error if a guard
-// has a later one.
-func (s leaderSettings) raise(ctx context.Context, client VoteWriter, table string) error {
+// raise sets the guards to the generation of the settings. It returns a Conflict error if a guard has
+// a later one.
+func (s leaderSettings) raise(ctx context.Context, client VoteWriter, table string, guards int) error {
 	condition, values := s.notNewer()
-	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {
+	return call.Parallel(ctx, guards, func(ctx context.Context, guard int) error {
 		it := guardKeyAt(guard)
 		it[attrGeneration] = layout.Number(s.generation)
 		return call.Retry(ctx, func() (further bool, err error) {
