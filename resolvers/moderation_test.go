@@ -3,8 +3,10 @@ package resolvers_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -12,7 +14,12 @@ import (
 // Moderate lets everyone moderate. Decisions are made as requested.
 func (*shop) Moderate(context.Context) error { return nil }
 
-func (*shop) Decide(context.Context, comment.Verdict) (comment.Comment, []comment.Problem, error) {
+func (s *shop) Decide(_ context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error) {
+	if s.refuse != nil {
+		if err := s.refuse(v); err != nil {
+			return comment.Comment{}, nil, err
+		}
+	}
 	return comment.Comment{ID: comment.IDOf(comment.Position{}), ProductID: "p", Version: 1}, nil, nil
 }
 
@@ -34,6 +41,26 @@ func TestDecisionsReadAgain(t *testing.T) {
 			s.mustAsk(t, fmt.Sprintf("mutation { a: %[1]s b: %[1]s }", decision))
 			if len(s.batches) != 2 {
 				t.Errorf("%s: statistics were read %d times, want twice", decision, len(s.batches))
+			}
+		})
+	}
+}
+
+// If the table is too busy for a part of the decisions, the answer says that nothing was written only
+// if that is so.
+func TestDecisionsOfABusyTable(t *testing.T) {
+	for decided, code := range map[string]string{"": "THROTTLED", "a": "UNAVAILABLE"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shop{refuse: func(v comment.Verdict) error {
+				if v.ID == decided {
+					return nil
+				}
+				time.Sleep(time.Second) // the other decision is made meanwhile
+				return comment.Errorf(comment.Throttled, "the table is too busy")
+			}}
+			answer, _ := s.ask(t, `mutation { decideComments(input: {decisions: [{id: "a", version: 1}, {id: "b", version: 1}]}) { results { userErrors { code } } } }`)
+			if !strings.Contains(answer, `"code":"`+code+`"`) {
+				t.Errorf("decided %q: %s", decided, answer)
 			}
 		})
 	}

@@ -38,6 +38,7 @@ type shop struct {
 	texts   []bool     // whether comments were read with their texts, by call
 	fail    error      // of statistics
 	page    error      // of pages
+	refuse  func(comment.Verdict) error
 }
 
 var everything = comment.Stats{"de": {Counts: comment.Counts{1, 2, 3, 4, 5}}, "en": {Counts: comment.Counts{0, 0, 0, 0, 10}}}

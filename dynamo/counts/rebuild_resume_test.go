@@ -84,6 +84,22 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 	}
 }
 
+// A rebuild that was overtaken by another change of the number of shards lowers no guard.
+func TestRebuildLowersNoGuard(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, direct, commenttest.Rand(t), "globe")
+	v, later := vandal{t: t, client: direct, table: table}, 1<<52
+	busy := faulttest.Before(direct, "PutItem", func() {
+		later += 2 // it overtakes the rebuild, which raises what it has read by one
+		v.update("STATISTICS", "LEADERS#3", "SET g = :a", &types.AttributeValueMemberN{Value: fmt.Sprint(later)})
+	})
+	rebuilder := counts.HastenWithFewGuards(counts.NewRebuilder(busy, table, counts.RebuildOptions{Calls: 1}))
+	rebuilder.LeaderShards = 3
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); comment.KindOf(err) != comment.Conflict {
+		t.Error(err)
+	}
+}
+
 // losingAnswers is a client that loses the answer to each write of several items.
 type losingAnswers struct {
 	*dynamodb.Client
