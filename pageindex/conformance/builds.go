@@ -145,23 +145,25 @@ func testReplaced(t *testing.T, h *history, p Place) {
 	w, built := want.read(list), make(chan struct{})
 	targets := []pageindex.Target{{Rank: 9, Exact: true}, {At: new(comment.FirstAt(crowd.Add(time.Second)))}}
 	var lookups sync.WaitGroup
-	lookups.Go(func() {
-		for ended := false; !ended; {
-			select {
-			case <-built:
-				ended = true
-			default:
+	for range 2 {
+		lookups.Go(func() {
+			for ended := false; !ended; {
+				select {
+				case <-built:
+					ended = true
+				default:
+				}
+				found, err := other.Find(t.Context(), list, targets)
+				switch {
+				case err == nil:
+					w.compareFound(t, list, targets, found)
+				case comment.KindOf(err) != comment.Unavailable:
+					t.Error(err)
+				}
 			}
-			found, err := other.Find(t.Context(), list, targets)
-			switch {
-			case err == nil:
-				w.compareFound(t, list, targets, found)
-			case comment.KindOf(err) != comment.Unavailable:
-				t.Error(err)
-			}
-		}
-	})
-	for range p.times(12) {
+		})
+	}
+	for range p.times(24) {
 		Build(t, store, all, "again")
 	}
 	close(built)
