@@ -39,7 +39,7 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 	if s.rebuild, err = counts.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
 		return s, err
 	}
-	if s.leases, err = leases.Read(ctx, s.state.Label, session.run, s.now); err != nil {
+	if s.leases, err = leases.ListAlive(ctx, s.state.Label, session.run, s.now); err != nil {
 		return s, err
 	}
 	s.deadLetters, err = leases.DeadLetters(ctx, s.state.Label)

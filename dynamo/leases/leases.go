@@ -46,9 +46,10 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 // is ten times what a reader of the default lease time waits for, and more than clocks may differ by.
 const silence = time.Minute
 
-// Read lists the leases for people: as List does, without owners that were killed and whose shards no
-// other process has taken over. These used an ended run of the local engine, or have been silent.
-func (l *Leases) Read(ctx context.Context, label, engine string, now time.Time) ([]stream.Lease, error) {
+// ListAlive lists the leases as List does, without owners that were killed and whose shards no other
+// process has taken over. These used an ended run of the local engine, or have been silent. It is for
+// people to read: processes that take leases over do not rely on clocks.
+func (l *Leases) ListAlive(ctx context.Context, label, engine string, now time.Time) ([]stream.Lease, error) {
 	leases, err := partition(ctx, l, leasePK(label), func(it layout.Item) stream.Lease {
 		lease := leaseOf(it)
 		written := time.Unix(layout.NewReader(it).OptionalNumber(layout.AttrTTL), 0).Add(-leaseLifetime)

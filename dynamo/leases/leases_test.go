@@ -174,7 +174,7 @@ func TestOwnersThatWereKilled(t *testing.T) {
 		{"run 1", 0, lease}, {"", 0, lease}, {"run 1", 50 * time.Second, lease}, {"run 1", -time.Hour, lease},
 		{"run 2", 0, nobodys}, {"run 1", 2 * time.Minute, nobodys}, {"", 2 * time.Minute, nobodys},
 	} {
-		all := must.Get(l.Read(t.Context(), leaseLabel, row.engine, time.Now().Add(row.after)))(t)
+		all := must.Get(l.ListAlive(t.Context(), leaseLabel, row.engine, time.Now().Add(row.after)))(t)
 		if diff := cmp.Diff([]stream.Lease{row.want}, all); diff != "" {
 			t.Errorf("asked from %q, %s later: %s", row.engine, row.after, diff)
 		}

@@ -25,7 +25,7 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** How long an answer may take, in milliseconds, and the page's function that returns a token. */
+/** How long an answer may take, and the page's function that returns a token, in milliseconds. failureOf names the seconds. */
 const patience = 30_000;
 
 /** Sends an operation. Throws a [Problem], or an AbortError once the signal is aborted. */
