@@ -1,6 +1,6 @@
-# The function that answers the API and shows product pages, behind an HTTP API, which bounds how many
-# requests it takes. A function's own address would need a permission that holds for calls through that
-# address alone, lambda:InvokedViaFunctionUrl, which this release of the provider cannot grant.
+# The function that answers the API and shows product pages. An HTTP API in front of it bounds how
+# many requests it takes. A function's own address would need a permission for calls through that
+# address alone, lambda:InvokedViaFunctionUrl, which provider releases before 6.29 cannot grant.
 
 resource "aws_iam_role_policy" "api" {
   count = local.answers ? 1 : 0

@@ -67,11 +67,12 @@ resource "aws_lambda_function" "count" {
   tags             = var.tags
 
   environment {
-    variables = {
+    # Of the settings of the API, those that the counting function reads too.
+    variables = merge({ for name, value in var.api_environment : name => value if name == "TALKBACK_PAGES" || startswith(name, "OTEL_") }, {
       TALKBACK_FUNCTION           = "count"
       TALKBACK_TABLE              = aws_dynamodb_table.comments.name
       OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint
-    }
+    })
   }
 
   depends_on = [aws_iam_role_policy.logs, aws_iam_role_policy.count]
@@ -90,6 +91,7 @@ resource "aws_lambda_event_source_mapping" "stream" {
   bisect_batch_on_function_error     = true
   maximum_retry_attempts             = -1
   maximum_record_age_in_seconds      = 82800
+  tags                               = var.tags
 
   destination_config {
     on_failure {
@@ -107,9 +109,17 @@ resource "aws_lambda_event_source_mapping" "stream" {
 resource "aws_iam_role" "schedule" {
   count = local.counts ? 1 : 0
 
-  name               = "${var.name}-schedule"
-  assume_role_policy = local.assumed_by["scheduler"]
-  tags               = var.tags
+  name = "${var.name}-schedule"
+  tags = var.tags
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "scheduler.amazonaws.com" }
+      Condition = { StringEquals = { "aws:SourceAccount" = split(":", aws_dynamodb_table.comments.arn)[4] } }
+    }]
+  })
 }
 
 resource "aws_iam_role_policy" "schedule" {

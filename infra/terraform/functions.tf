@@ -1,4 +1,5 @@
-# What both functions share: the code, logs and roles. TALKBACK_FUNCTION tells the program which one it is.
+# What both functions share: the code, logs and roles. TALKBACK_FUNCTION tells the program which
+# function it is.
 
 locals {
   functions = var.package == null ? {} : {
@@ -8,17 +9,6 @@ locals {
   }
   counts  = contains(keys(local.functions), "count")
   answers = contains(keys(local.functions), "api")
-
-  assumed_by = {
-    for service in ["lambda", "scheduler"] : service => jsonencode({
-      Version = "2012-10-17"
-      Statement = [{
-        Effect    = "Allow"
-        Action    = "sts:AssumeRole"
-        Principal = { Service = "${service}.amazonaws.com" }
-      }]
-    })
-  }
 }
 
 resource "aws_cloudwatch_log_group" "function" {
@@ -32,9 +22,16 @@ resource "aws_cloudwatch_log_group" "function" {
 resource "aws_iam_role" "function" {
   for_each = local.functions
 
-  name               = each.value.name
-  assume_role_policy = local.assumed_by["lambda"]
-  tags               = var.tags
+  name = each.value.name
+  tags = var.tags
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "lambda.amazonaws.com" }
+    }]
+  })
 }
 
 resource "aws_iam_role_policy" "logs" {

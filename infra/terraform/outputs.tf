@@ -18,7 +18,12 @@ output "url" {
   value       = local.answers ? aws_apigatewayv2_api.api[0].api_endpoint : null
 }
 
+output "api_id" {
+  description = "The id of the HTTP API, for an aws_apigatewayv2_api_mapping of a domain of yours. Its stage is $default."
+  value       = local.answers ? aws_apigatewayv2_api.api[0].id : null
+}
+
 output "failures_url" {
-  description = "The queue of changes that could not be counted, null without a function that counts."
+  description = "The queue that says which records of the stream were given up, null without a function that counts."
   value       = local.counts ? aws_sqs_queue.failures[0].url : null
 }

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "What the names of functions, roles and alarms begin with."
+  description = "What the names of functions, roles and alarms begin with. Roles belong to all regions of an account, so each region and each environment needs a name of its own."
   type        = string
   default     = "talkback"
 
@@ -10,7 +10,7 @@ variable "name" {
 }
 
 variable "table_name" {
-  description = "The name of the table."
+  description = "The name of the table. Another name is another, empty table: Terraform then deletes the old one, which deletion_protection refuses."
   type        = string
   default     = "comments"
 
@@ -36,6 +36,11 @@ variable "package" {
   description = "The path of talkback-lambda.zip, which `make lambda` builds. Without it, there are no functions: run talkback serve yourself."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.package == null ? true : fileexists(var.package)
+    error_message = "There is no file at this path. Build it by `make lambda`, or take the archive for AWS Lambda from a release."
+  }
 }
 
 variable "count_by_function" {
@@ -51,14 +56,14 @@ variable "api_by_function" {
 }
 
 variable "api_environment" {
-  description = "Settings of the API as talkback serve reads them, such as { TALKBACK_JWKS_URL = \"https://login.example.com/jwks.json\" }. They are stored in the state of Terraform."
+  description = "Settings of the API as talkback serve reads them, such as { TALKBACK_JWKS_URL = \"https://login.example.com/jwks.json\" }. The counting function gets TALKBACK_PAGES and those of OpenTelemetry. They are stored in the state of Terraform."
   type        = map(string)
   default     = {}
   sensitive   = true
 
   validation {
-    condition     = alltrue([for name in keys(var.api_environment) : startswith(name, "TALKBACK_") && !contains(["TALKBACK_TABLE", "TALKBACK_FUNCTION"], name)])
-    error_message = "Settings of the API have names that begin with TALKBACK_. The table is table_name, and the module sets TALKBACK_FUNCTION."
+    condition     = alltrue([for name in keys(var.api_environment) : can(regex("^(TALKBACK|OTEL)_", name)) && !contains(["TALKBACK_TABLE", "TALKBACK_FUNCTION", "OTEL_EXPORTER_OTLP_ENDPOINT"], name)])
+    error_message = "Settings of the API have names that begin with TALKBACK_ or OTEL_. The table is table_name, the endpoint is otlp_endpoint, and the module sets TALKBACK_FUNCTION."
   }
 }
 
@@ -72,6 +77,11 @@ variable "api_rate" {
   description = "Requests a second that the API takes over all clients; further ones get 429. It bounds the bill."
   type        = number
   default     = 200
+
+  validation {
+    condition     = var.api_rate >= 1 && floor(var.api_rate) == var.api_rate
+    error_message = "The rate is a whole number of requests a second, 1 at least, such as 200."
+  }
 }
 
 variable "otlp_endpoint" {
@@ -93,7 +103,7 @@ variable "alarms" {
 }
 
 variable "alarm_topic" {
-  description = "The ARN of an SNS topic that is notified when an alarm goes off and when it is over. Without it, alarms show in CloudWatch only."
+  description = "The ARN of an SNS topic that is notified when an alarm goes off and when it is over. Without it, or without subscribers to the topic, alarms show in CloudWatch only."
   type        = string
   default     = null
 

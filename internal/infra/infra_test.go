@@ -94,6 +94,35 @@ func TestWholeHandsParametersOn(t *testing.T) {
 	}
 }
 
+// Functions, and what invokes the counting one, have the same settings by CloudFormation as by Terraform.
+func TestBothHaveTheSameSettings(t *testing.T) {
+	upper, setting := regexp.MustCompile(`\B[A-Z]`), regexp.MustCompile(`(?m)^  (\w+) += (.+)$`)
+	for _, row := range []struct{ template, resource, module, header string }{
+		{"count.json", "Function", "count.tf", `"aws_lambda_function" "count"`},
+		{"count.json", "Mapping", "count.tf", `"aws_lambda_event_source_mapping" "stream"`},
+		{"count.json", "Schedule", "count.tf", `"aws_scheduler_schedule" "count"`},
+		{"api.json", "Function", "api.tf", `"aws_lambda_function" "api"`},
+	} {
+		var template struct {
+			Resources map[string]struct{ Properties map[string]any }
+		}
+		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(root, "infra", row.template)))(t), &template))
+		_, block, _ := strings.Cut(string(must.Get(os.ReadFile(filepath.Join(root, "infra", "terraform", row.module)))(t)), row.header)
+		block, _, _ = strings.Cut(block, "\n}\n")
+		module := map[string]string{}
+		for _, line := range setting.FindAllStringSubmatch(block, -1) {
+			module[line[1]] = line[2]
+		}
+		for property, value := range template.Resources[row.resource].Properties {
+			name := strings.ToLower(upper.ReplaceAllString(property, "_$0"))
+			written := string(must.Get(json.Marshal(value))(t))
+			if _, nested := value.(map[string]any); !nested && property != "Code" && module[name] != written {
+				t.Errorf("%s of %s in %s is %s, and %s is %s in %s", property, row.resource, row.template, written, name, module[name], row.module)
+			}
+		}
+	}
+}
+
 // The commands in the guide name files, parameters and outputs that exist.
 func TestCommandsOfTheGuide(t *testing.T) {
 	guide := doctest.Read(t, "docs/operate/aws.md").Text

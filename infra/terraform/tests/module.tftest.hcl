@@ -57,18 +57,48 @@ run "everything" {
   command = plan
 
   variables {
-    package         = "tests/package.txt"
-    alarm_topic     = "arn:aws:sns:eu-central-1:123456789012:alarms"
-    api_environment = { TALKBACK_JWKS_URL = "https://login.example.com/jwks.json" }
+    package       = "tests/package.txt"
+    alarm_topic   = "arn:aws:sns:eu-central-1:123456789012:alarms"
+    tags          = { shop = "lamps" }
+    otlp_endpoint = "https://otlp.example.com"
+    api_environment = {
+      TALKBACK_JWKS_URL          = "https://login.example.com/jwks.json"
+      TALKBACK_PAGES             = "rediss://pages.example.com"
+      OTEL_EXPORTER_OTLP_HEADERS = "key=value"
+    }
   }
 
   assert {
     condition = (
-      aws_lambda_function.count[0].environment[0].variables["TALKBACK_FUNCTION"] == "count" &&
+      nonsensitive(aws_lambda_function.count[0].environment[0].variables["TALKBACK_FUNCTION"]) == "count" &&
       nonsensitive(aws_lambda_function.api[0].environment[0].variables["TALKBACK_FUNCTION"]) == "api" &&
       nonsensitive(aws_lambda_function.api[0].environment[0].variables["TALKBACK_JWKS_URL"]) == "https://login.example.com/jwks.json"
     )
     error_message = "functions are not told what they are"
+  }
+
+  assert {
+    condition = nonsensitive(aws_lambda_function.count[0].environment[0].variables) == tomap({
+      TALKBACK_FUNCTION           = "count"
+      TALKBACK_TABLE              = "comments"
+      TALKBACK_PAGES              = "rediss://pages.example.com"
+      OTEL_EXPORTER_OTLP_ENDPOINT = "https://otlp.example.com"
+      OTEL_EXPORTER_OTLP_HEADERS  = "key=value"
+    })
+    error_message = "the counting function feeds another store of page numbers than the API reads, or gets settings that it does not read"
+  }
+
+  assert {
+    condition = alltrue([for resource in concat(
+      values(aws_cloudwatch_log_group.function), values(aws_iam_role.function), aws_iam_role.schedule, aws_sqs_queue.failures,
+      aws_lambda_function.count, aws_lambda_function.api, aws_lambda_event_source_mapping.stream, aws_apigatewayv2_api.api, aws_apigatewayv2_stage.api,
+    ) : resource.tags == tomap({ shop = "lamps" })])
+    error_message = "something that can have tags has none"
+  }
+
+  assert {
+    condition     = jsondecode(aws_iam_role.schedule[0].assume_role_policy).Statement[0].Condition.StringEquals["aws:SourceAccount"] == "123456789012"
+    error_message = "schedules of other accounts may write to the table"
   }
 
   assert {
@@ -128,7 +158,9 @@ run "bad_names" {
     table_name      = "x"
     alarm_topic     = "alarms"
     api_environment = { TALKBACK_TABLE = "another" }
+    api_rate        = 0
+    package         = "tests/missing.zip"
   }
 
-  expect_failures = [var.name, var.table_name, var.alarm_topic, var.api_environment]
+  expect_failures = [var.name, var.table_name, var.alarm_topic, var.api_environment, var.api_rate, var.package]
 }

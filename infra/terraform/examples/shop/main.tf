@@ -1,5 +1,5 @@
-# A shop without servers: the table, counted and served by functions. Customers sign in elsewhere, at
-# login.example.com, whose public keys the API reads.
+# A shop without servers: the table, counted and served by functions. Customers sign in elsewhere,
+# at login.example.com, whose public keys the API reads.
 
 provider "aws" {
   region = "eu-central-1"
@@ -21,6 +21,13 @@ module "talkback" {
 
 resource "aws_sns_topic" "alarms" {
   name = "talkback-alarms"
+}
+
+# The recipient has to confirm the subscription, by a link in the first mail.
+resource "aws_sns_topic_subscription" "alarms" {
+  topic_arn = aws_sns_topic.alarms.arn
+  protocol  = "email"
+  endpoint  = "alarms@shop.example.com"
 }
 
 output "url" {
