@@ -36,11 +36,6 @@ variable "package" {
   description = "The path of talkback-lambda.zip, which `make lambda` builds. Without it, there are no functions: run talkback serve yourself."
   type        = string
   default     = null
-
-  validation {
-    condition     = var.package == null ? true : fileexists(var.package)
-    error_message = "There is no file at this path. Build it by `make lambda`, or take the archive for AWS Lambda from a release."
-  }
 }
 
 variable "count_by_function" {

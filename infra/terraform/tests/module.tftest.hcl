@@ -159,8 +159,7 @@ run "bad_names" {
     alarm_topic     = "alarms"
     api_environment = { TALKBACK_TABLE = "another" }
     api_rate        = 0
-    package         = "tests/missing.zip"
   }
 
-  expect_failures = [var.name, var.table_name, var.alarm_topic, var.api_environment, var.api_rate, var.package]
+  expect_failures = [var.name, var.table_name, var.alarm_topic, var.api_environment, var.api_rate]
 }
