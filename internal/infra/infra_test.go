@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -94,30 +95,38 @@ func TestWholeHandsParametersOn(t *testing.T) {
 	}
 }
 
-// Functions, and what invokes the counting one, have the same settings by CloudFormation as by Terraform.
+// Functions, what invokes the counting one, and alarms have the same settings by CloudFormation as by Terraform.
 func TestBothHaveTheSameSettings(t *testing.T) {
-	upper, setting := regexp.MustCompile(`\B[A-Z]`), regexp.MustCompile(`(?m)^  (\w+) += (.+)$`)
-	for _, row := range []struct{ template, resource, module, header string }{
-		{"count.json", "Function", "count.tf", `"aws_lambda_function" "count"`},
-		{"count.json", "Mapping", "count.tf", `"aws_lambda_event_source_mapping" "stream"`},
-		{"count.json", "Schedule", "count.tf", `"aws_scheduler_schedule" "count"`},
-		{"api.json", "Function", "api.tf", `"aws_lambda_function" "api"`},
+	upper, setting := regexp.MustCompile(`\B[A-Z]`), regexp.MustCompile(`\b(\w+) += ("[^"]*"|\[[^\n]*\]|[\w-]+)[,\n]`)
+	short := map[string]string{"metric_name": "metric", "evaluation_periods": "periods", "treat_missing_data": "missing"}
+	apart := map[string]bool{"Code": true, "AlarmDescription": true, "ComparisonOperator": true, "Dimensions": true, "AlarmActions": true, "OKActions": true}
+	for _, row := range []struct{ template, resource, module, from, to string }{
+		{"count.json", "Function", "count.tf", `"aws_lambda_function" "count"`, "\n}\n"},
+		{"count.json", "Mapping", "count.tf", `"aws_lambda_event_source_mapping" "stream"`, "\n}\n"},
+		{"count.json", "Schedule", "count.tf", `"aws_scheduler_schedule" "count"`, "\n}\n"},
+		{"count.json", "FailuresAlarm", "alarms.tf", " failures = {", "\n      }\n"},
+		{"count.json", "LagAlarm", "alarms.tf", " lag = {", "\n      }\n"},
+		{"api.json", "Function", "api.tf", `"aws_lambda_function" "api"`, "\n}\n"},
+		{"api.json", "BusyAlarm", "alarms.tf", " busy = {", "\n      }\n"},
 	} {
 		var template struct {
 			Resources map[string]struct{ Properties map[string]any }
 		}
 		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(root, "infra", row.template)))(t), &template))
-		_, block, _ := strings.Cut(string(must.Get(os.ReadFile(filepath.Join(root, "infra", "terraform", row.module)))(t)), row.header)
-		block, _, _ = strings.Cut(block, "\n}\n")
+		_, block, _ := strings.Cut(string(must.Get(os.ReadFile(filepath.Join(root, "infra", "terraform", row.module)))(t)), row.from)
+		block, _, _ = strings.Cut(block, row.to)
 		module := map[string]string{}
-		for _, line := range setting.FindAllStringSubmatch(block, -1) {
-			module[line[1]] = line[2]
+		for _, found := range setting.FindAllStringSubmatch(block+"\n", -1) {
+			module[found[1]] = found[2]
 		}
 		for property, value := range template.Resources[row.resource].Properties {
+			if _, nested := value.(map[string]any); nested || apart[property] {
+				continue
+			}
 			name := strings.ToLower(upper.ReplaceAllString(property, "_$0"))
-			written := string(must.Get(json.Marshal(value))(t))
-			if _, nested := value.(map[string]any); !nested && property != "Code" && module[name] != written {
-				t.Errorf("%s of %s in %s is %s, and %s is %s in %s", property, row.resource, row.template, written, name, module[name], row.module)
+			got, want := cmp.Or(module[short[name]], module[name]), string(must.Get(json.Marshal(value))(t))
+			if got != want {
+				t.Errorf("%s of %s is %s in %s, and %s in %s", property, row.resource, want, row.template, got, row.module)
 			}
 		}
 	}
