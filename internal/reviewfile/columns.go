@@ -258,7 +258,7 @@ var presets = map[string]preset{
 	"bazaarvoice": {map[Field][]string{
 		ID: {"id"}, Product: {"productid"}, Rating: {"rating"}, Language: {"contentlocale"}, Title: {"title"}, Text: {"reviewtext"},
 		Author: {"authorid"}, AuthorName: {"usernickname"}, CreatedAt: {"submissiontime"}, Status: {"moderationstatus"},
-		Votes: {"totalpositivefeedbackcount"}, Media: {"photos"},
+		Verified: {"verified"}, Votes: {"totalpositivefeedbackcount"}, Media: {"photos"},
 		Reply: {"response"}, ReplyName: {"responsename"}, ReplyDate: {"responsedate"},
 	}, false},
 	"judgeme": {map[Field][]string{
@@ -276,8 +276,10 @@ var presets = map[string]preset{
 		CreatedAt: {"datecreatedgmt", "commentdategmt"}, Status: {"status", "commentapproved"}, Verified: {"verified"},
 	}, false},
 	"yotpo": {map[Field][]string{
-		ID: {"id"}, Product: {"sku"}, Rating: {"score"}, Title: {"title"}, Text: {"content"}, Author: {"email"}, AuthorName: {"name"},
-		CreatedAt: {"createdat"}, Votes: {"votesup"},
+		ID: {"id", "reviewid"}, Product: {"sku", "productid", "productsku"}, Rating: {"score", "reviewscore"}, Title: {"title", "reviewtitle"},
+		Text: {"content", "reviewcontent"}, Author: {"email", "revieweremail"}, AuthorName: {"name", "reviewerdisplayname"},
+		CreatedAt: {"createdat", "reviewcreationdate"}, Status: {"reviewstatus"}, Verified: {"reviewertype"}, Votes: {"votesup", "thumbsup"},
+		Media: {"publishedimageurl"}, // not commentcontent: some replies are private
 	}, false},
 }
 

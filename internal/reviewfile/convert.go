@@ -167,12 +167,12 @@ func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error
 	return reply, nil
 }
 
-// parseRating parses a whole number of stars. A fraction of zero is allowed, as in 4.0.
+// parseRating parses a whole number of stars. A fraction of zero is allowed, as in 4.0 or 4,0.
 func parseRating(text string) (int, error) {
 	if text == "" {
 		return 0, errors.New("the rating is missing")
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
+	whole, fraction, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
 	if len(whole) != 1 || whole[0] < '1' || whole[0] > '0'+comment.MaxRating || strings.Trim(fraction, "0") != "" {
 		return 0, fmt.Errorf("the rating %.20q is not a whole number of stars from 1 to %d", text, comment.MaxRating)
 	}

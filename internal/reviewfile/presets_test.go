@@ -45,6 +45,7 @@ func TestPresets(t *testing.T) {
 	const (
 		judgeme = "title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location,metaobject_handle\n"
 		shopify = "product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at\n"
+		yotpo   = "appKey,Review ID,Review Creation Date,Review Type,Review Status,Review Score,Review Title,Review Content,Published Image Url,Comment Content,Comment Public,Thumbs Up,Reviewer Display Name,Reviewer Email,Reviewer Type,Product ID,Product Title\n"
 		woo     = "comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_author_IP,comment_date,comment_date_gmt,comment_content,comment_approved,comment_parent,user_id,rating,verified,title,product_SKU,product_title\n"
 	)
 	for _, test := range []struct {
@@ -53,9 +54,9 @@ func TestPresets(t *testing.T) {
 		ignored     string
 	}{
 		{"judgeme", judgeme +
-			"Nice,Good,5,2026-03-02 10:12:00 UTC,email,ok,Ann,a@mail.example,7,mug,Thanks,2026-03-03 08:00:00 UTC,https://m.example/a.jpg,192.0.2.1,Rome,h1\n" +
+			"Nice,Good,5,2026-03-02 10:12:00 UTC,email,ok,Ann,a@mail.example,7,mug,Thanks,2026-03-03 08:00:00 UTC,\"https://m.example/a.jpg?auto=format&w=1024,https://m.example/b.png\",192.0.2.1,Rome,h1\n" +
 			",Buy,5,2026-03-02,web,spam,,,7,mug,,,,,,h2\n,Hm,4,2026-03-02,web,not-yet,,,7,mug,,,,,,h3\n,Hm,4,2026-03-02,web,,,,7,mug,,,,,,h4\n", []string{
-			`line 2: 7 5 de 2026-03-02T10:12:00Z title="Nice" text="Good" author=a@mail.example/Ann APPROVED a.jpg reply=Shop/"Thanks"/2026-03-03T08:00:00Z`,
+			`line 2: 7 5 de 2026-03-02T10:12:00Z title="Nice" text="Good" author=a@mail.example/Ann APPROVED a.jpg b.png reply=Shop/"Thanks"/2026-03-03T08:00:00Z`,
 			`line 3: 7 5 de 2026-03-02T00:00:00Z text="Buy" author=anonymous/Anonymous REJECTED for SPAM`,
 			`line 4: 7 4 de 2026-03-02T00:00:00Z text="Hm" author=anonymous/Anonymous PENDING`,
 			`line 5: the status is missing; --map status= publishes all rows`,
@@ -76,12 +77,17 @@ func TestPresets(t *testing.T) {
 		{"woocommerce", `{"id":22,"date_created":"2018-10-18T19:59:17","date_created_gmt":"2018-10-18T17:59:17","product_id":22,"status":"hold","reviewer":"Ann","reviewer_email":"","review":"<p>Good</p>\n","rating":5,"verified":true}` + "\n", []string{
 			`line 1: 22 5 de 2018-10-18T17:59:17Z text="Good" author=Ann/Ann PENDING verified`,
 		}, "date_created"},
-		{"bazaarvoice", `{"Id":"1","ProductId":"p","Rating":5,"ContentLocale":"fr_FR","Title":"T","ReviewText":"Bon","AuthorId":"u1","UserNickname":"Ann","SubmissionTime":"2011-06-22T12:41:21.000+00:00","ModerationStatus":"APPROVED","TotalPositiveFeedbackCount":18,"RatingRange":5,"Photos":["https://m.example/a.jpg"],"Response":"Merci","ResponseName":"Ida","ResponseDate":"2011-06-23T00:00:00.000+00:00"}` + "\n", []string{
-			`line 1: p 5 fr-FR 2011-06-22T12:41:21Z title="T" text="Bon" author=u1/Ann APPROVED votes=18 a.jpg reply=Ida/"Merci"/2011-06-23T00:00:00Z`,
+		{"bazaarvoice", `{"Id":"1","ProductId":"p","Rating":5,"ContentLocale":"fr_FR","Title":"T","ReviewText":"Bon","AuthorId":"u1","UserNickname":"Ann","SubmissionTime":"2011-06-22T12:41:21.000+00:00","ModerationStatus":"APPROVED","TotalPositiveFeedbackCount":18,"RatingRange":5,"Verified":true,"Photos":["https://m.example/a.jpg"],"Response":"Merci","ResponseName":"Ida","ResponseDate":"2011-06-23T00:00:00.000+00:00"}` + "\n", []string{
+			`line 1: p 5 fr-FR 2011-06-22T12:41:21Z title="T" text="Bon" author=u1/Ann APPROVED verified votes=18 a.jpg reply=Ida/"Merci"/2011-06-23T00:00:00Z`,
 		}, "RatingRange"},
 		{"yotpo", `{"id":1,"title":"T","content":"It&#x27;s good","score":4,"votes_up":3,"votes_down":0,"created_at":"2021-04-22T02:18:31.000Z","sku":"S","name":"Ann","email":"a@mail.example","archived":false}` + "\n", []string{
 			"refused: no column is known to hold the status: name it by --map status=COLUMN, or give --map status= if all of its reviews may be published; there are: archived, content, created_at, email, id, name, score, sku, title, votes_down, votes_up",
 		}, ""},
+		{"yotpo", yotpo + "k,1,2022-07-18 10:00:00 UTC,product,Published,5,T,Good,https://m.example/a.jpg,For us alone,No,3,Ann,a@mail.example,Verified Buyer,S,Mug\n" +
+			"k,2,2022-07-18 10:00:00 UTC,product,Pending,5,T,Good,,,,0,Bo,b@mail.example,verified_reviewer,S,Mug\n", []string{
+			`line 2: S 5 de 2022-07-18T10:00:00Z title="T" text="Good" author=a@mail.example/Ann APPROVED verified votes=3 a.jpg`,
+			`line 3: S 5 de 2022-07-18T10:00:00Z title="T" text="Good" author=b@mail.example/Bo PENDING`,
+		}, "appKey Review Type Comment Content Comment Public Product Title"},
 		{"amazon", "marketplace\tcustomer_id\treview_id\tproduct_id\tproduct_parent\tproduct_title\tproduct_category\tstar_rating\thelpful_votes\ttotal_votes\tvine\tverified_purchase\treview_headline\treview_body\treview_date\n" +
 			"US\t9\tR1\tB1\t2\tMug\tHome\t5\t3\t4\tN\tY\tNice\tGood<br />cup\t2015-08-31\n", []string{
 			`line 2: B1 5 de 2015-08-31T00:00:00Z title="Nice" text="Good\ncup" author=9/Anonymous APPROVED verified votes=3`,

@@ -24,7 +24,7 @@ type statusWord struct {
 var statusWords = []statusWord{
 	{comment.Approved, []string{"approved", "published", "visible", "live", "active", "ok", "true", "yes", "1"}},
 	{comment.Pending, []string{"pending", "notyet", "unpublished", "submitted", "new", "inmoderation", "hold", "false", "no", "0"}},
-	{comment.Rejected, []string{"rejected", "hidden", "declined", "disapproved", "notapproved", "archived", "trash"}},
+	{comment.Rejected, []string{"rejected", "hidden", "declined", "disapproved", "notapproved", "archived", "trash", "posttrashed"}},
 	{comment.Rejected, []string{spamWord}},
 	{comment.Withdrawn, []string{"withdrawn"}},
 }
@@ -64,7 +64,7 @@ func setStatus(c *comment.Comment, word string) error {
 // Normalized words for and against a verified purchase in exports of other systems.
 var (
 	verifiedWords   = []string{"true", "yes", "y", "t", "1", "verified", "buyer", "verifiedbuyer", "verifiedpurchase"}
-	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
+	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none", "email", "verifiedreviewer", "anonymous", "anonymoususer"}
 )
 
 // wholeNumber matches a number such as 12, 1,204 or 3.0, and not 3,0, which is a decimal comma.
@@ -90,7 +90,7 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 }
 
 // mediaIn returns the media at the addresses in a value: a JSON list, or addresses separated by
-// spaces, semicolons, bars or commas.
+// spaces, semicolons, bars or commas. It drops queries such as ?w=1024, which scale a picture.
 func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err error) {
 	var addresses []string
 	if strings.HasPrefix(value, "[") {
@@ -103,7 +103,11 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 		})
 	}
 	for _, address := range addresses {
+		address, _, _ = strings.Cut(address, "?")
 		m, err := base.Below(address)
+		if err == nil {
+			err = m.Check()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("media: %w; --map media= leaves the column out", err)
 		}

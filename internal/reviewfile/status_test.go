@@ -30,6 +30,7 @@ func TestStatesAndReplies(t *testing.T) {
 		{why: "Judge.me, not decided on", columns: "curated", values: `not-yet`, status: comment.Pending, moderation: waits},
 		{why: "Shopify's own reviews", columns: "state", values: `unpublished`, status: comment.Pending, moderation: waits},
 		{why: "WooCommerce", columns: "comment_approved", values: `0`, status: comment.Pending, moderation: waits},
+		{why: "WordPress, of a product in the trash", columns: "comment_approved", values: `post-trashed`, status: comment.Rejected, moderation: &comment.Moderation{Reason: &other}},
 		{why: "Bazaarvoice", columns: "ModerationStatus", values: `REJECTED`, status: comment.Rejected, moderation: &comment.Moderation{Reason: &other}},
 		{why: "Magento", columns: "status", values: `Not Approved`, status: comment.Rejected, moderation: &comment.Moderation{Reason: &other}},
 		{why: "spam says why", columns: "Review Status", values: `Spam`, status: comment.Rejected, moderation: &comment.Moderation{Reason: &spam}},
@@ -70,6 +71,7 @@ func TestTraits(t *testing.T) {
 		{why: "Amazon's columns", columns: "helpful_votes\ttotal_votes\tverified_purchase", values: "3\t4\tY", verified: true, votes: 3},
 		{why: "not verified", columns: "verified_purchase", values: "N"},
 		{why: "Judge.me", columns: "verified", values: "buyer", verified: true},
+		{why: "Judge.me, only the address is verified", columns: "verified", values: "email"},
 		{why: "a number with a separator", columns: "vote", values: "1,204", votes: 1204},
 		{why: "a number of a data frame", columns: "votes", values: "3.0", votes: 3},
 		{why: "no votes", columns: "votes", values: "0"},
@@ -103,6 +105,7 @@ func TestMediaOfFiles(t *testing.T) {
 		{"one", "media", a, "https://media.example/", "a.jpg", ""},
 		{"Judge.me", "picture_urls", a + "," + b, "https://media.example/", "a.jpg b,c.png", ""},
 		{"spaces and bars", "images", a + " | " + b + ";", "https://media.example/", "a.jpg b,c.png", ""},
+		{"Judge.me, scaled", "picture_urls", a + "?auto=format&w=1024," + b + "?w=160", "https://media.example/", "a.jpg b,c.png", ""},
 		{"a list", "images", `["` + a + `"]`, "https://media.example/", "a.jpg", ""},
 		{"nothing", "images", "", "https://media.example/", "", ""},
 		{"without a prefix they are not read", "images", "what=ever", "", "", ""},
@@ -110,7 +113,7 @@ func TestMediaOfFiles(t *testing.T) {
 		{"the cure is named", "media", "https://evil.example/a.jpg", "https://media.example/", "", "--map media= leaves the column out"},
 		{"a list of objects", "media", `[{"url": ""}]`, "https://media.example/", "", "not a list of addresses"},
 		{"more than a comment has", "media", strings.Repeat(a+" ", 9), "https://media.example/", "", "at most 8"},
-		{"no picture", "media", "https://media.example/a.svg", "https://media.example/", "", "extension"},
+		{"no picture", "media", "https://media.example/a.svg", "https://media.example/", "", "media: the address has to end with the extension"},
 	} {
 		file := "product\trating\tlang\ttext\tdate\t" + row.column + "\np\t5\ten\tfine\t2024-05-01\t" + row.value + "\n"
 		got, reason := first(t, file, reviewfile.Options{Format: reviewfile.TSV, MediaBase: row.base})

@@ -55,6 +55,7 @@ func TestDates(t *testing.T) {
 		"2015-08-09 10:11:12,5":         "2015-08-09T10:11:12.5Z",
 		"2015-08-09 12:11:12+02:00":     second,
 		"2015-08-09 12:11:12 +0200":     second,
+		"2015-08-09 12:11:12.000+02":    second, // PostgreSQL
 		"2015-08-09 10:11:12 UTC":       second,
 		"2015-08-09 10:11:12 +0000 UTC": second,
 		"2015-08-09T10:11":              "2015-08-09T10:11:00Z",
@@ -153,7 +154,7 @@ func TestHalfEntities(t *testing.T) {
 }
 
 func TestRatings(t *testing.T) {
-	for written, want := range map[any]int{5: 5, "5": 5, "5.0": 5, " 3.00 ": 3, json.Number("1.0"): 1, "2.": 2} {
+	for written, want := range map[any]int{5: 5, "5": 5, "5.0": 5, " 3.00 ": 3, "4,0": 4, json.Number("1.0"): 1, "2.": 2} {
 		if c := mustRead(t, map[string]any{"rating": written}); c.Rating != want {
 			t.Errorf("%v is read as %d stars, want %d", written, c.Rating, want)
 		}
