@@ -65,7 +65,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 		return c, err
 	}
 	if _, hasStatus := r.layout.index[Status]; hasStatus && status == "" && r.options.From != "" {
-		return c, errors.New("the status is missing; --map status= publishes all rows")
+		return c, errors.New("the status is missing: --map status= publishes all rows")
 	}
 	if err := setStatus(&c, status); err != nil {
 		return c, err

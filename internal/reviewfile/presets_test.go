@@ -59,7 +59,7 @@ func TestPresets(t *testing.T) {
 			`line 2: 7 5 de 2026-03-02T10:12:00Z title="Nice" text="Good" author=a@mail.example/Ann APPROVED a.jpg b.png reply=Shop/"Thanks"/2026-03-03T08:00:00Z`,
 			`line 3: 7 5 de 2026-03-02T00:00:00Z text="Buy" author=anonymous/Anonymous REJECTED for SPAM`,
 			`line 4: 7 4 de 2026-03-02T00:00:00Z text="Hm" author=anonymous/Anonymous PENDING`,
-			`line 5: the status is missing; --map status= publishes all rows`,
+			`line 5: the status is missing: --map status= publishes all rows`,
 		}, "source ip_address location"},
 		{"shopify", shopify +
 			"mug,published,4,Fine,Ines,i@mail.example,Rome,Good,Thanks,2023-06-01T10:00:00-04:00,2023-06-02 10:00:00 -0400\nmug,unpublished,1,No,Bo,,,Bad,,2023-06-01 10:00:00 UTC,\n", []string{

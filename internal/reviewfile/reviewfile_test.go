@@ -63,6 +63,9 @@ func first(t *testing.T, file string, options reviewfile.Options) (c comment.Com
 	row, err := must.Get(reviewfile.NewReader(strings.NewReader(file), options))(t).Next()
 	var bad *reviewfile.RowError
 	if errors.As(err, &bad) {
+		if strings.Contains(bad.Reason, "; -") || strings.Contains(bad.Reason, ", -") {
+			t.Errorf("the file of rejected rows has the flag as an escape, since a spreadsheet might run it: %s", bad.Reason)
+		}
 		return row.Comment, bad.Reason
 	}
 	must.Do(t, err)

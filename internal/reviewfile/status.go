@@ -44,7 +44,7 @@ func setStatus(c *comment.Comment, word string) error {
 		for _, s := range statusWords {
 			all = append(all, s.words...)
 		}
-		return fmt.Errorf("the status %.20q is not known; the words are: %s; --map status= leaves the column out", word, strings.Join(all, ", "))
+		return fmt.Errorf("the status %.20q is not known; the words are: %s; leave the column out by --map status=", word, strings.Join(all, ", "))
 	}
 	c.Status = statusWords[at].status
 	if c.Status != comment.Approved {
@@ -73,7 +73,7 @@ var wholeNumber = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.0*)?$`)
 func setTraits(c *comment.Comment, verified, votes string) error {
 	c.Verified = slices.Contains(verifiedWords, plain(verified))
 	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {
-		return fmt.Errorf("verified is %.20q, which is neither %s nor %s; --map verified= leaves the column out",
+		return fmt.Errorf("verified is %.20q, which is neither %s nor %s; leave the column out by --map verified=",
 			verified, strings.Join(verifiedWords, ", "), strings.Join(unverifiedWords[1:], ", "))
 	}
 	if votes == "" {
@@ -82,7 +82,7 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	whole, _, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".")
 	count, err := strconv.Atoi(whole)
 	if !wholeNumber.MatchString(votes) || err != nil || count > comment.MaxVotes {
-		return fmt.Errorf("the number of votes %.20q is not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
+		return fmt.Errorf("the number of votes %.20q is not a whole number from 0 to %d; leave the column out by --map votes=", votes, comment.MaxVotes)
 	}
 	c.ImportedVotes.Helpful = count
 	c.Votes = c.ImportedVotes
@@ -95,7 +95,7 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 	var addresses []string
 	if strings.HasPrefix(value, "[") {
 		if json.Unmarshal([]byte(value), &addresses) != nil {
-			return nil, errors.New("media is not a list of addresses; --map media= leaves the column out")
+			return nil, errors.New("media is not a list of addresses; leave the column out by --map media=")
 		}
 	} else {
 		addresses = strings.FieldsFunc(strings.ReplaceAll(value, ",http", " http"), func(r rune) bool {
@@ -109,7 +109,7 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 			err = m.Check()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("media: %w; --map media= leaves the column out", err)
+			return nil, fmt.Errorf("media: %w; leave the column out by --map media=", err)
 		}
 		all = append(all, m)
 	}
