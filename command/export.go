@@ -117,7 +117,9 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 	if count == 0 && len(e.improper) == 0 && c.Product != "" {
 		return "", noProduct(c.Product)
 	}
-	count -= feed.WithoutText
+	if count -= feed.WithoutText; count == 0 && c.isFeed() {
+		return "", comment.Errorf(comment.NotFound, "no approved comment in the table has a text, and a feed needs a review: look whether this is the table of the shop")
+	}
 	report = output.English.Sprintf("%s written to %s in %.1f s (%s/s)", output.Count(count, "comment", "comments"), e.out.Name(), took.Seconds(), output.Count(output.Rate(count, took), "comment", "comments"))
 	if feed.WithoutText > 0 {
 		report += "\n" + output.Count(feed.WithoutText, "comment has stars and no text, and is not in it: a feed takes none",

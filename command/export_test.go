@@ -226,8 +226,8 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 	must.Do(t, store.Replace(t.Context(), c, after))
 }
 
-// A compressed file says so by its name or by the flag, and import reads it.
-func TestExportCompressed(t *testing.T) {
+// A compressed file says so by its name or by the flag, and import reads it. A feed is never empty.
+func TestExportForms(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(nasty(rand.New(rand.NewPCG(3, 3)), 10))
@@ -242,6 +242,15 @@ func TestExportCompressed(t *testing.T) {
 		to := newExporter(t, e.endpoint)
 		to.must("import", file, "--restore")
 		check.Equal(t, e.items(), to.items())
+	}
+	feed := []string{filepath.Join(folder, "c.xml"), "--format=google-product-reviews", "--publisher=Shop", "--product-url=https://shop.example/{id}"}
+	e.must("export", feed...)
+	const none = "talkback: no approved comment in the table has a text, and a feed needs a review: look whether this is the table of the shop\n"
+	if status, said := newExporter(t, e.endpoint).run(t.Context(), "export", append(feed, "--force")...); status != 1 || said != none {
+		t.Errorf("status %d, %s", status, said)
+	}
+	if text := readFile(t, feed[0]); strings.Count(text, "<review>") != 10 {
+		t.Errorf("the feed was replaced by one of an empty table: %s", text)
 	}
 }
 

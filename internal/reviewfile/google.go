@@ -84,10 +84,14 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	if c.Verified { // otherwise it is unknown
 		r.Verified = "true"
 	}
+	var images googleImages
 	for _, m := range c.Media {
 		if m.Kind() == comment.Picture && f.MediaBase != "" {
-			r.Images = append(r.Images, googleImage{f.MediaBase.Address(m)})
+			images.All = append(images.All, googleImage{f.MediaBase.Address(m)})
 		}
+	}
+	if len(images.All) > 0 { // the element may not be empty
+		r.Images = &images
 	}
 	if r.Text == "" {
 		if r.Text, r.Title = title, ""; r.Text == "" {
@@ -127,7 +131,7 @@ type googleReview struct {
 	Text     string         `xml:"content"`
 	Language string         `xml:"review_language,omitempty"`
 	Page     googlePage     `xml:"review_url"`
-	Images   []googleImage  `xml:"reviewer_images>reviewer_image,omitempty"`
+	Images   *googleImages  `xml:"reviewer_images"`
 	Rating   googleRating   `xml:"ratings>overall"`
 	SKU      string         `xml:"products>product>product_ids>skus>sku"`
 	Product  string         `xml:"products>product>product_url"`
@@ -142,6 +146,10 @@ type googleReviewer struct {
 type googlePage struct {
 	Type string `xml:"type,attr"`
 	URL  string `xml:",chardata"`
+}
+
+type googleImages struct {
+	All []googleImage `xml:"reviewer_image"`
 }
 
 type googleImage struct {
