@@ -28,10 +28,10 @@ func (j *jsonRecords) next() (record, error) {
 		in.UseNumber()
 		var object map[string]any // of a name's values, the last counts
 		if err := in.Decode(&object); err != nil || object == nil {
-			return bad("the line is not a JSON object; each review stands on a line of its own")
+			return bad("the line is not a JSON object; each review stands on a line of its own, as jq -c writes them")
 		}
 		if _, err := in.Token(); err != io.EOF {
-			return bad("the line goes on after its JSON object; each review stands on a line of its own")
+			return bad("the line goes on after its JSON object; each review stands on a line of its own, as jq -c writes them")
 		}
 		if !jsontext.Value(next.text).IsValid(jsontext.AllowDuplicateNames(true)) {
 			return bad(halfOf("line", `an escape such as \uD83D`))

@@ -236,7 +236,7 @@ func checkKind(in *bufio.Reader) error {
 	case len(head) > tarAt+len(tarMark) && string(head[tarAt:tarAt+len(tarMark)]) == tarMark:
 		return errors.New("the file is a tar archive: unpack it and import the file inside")
 	case bytes.IndexByte(head, 0) >= 0:
-		return errors.New("the file is no text: give one of tab-separated values, CSV or JSON Lines in UTF-8")
+		return errors.New(`the file has bytes of zero: UTF-16 becomes UTF-8 by iconv -f UTF-16LE -t UTF-8, other text loses them by tr -d '\000'`)
 	case bytes.IndexByte(head, '\n') < 0 && bytes.Contains(bytes.TrimRight(head, "\r"), []byte("\r")):
 		return errors.New("the lines of the file end in CR alone: pipe it: tr '\\r' '\\n' < FILE | talkback import -")
 	}
