@@ -37,7 +37,7 @@ func TestStatuses(t *testing.T) {
 		{"/products/42", first, 200, 200, "3,016 comments", "comments"},
 		{"/products/42", string(answerOf(t, "empty")), 200, 200, "No comments yet.", "a product without comments is no error: only the shop knows which exist"},
 		{"/products/42?language=sw", string(answerOf(t, "nomatch")), 200, 200, "No comments match", "a filter that matches nothing"},
-		{"/products/42", strings.Replace(string(answerOf(t, "one")), `"total": 1`, `"total": 0`, 1), 200, 200, `"reviewCount":1}`, "a first comment, not counted yet"},
+		{"/products/42", strings.Replace(string(answerOf(t, "one")), `"total": 1`, `"total": 0`, 1), 200, 200, `"ratingCount":1}`, "a first comment, not counted yet"},
 		{"/products/42?after=x", strings.NewReplacer(`"pageNumber": null`, `"pageNumber": 151`, "3016", "3002").Replace(string(answerOf(t, "cursors"))), 200, 200, "3,002 comments", "a page behind a cursor begins before the one whose number it has"},
 		{"/products/42", string(answerOf(t, "uncounted")), 200, 200, "class=\"list\"", "no counts yet, and a list"},
 		{"/products/42?page=999", string(answerOf(t, "beyond")), 200, 404, "?page=151", "a page beyond the last leads to the last"},

@@ -21,7 +21,7 @@ type structured struct {
 type aggregateRating struct {
 	Type string `json:"@type"`
 	scale
-	ReviewCount int `json:"reviewCount"`
+	RatingCount int `json:"ratingCount"` // not all have a text, as reviews do
 }
 
 type review struct {

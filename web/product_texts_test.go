@@ -167,7 +167,7 @@ func TestValuesAreNotTemplates(t *testing.T) {
 // a critic's review, are present.
 var googleAsks = map[string]struct{ required, recommended []string }{
 	"Product":         {required: []string{"name"}, recommended: []string{"review", "aggregateRating", "url"}},
-	"AggregateRating": {required: []string{"ratingValue", "reviewCount"}, recommended: []string{"bestRating", "worstRating"}},
+	"AggregateRating": {required: []string{"ratingValue", "ratingCount"}, recommended: []string{"bestRating", "worstRating"}},
 	"Review":          {required: []string{"author", "reviewRating"}, recommended: []string{"datePublished"}},
 	"Rating":          {required: []string{"ratingValue"}, recommended: []string{"bestRating", "worstRating"}},
 	"Person":          {required: []string{"name"}},
@@ -214,7 +214,7 @@ func tellsThePage(t *testing.T, name string, text []byte, page string, p *produc
 	var told structured
 	must.Do(t, json.Unmarshal(text, &told))
 	if rated := told.Aggregate; told.Type != "Product" || told.Name != p.ID || !strings.Contains(page, `rel="canonical" href="`+told.URL+`"`) ||
-		rated.ReviewCount != p.Stats.Total || math.Abs(rated.Value-*p.Stats.Average) > 0.05 || rated.Best != 5 || rated.Worst != 1 {
+		rated.RatingCount != p.Stats.Total || math.Abs(rated.Value-*p.Stats.Average) > 0.05 || rated.Best != 5 || rated.Worst != 1 {
 		t.Errorf("%s: %+v of %+v", name, told, p.Stats)
 	}
 	if p.List == nil {
