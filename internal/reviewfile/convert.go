@@ -199,23 +199,21 @@ func (r *converter) language(value string, c comment.Comment) (comment.Language,
 	if value == "" {
 		return "", errors.New("the language is missing")
 	}
-	if language, found := r.languageOf[strings.ToLower(value)]; found {
+	language, found := r.languageOf[strings.ToLower(value)]
+	if !found && r.layout.byMarket {
+		language, found = marketLanguages[strings.ToUpper(value)]
+	}
+	if found {
 		return language, nil
 	}
-	if !r.layout.byMarket {
-		parsed, err := comment.ParseLanguage(value)
-		if err != nil && whole != "" {
-			return whole, nil
-		}
-		return parsed, err
+	language, err := comment.ParseLanguage(value)
+	if r.layout.byMarket {
+		err = fmt.Errorf("the marketplace %.20q has no known language: give one by --language-of MARKETPLACE=TAG", value)
 	}
-	if language, found := marketLanguages[strings.ToUpper(value)]; found {
-		return language, nil
-	}
-	if whole != "" {
+	if err != nil && whole != "" {
 		return whole, nil
 	}
-	return "", fmt.Errorf("the marketplace %.20q has no known language: give one by --language-of MARKETPLACE=TAG", value)
+	return language, err
 }
 
 // ErrAddress stops reading a file that would publish an e-mail address.

@@ -44,12 +44,11 @@ func (f *GoogleFeed) Check() error {
 // productURL returns the URL of a product's page. It escapes the id as a path segment, or in the
 // query as a value, where & and + must be escaped too.
 func (f *GoogleFeed) productURL(id string) string {
-	path, query, _ := strings.Cut(f.ProductURL, "?")
-	address := strings.ReplaceAll(path, productHole, url.PathEscape(id))
-	if len(path) == len(f.ProductURL) {
-		return address
+	path, query, asks := strings.Cut(f.ProductURL, "?")
+	if asks {
+		query = "?" + query
 	}
-	return address + "?" + strings.ReplaceAll(query, productHole, url.QueryEscape(id))
+	return strings.ReplaceAll(path, productHole, url.PathEscape(id)) + strings.ReplaceAll(query, productHole, url.QueryEscape(id))
 }
 
 // Head returns the text before the reviews.
@@ -65,12 +64,19 @@ func (f *GoogleFeed) Tail() []byte { return []byte("</reviews></feed>\n") }
 
 // Append appends the review of a comment, with a line end; nothing for a comment without text.
 func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
-	title := ""
+	title, text := "", xmlText(c.Text)
 	if c.Title != nil {
 		title = xmlText(*c.Title)
 	}
+	if text == "" {
+		title, text = "", title
+	}
+	if text == "" {
+		f.WithoutText++
+		return out, nil
+	}
 	r := googleReview{
-		ID: string(c.ID), Written: c.CreatedAt().Format(time.RFC3339), Title: title, Text: xmlText(c.Text),
+		ID: string(c.ID), Written: c.CreatedAt().Format(time.RFC3339), Title: title, Text: text,
 		Page: googlePage{"group", f.productURL(c.ProductID)}, Rating: googleRating{1, comment.MaxRating, c.Rating},
 		SKU: xmlText(c.ProductID), Product: f.productURL(c.ProductID),
 	}
@@ -92,12 +98,6 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	}
 	if len(images.All) > 0 { // the element may not be empty
 		r.Images = &images
-	}
-	if r.Text == "" {
-		if r.Text, r.Title = title, ""; r.Text == "" {
-			f.WithoutText++
-			return out, nil
-		}
 	}
 	review, err := xml.Marshal(r)
 	return append(append(out, review...), '\n'), err
