@@ -49,6 +49,11 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if row.err != nil {
 		return c, row.err
 	}
+	for _, id := range []string{c.ProductID, row.get(ID)} {
+		if rounded.MatchString(id) { // so different products may have it
+			return c, fmt.Errorf("a spreadsheet has rounded the id %.20q: import the file as it was exported", id)
+		}
+	}
 	created, err := r.dates.parse(date)
 	if err != nil {
 		return c, err
@@ -81,6 +86,9 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	}
 	return c, c.Check()
 }
+
+// rounded matches a number of at least 12 digits as spreadsheets show and save it.
+var rounded = regexp.MustCompile(`^\d(?:[.,]\d+)?E\+\d\d$`)
 
 // values reads a record's fields and keeps the first error.
 type values struct {

@@ -219,6 +219,7 @@ func TestReasons(t *testing.T) {
 		set("date", `"20201301120000"`), set("date", `"2020-01-01T12:00:00+24:00"`), set("date", `"2020-01-01 12:00:00 -0060"`),
 		set("author", `"`+strings.Repeat("a", 129)+`"`), set("author_name", `"`+strings.Repeat("a", 513)+`"`),
 		"[]", "null", "5", `{"product": "p"`, set("text", `"a"`) + "{}", "\xff", `{"text": "` + strings.Repeat("x", 4<<20) + `"}`,
+		set("product", `"7.01235E+12"`), `{"id": "3E+11", ` + set("text", `"a"`)[1:],
 	} {
 		input.WriteString(line + "\n")
 	}
