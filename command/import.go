@@ -255,7 +255,7 @@ const endTimeout = 5 * time.Second
 
 // languageFlag returns the flag that sets the language of rows without a column.
 func (c *Import) languageFlag() string {
-	if c.Language == "" && c.Detect != "" {
+	if c.Detect != "" {
 		return "--detect-language " + c.Detect
 	}
 	return "--language " + c.Language
@@ -297,6 +297,8 @@ func (c *Import) Options() (reviewfile.Options, error) {
 		return o, errors.New("--restore takes every field from the file: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
 	}
 	switch {
+	case c.Language != "" && c.Detect != "":
+		return o, errors.New("--language and --detect-language both give the language of rows without one: give one")
 	case !c.HashAuthors: // the secret may be set for other imports
 	case c.Customers || c.AsTheyAre:
 		return o, errors.New("--hash-authors changes the ids: leave out --authors-are-customers and --authors-as-they-are")

@@ -178,6 +178,7 @@ func TestRefusals(t *testing.T) {
 		"import few.csv --map text=a,b",
 		"import few.csv --map language=",
 		"import few.csv --language Klingon",
+		"import few.csv --language en --detect-language de,fr",
 		"import few.csv --language-of UK",
 		"import few.csv --language-of UK=Klingon",
 		"import few.csv --language-of UK=en --language-of uk=de",
