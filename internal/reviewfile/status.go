@@ -1,6 +1,7 @@
 package reviewfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,14 +105,11 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 	}
 	for _, address := range addresses {
 		address, _, _ = strings.Cut(address, "?")
-		m, err := base.Below(address)
-		if err == nil {
-			err = m.Check()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("media: %w; leave the column out by --map media=", err)
-		}
-		all = append(all, m)
+		m, outside := base.Below(address)
+		all, err = append(all, m), cmp.Or(err, outside)
+	}
+	if err = cmp.Or(err, comment.CheckMedia(all)); err != nil {
+		return nil, fmt.Errorf("media: %w; leave the column out by --map media=", err)
 	}
 	return all, nil
 }

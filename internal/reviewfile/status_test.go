@@ -112,7 +112,7 @@ func TestMediaOfFiles(t *testing.T) {
 		{"of another host", "media", "https://evil.example/a.jpg", "https://media.example/", "", "has to begin with https://media.example/"},
 		{"the cure is named", "media", "https://evil.example/a.jpg", "https://media.example/", "", "leave the column out by --map media="},
 		{"a list of objects", "media", `[{"url": ""}]`, "https://media.example/", "", "not a list of addresses"},
-		{"more than a comment has", "media", strings.Repeat(a+" ", 9), "https://media.example/", "", "at most 8"},
+		{"more than a comment has", "media", strings.Repeat(a+" ", 9), "https://media.example/", "", "at most 8; leave the column out by --map media="},
 		{"no picture", "media", "https://media.example/a.svg", "https://media.example/", "", "media: the address has to end with the extension"},
 	} {
 		file := "product\trating\tlang\ttext\tdate\t" + row.column + "\np\t5\ten\tfine\t2024-05-01\t" + row.value + "\n"
