@@ -48,6 +48,8 @@ type layout struct {
 	index   map[Field]int
 	// byMarket is true if the language follows from Amazon's marketplace.
 	byMarket bool
+	// gmt is true if the dates are in GMT, as a column such as date_created_gmt says.
+	gmt bool
 }
 
 // layoutOf finds the columns of the fields.
@@ -67,6 +69,9 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	}
 	if i, found := l.index[Language]; found {
 		l.byMarket = h.plain[i] == marketplace
+	}
+	if i, found := l.index[CreatedAt]; found {
+		l.gmt = strings.HasSuffix(h.plain[i], "gmt")
 	}
 	return l
 }

@@ -22,7 +22,7 @@ type converter struct {
 	languageOf     map[string]comment.Language // with keys in lower case
 	headlineIsText bool                        // the file has headlines and no texts
 	layout         layout                      // of the last record
-	dates          dateParser
+	dates, gmt     dateParser
 }
 
 // comment converts a record to a comment. Errors are for users, and contain nothing of the text.
@@ -54,7 +54,11 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 			return c, fmt.Errorf("a spreadsheet has rounded the id %.20q: import the file as it was exported", id)
 		}
 	}
-	created, err := r.dates.parse(date)
+	dates := &r.dates
+	if r.layout.gmt {
+		dates = &r.gmt
+	}
+	created, err := dates.parse(date)
 	if err != nil {
 		return c, err
 	}

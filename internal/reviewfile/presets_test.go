@@ -195,7 +195,7 @@ func TestMissingAuthorsAreDifferent(t *testing.T) {
 	}
 }
 
-// Dates without a zone are in the given zone.
+// Dates without a zone are in the given zone, unless their column is in GMT.
 func TestTimeZones(t *testing.T) {
 	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	for written, want := range map[string]string{
@@ -210,5 +210,10 @@ func TestTimeZones(t *testing.T) {
 		if len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("%s: %v, want %s", written, got, want)
 		}
+	}
+	got := readAll(strings.NewReader("id,product_id,rating,review,status,date_created,date_created_gmt\n1,p,5,x,approved,2024-07-01T12:00:00,2024-07-01T10:00:00\n"),
+		reviewfile.Options{Format: reviewfile.CSV, From: "woocommerce", Language: "en", Zone: zone})
+	if len(got) != 1 || !strings.Contains(got[0], "2024-07-01T10:00:00Z") {
+		t.Errorf("in GMT: %v", got)
 	}
 }
