@@ -86,12 +86,8 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 // start selects the records for the format, and returns the columns of the file.
 func (r *Reader) start(lines *lineReader) (columns []string, err error) {
 	switch r.options.Format {
-	case TSV:
-		rows, err := newTSVRecords(lines)
-		r.records = rows
-		return rows.header, err
-	case CSV:
-		rows, err := newCSVRecords(lines)
+	case TSV, CSV:
+		rows, err := newTableRecords(lines, r.options.Format)
 		r.records = rows
 		return rows.header, err
 	case JSONLines:
