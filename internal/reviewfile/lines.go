@@ -204,6 +204,7 @@ var kinds = []struct{ first, what, cure string }{
 	{"%PDF-", "a PDF document", "ask the sender for the data as CSV"},
 	{"<!doctype html", "a web page, perhaps one to log in at", "download the file itself"},
 	{"<html", "a web page, perhaps one to log in at", "download the file itself"},
+	{"--", "a dump of a database", "write the table of reviews as CSV with a client of the database"},
 	{"<?xml", "XML", "turn it into CSV or JSON Lines"},
 }
 

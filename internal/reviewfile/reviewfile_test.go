@@ -268,6 +268,7 @@ func TestRefusals(t *testing.T) {
 		{reviewfile.Options{}, "%PDF-1.7"},
 		{reviewfile.Options{}, "<!DOCTYPE html><title>Log in</title>"},
 		{reviewfile.Options{}, "<?xml version=\"1.0\"?>"},
+		{reviewfile.Options{}, "-- MySQL dump 10.13  Distrib 8.0.33, for Linux\n"},
 		{reviewfile.Options{}, strings.Repeat("x", 257) + "ustar  "},
 		{reviewfile.Options{}, "p\x00r\x00o\x00"},
 		{reviewfile.Options{Format: reviewfile.CSV}, "id,product,rating,text,date\n"},
