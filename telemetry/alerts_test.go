@@ -92,6 +92,11 @@ var healthy = series{
 	`talkback_page_index_available{instance="b"}`:                                                                   "1x150",
 	`talkback_clock_offset_seconds{instance="a"}`:                                                                   "0x50 4x2 0x96",
 	`talkback_clock_offset_seconds{instance="b"}`:                                                                   "0x50 0.4x100",
+
+	`talkback_operations_total{error_type="none",graphql_operation_type="mutation",talkback_outcome="ok"}`:                         "0+60x150",
+	`talkback_operations_total{error_type="UNAUTHENTICATED",graphql_operation_type="mutation",talkback_outcome="partial"}`:         "0+6x150",
+	`http_server_request_duration_seconds_count{job="talkback",instance="a",http_route="/readyz",http_response_status_code="200"}`: "0+12x150",
+	`http_server_request_duration_seconds_count{job="talkback",instance="b",http_route="/readyz",http_response_status_code="200"}`: "0+12x150",
 }
 
 // Each alert fires in its case, and no other does; in the everyday life of servers, none does.
@@ -114,6 +119,8 @@ func TestAlertsFire(t *testing.T) {
 			`talkback_stream_lag_seconds{instance="a"}`:                                                         "3x60 _x3 20 3x85",
 			`talkback_page_index_available{instance="a"}`:                                                       "1x60 0x5 1x84",
 			`talkback_client_limits_store_available{instance="b"}`:                                              "1x60 0x2 1x87",
+
+			`http_server_request_duration_seconds_count{job="talkback",instance="a",http_route="/readyz",http_response_status_code="503"}`: "0x60 60x90",
 		}, nil},
 		{"nobody asks for anything at night", series{
 			`talkback_operations_total{error_type="none",graphql_operation_type="query",talkback_outcome="ok"}`:             "0x150",
@@ -124,10 +131,32 @@ func TestAlertsFire(t *testing.T) {
 			`talkback_operation_duration_seconds_count{graphql_operation_type="query",talkback_outcome="ok"}`:               "0x150",
 			`talkback_refusals_total{instance="a",talkback_reason="client-reads"}`:                                          "0x150",
 		}, nil},
+		{"few ask for something at night, and some of them badly", series{
+			`talkback_operations_total{error_type="none",graphql_operation_type="query",talkback_outcome="ok"}`:                    "0+1x150",
+			`talkback_operations_total{error_type="BAD_INPUT",graphql_operation_type="query",talkback_outcome="failed"}`:           "0x150",
+			`talkback_operations_total{error_type="INTERNAL",graphql_operation_type="query",talkback_outcome="failed"}`:            "0x63 1x3 2x3 3x77",
+			`talkback_operations_total{error_type="RATE_LIMITED",graphql_operation_type="none",talkback_outcome="refused"}`:        "0x150",
+			`talkback_operations_total{error_type="none",graphql_operation_type="mutation",talkback_outcome="ok"}`:                 "0x150",
+			`talkback_operations_total{error_type="UNAUTHENTICATED",graphql_operation_type="mutation",talkback_outcome="partial"}`: "0x63 1x10 2x10 3x65",
+			`talkback_operation_duration_seconds_bucket{graphql_operation_type="query",talkback_outcome="ok",le="0.5"}`:            "0x150",
+			`talkback_operation_duration_seconds_count{graphql_operation_type="query",talkback_outcome="ok"}`:                      "0x63 1x10 2x10 3x65",
+			`talkback_refusals_total{instance="a",talkback_reason="client-reads"}`:                                                 "0x150",
+		}, nil},
 		{"a process hangs", series{`up{job="talkback",instance="b"}`: "1x60 0x89"}, []string{"TalkbackDown"}},
+		{"a process ends within seconds, and is started again after five minutes", series{
+			`up{job="talkback",instance="b"}`: "1x60 0x4 1 0x4 1 0x4 1 0x4 1 0x4 1 0x4 1x54",
+		}, []string{"TalkbackDown"}},
+		{"a server lost its permissions, so that nothing is asked of it", series{
+			`http_server_request_duration_seconds_count{job="talkback",instance="b",http_route="/readyz",http_response_status_code="200"}`: "0+12x60 720x89",
+			`http_server_request_duration_seconds_count{job="talkback",instance="b",http_route="/readyz",http_response_status_code="503"}`: "0x60 12+12x89",
+		}, []string{"TalkbackNotReady"}},
 		{"all processes are gone", gone(), []string{"TalkbackDown", "TalkbackNothingCounts"}},
 		{"a twentieth fails inside", series{
 			`talkback_operations_total{error_type="INTERNAL",graphql_operation_type="query",talkback_outcome="failed"}`: "0x60 0+300x89",
+		}, []string{"TalkbackErrors"}},
+		{"a twentieth fails inside, while one client is refused most of what comes", series{
+			`talkback_operations_total{error_type="RATE_LIMITED",graphql_operation_type="none",talkback_outcome="refused"}`: "0+600x60 36000+60000x89",
+			`talkback_operations_total{error_type="INTERNAL",graphql_operation_type="query",talkback_outcome="failed"}`:     "0x60 0+300x89",
 		}, []string{"TalkbackErrors"}},
 		{"a fifth is slow, suddenly", series{
 			`talkback_operation_duration_seconds_bucket{graphql_operation_type="query",talkback_outcome="ok",le="0.5"}`: "0+5980x60 358800+4800x89",
@@ -141,6 +170,10 @@ func TestAlertsFire(t *testing.T) {
 		{"all visitors are taken for one", series{
 			`talkback_refusals_total{instance="a",talkback_reason="client-reads"}`: "0+600x60 36000+3000x89",
 		}, []string{"TalkbackClientsLimited"}},
+		{"the issuer of tokens has other keys", series{
+			`talkback_operations_total{error_type="none",graphql_operation_type="mutation",talkback_outcome="ok"}`:                 "0+60x60 3600x89",
+			`talkback_operations_total{error_type="UNAUTHENTICATED",graphql_operation_type="mutation",talkback_outcome="partial"}`: "0+6x60 360+60x89",
+		}, []string{"TalkbackTokensRefused"}},
 		{"one server does not reach the Redis of client limits", series{
 			`talkback_client_limits_store_available{instance="b"}`: "1x60 0x89",
 		}, []string{"TalkbackClientLimitsApart"}},
@@ -153,6 +186,9 @@ func TestAlertsFire(t *testing.T) {
 		{"more is written than counted", series{
 			`talkback_stream_lag_seconds{instance="a"}`: "3x60 0+30x89",
 		}, []string{"TalkbackCountingLate"}},
+		{"counting stands still for half a day", series{
+			`talkback_stream_lag_seconds{instance="a"}`: "40000+60x150",
+		}, []string{"TalkbackCountingLate", "TalkbackChangesExpire"}},
 		{"counts may be wrong", series{
 			`talkback_stream_complete{instance="a"}`:    "1x60 0x89",
 			`talkback_stream_lag_seconds{instance="a"}`: "3x60 _x89",
