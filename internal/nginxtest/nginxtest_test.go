@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
 // server is one of two behind nginx, whose /full refuses everything.
@@ -65,24 +67,23 @@ func TestUpgrade(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	address := server.Listener.Addr().String()
-	url := Start(t, [2]string{address, address})
-	for upgrade, want := range map[string]string{"": `"" ""`, "websocket": `"websocket" "upgrade"`} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, url := range []string{Start(t, [2]string{address, address}), StartCache(t, address)} {
+		for upgrade, want := range map[string]string{"": `"" ""`, "websocket": `"websocket" "upgrade"`} {
+			request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
+			if upgrade != "" {
+				request.Header.Set("Upgrade", upgrade)
+				request.Header.Set("Connection", "Upgrade")
+			}
+			response := must.Get(http.DefaultClient.Do(request))(t)
+			got, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if err != nil || string(got) != want {
+				t.Errorf("asked for %q, the server is told %s, %v; want %s", upgrade, got, err, want)
+			}
 		}
-		if upgrade != "" {
-			request.Header.Set("Upgrade", upgrade)
-			request.Header.Set("Connection", "Upgrade")
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil || string(got) != want {
-			t.Errorf("asked for %q, the server is told %s, %v; want %s", upgrade, got, err, want)
-		}
+	}
+	// A subscription shows a sign of life every 15 seconds.
+	for _, name := range []string{"nginx.conf", "nginx-cache.conf"} {
+		configure(t, name, [][2]string{{"proxy_read_timeout 40s;", ""}})
 	}
 }
