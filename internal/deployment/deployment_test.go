@@ -165,6 +165,9 @@ func TestKubernetes(t *testing.T) {
 			"AWS_ENDPOINT_URL": dynamotest.DynamoDBLocal(t), "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		})
 		p := start(t, c.Args, environment)
+		if c.ReadinessProbe == nil {
+			t.Errorf("%s: a process that cannot start takes the place of one that works", name)
+		}
 		ports := map[string]string{}
 		for _, port := range c.Ports {
 			ports[port.Name] = map[int]string{8080: p.api, 9090: p.admin}[port.ContainerPort]
