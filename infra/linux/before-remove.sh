@@ -1,11 +1,12 @@
 #!/bin/sh
-# Run by packages before they are removed (remove, or 0), and before they are upgraded, when nothing is stopped.
+# Packages run this before they are removed (remove, or 0), which stops the service, and before they
+# are upgraded, which does not.
 set -e
 
 case "$1" in
 remove | 0)
 	if [ -d /run/systemd/system ]; then
-		systemctl disable --now talkback.service
+		systemctl disable --now talkback.service || true
 	fi
 	;;
 esac

@@ -314,6 +314,26 @@ func ofList(t *testing.T, content []byte) {
 	contains(t, string(content), `"pkg:npm/%40graphiql/react@`, `"id": "MPL-2.0"`)
 }
 
+// An upgrade restarts the service, a removal stops it, and neither fails where systemd refuses, as it
+// does for a masked service.
+func TestScriptsOfPackages(t *testing.T) {
+	for _, row := range []struct{ script, argument, want string }{
+		{"after-install.sh", "configure", "daemon-reload\ntry-restart talkback.service\n"},
+		{"before-remove.sh", "upgrade", ""},
+		{"before-remove.sh", "1", ""},
+		{"before-remove.sh", "remove", "disable --now talkback.service\n"},
+		{"before-remove.sh", "0", "disable --now talkback.service\n"},
+	} {
+		folder := t.TempDir()
+		text := string(must.Get(os.ReadFile(filepath.Join(provisiontest.Root(t), "infra", "linux", row.script)))(t))
+		script := "getent() { :; }\nsystemctl() { echo \"$*\"; return 1; }\n" + strings.ReplaceAll(text, "/run/systemd/system", folder)
+		said, err := exec.Command("sh", "-c", script, row.script, row.argument).CombinedOutput()
+		if err != nil || string(said) != row.want {
+			t.Errorf("%s %s: %v, %q; want %q", row.script, row.argument, err, said, row.want)
+		}
+	}
+}
+
 // systemd-analyze finds nothing to say about the unit: it ends with status 0 after an unknown key.
 func TestUnit(t *testing.T) {
 	tool := provisiontest.Program(t, "systemd-analyze", "the unit of systemd")
