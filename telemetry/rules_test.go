@@ -171,7 +171,7 @@ func TestAlertRules(t *testing.T) {
 	}
 }
 
-// Every panel of the dashboard shows metrics that exist.
+// Every panel of the dashboard shows metrics that exist, and all metrics of alerts are shown.
 func TestDashboard(t *testing.T) {
 	var dashboard struct {
 		Panels []struct {
@@ -180,18 +180,43 @@ func TestDashboard(t *testing.T) {
 		}
 	}
 	must.Do(t, json.Unmarshal(read(t, "infra/grafana-dashboard.json"), &dashboard))
-	all, seen := everything(t), 0
+	all, seen, panels := everything(t), 0, map[string]bool{}
 	for _, panel := range dashboard.Panels {
 		for _, target := range panel.Targets {
-			for _, problem := range check(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"), all) {
+			expression := strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")
+			for _, problem := range check(expression, all) {
 				t.Errorf("%s: %s", panel.Title, problem)
 			}
+			maps.Copy(panels, metricsIn(expression))
 			seen++
 		}
 	}
 	if seen < 15 {
 		t.Errorf("the dashboard has %d expressions", seen)
 	}
+	for _, rule := range rules(t) {
+		for name := range metricsIn(rule.Expr) {
+			if !panels[name] {
+				t.Errorf("%s: no panel shows %s", rule.Alert, name)
+			}
+		}
+	}
+}
+
+// metricsIn returns the names of the metrics in an expression, of histograms without the suffix.
+func metricsIn(text string) map[string]bool {
+	names := map[string]bool{}
+	expression, err := parser.ParseExpr(text)
+	if err != nil {
+		return nil // check reports it
+	}
+	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
+		if e, ok := node.(*parser.VectorSelector); ok {
+			names[regexp.MustCompile("_(bucket|count|sum)$").ReplaceAllString(e.Name, "")] = true
+		}
+		return nil
+	})
+	return names
 }
 
 // What is wrong with an expression is found.
