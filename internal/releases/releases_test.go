@@ -13,12 +13,14 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -335,13 +337,29 @@ func TestScriptsOfPackages(t *testing.T) {
 }
 
 // systemd-analyze finds nothing to say about the unit: it ends with status 0 after an unknown key.
+// It starts a program again that crashed.
 func TestUnit(t *testing.T) {
 	tool := provisiontest.Program(t, "systemd-analyze", "the unit of systemd")
 	unit := filepath.Join(provisiontest.Root(t), "infra", "linux", "talkback.service")
 	said, err := exec.Command(tool, "verify", "--man=no", unit).CombinedOutput()
 	missing := "talkback.service: Command /usr/bin/talkback is not executable: No such file or directory\n"
-	if text := string(said); text != "" && text != missing {
-		t.Errorf("%v: %s", err, text)
+	if said := string(said); said != "" && said != missing {
+		t.Errorf("%v: %s", err, said)
+	}
+	text := string(must.Get(os.ReadFile(unit))(t))
+	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	crash := exec.Command(filepath.Join(provisiontest.Root(t), "bin", "talkback"), "health", "--listen", listener.Addr().String())
+	crash.Dir, crash.Env = t.TempDir(), []string{"PATH=/usr/bin"}
+	for _, variable := range regexp.MustCompile(`(?m)^Environment=(.+)$`).FindAllStringSubmatch(text, -1) {
+		crash.Env = append(crash.Env, variable[1])
+	}
+	must.Do(t, crash.Start())
+	defer must.Get(listener.Accept())(t).Close()
+	must.Do(t, crash.Process.Signal(syscall.SIGQUIT)) // the runtime crashes
+	_ = crash.Wait()
+	if status := fmt.Sprint("RestartPreventExitStatus=", crash.ProcessState.ExitCode()); strings.Contains(text, status+"\n") {
+		t.Errorf("a crash ends with a status after which systemd does not start the service again: %s", status)
 	}
 	if said, err := exec.Command(tool, "security", "--offline=true", "--threshold=20", unit).CombinedOutput(); err != nil {
 		t.Errorf("%v: more is open to the service than an exposure of 2.0 allows:\n%s", err, said)
