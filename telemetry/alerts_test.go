@@ -146,6 +146,7 @@ func TestAlertsFire(t *testing.T) {
 		{"a process ends within seconds, and is started again after five minutes", series{
 			`up{job="talkback",instance="b"}`: "1x60 0x4 1 0x4 1 0x4 1 0x4 1 0x4 1 0x4 1x54",
 		}, []string{"TalkbackDown"}},
+		{"a server is removed, and did not answer at its end", series{`up{job="talkback",instance="c"}`: "1x60 0x3 stale _x85"}, nil},
 		{"a server lost its permissions, so that nothing is asked of it", series{
 			`http_server_request_duration_seconds_count{job="talkback",instance="b",http_route="/readyz",http_response_status_code="200"}`: "0+12x60 720x89",
 			`http_server_request_duration_seconds_count{job="talkback",instance="b",http_route="/readyz",http_response_status_code="503"}`: "0x60 12+12x89",
