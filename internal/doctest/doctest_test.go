@@ -196,11 +196,14 @@ func TestStatusesOfRefusals(t *testing.T) {
 	for status := range 600 {
 		numbers[strings.ReplaceAll(http.StatusText(status), " ", "")] = strconv.Itoa(status)
 	}
-	text := Read(t, "httpapi/refusal.go").Text + Read(t, "httpapi/gateway/forms.go").Text
+	text, measured := Read(t, "httpapi/refusal.go").Text+Read(t, "httpapi/gateway/forms.go").Text, Read(t, "telemetry/instruments.go").Text
 	for _, refusal := range regexp.MustCompile(`http\.Status(\w+), (?:code: )?"([A-Z_]+)"`).FindAllStringSubmatch(text, -1) {
 		status, code := numbers[refusal[1]], refusal[2]
 		if status != "" && code != "INTERNAL" && !slices.Contains(want[code], status) {
 			want[code] = append(want[code], status)
+		}
+		if !strings.Contains(measured, `"`+status+`"`) {
+			t.Errorf("telemetry/instruments.go does not name the status %s", status)
 		}
 	}
 	for _, row := range Read(t, "docs/guide/errors.md").Table("status") {
