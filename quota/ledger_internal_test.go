@@ -35,6 +35,16 @@ func near(p Policy, got, want float64) bool {
 	return math.Abs(got-want) <= 1e-6*(1+p.Rate+math.Abs(want))
 }
 
+// Of fewer units than servers, a client may use one at each, and is told so. It still waits until all
+// of them would have granted it one.
+func TestShareOfFewUnits(t *testing.T) {
+	p := Policy{Rate: 2.0 / 60, Burst: 2}.Share(4)
+	owed, granted := p.take(0, 1)
+	if _, again := p.take(owed, 1); p.Burst != 1 || granted.Wait != 0 || again.Wait != 2*time.Minute {
+		t.Errorf("a burst of %v at each server; the first unit after %v, the second after %v", p.Burst, granted.Wait, again.Wait)
+	}
+}
+
 // A ledger grants what a token bucket for each client does, as long as it knows the client. It never
 // forgets one that is in debt, however little room it has.
 func TestLedgerAgainstModel(t *testing.T) {

@@ -22,9 +22,10 @@ type Policy struct {
 	Burst float64
 }
 
-// Share returns the part of the policy that one of several servers grants.
+// Share returns the part of the policy that one of several servers grants. Its burst is 1 at least:
+// a client that has its whole burst may use that much at any server.
 func (p Policy) Share(servers int) Policy {
-	p.Rate, p.Burst = p.Rate/float64(servers), p.Burst/float64(servers)
+	p.Rate, p.Burst = p.Rate/float64(servers), max(1, p.Burst/float64(servers))
 	return p
 }
 
