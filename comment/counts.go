@@ -163,7 +163,7 @@ func (r Row) Plus(other Row) Row {
 // Allowed returns, for each rating, how many comments have traits that the filter allows. It
 // ignores the filter's ratings.
 func (r *Row) Allowed(filter Filter) (sum Counts) {
-	if !filter.OfTraits() {
+	if !filter.MayMatchFew() {
 		return r.Counts
 	}
 	if !r.Traited() {

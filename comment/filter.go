@@ -90,9 +90,11 @@ func (f *Filter) wants(trait Traits) **bool {
 	return nil
 }
 
-// OfTraits reports whether the filter restricts traits. Such comments may be few in every
-// partition, so each wave of reads is kept within the cost bound.
-func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil }
+// MayMatchFew reports whether the filter has conditions that few comments of each partition may meet.
+// Each wave of reads is then kept within the cost bound.
+func (f *Filter) MayMatchFew() bool {
+	return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil
+}
 
 // AllowsTraits reports whether comments with exactly these traits can pass the filter.
 func (f *Filter) AllowsTraits(traits Traits) bool {
@@ -104,7 +106,7 @@ func (f *Filter) AllowsTraits(traits Traits) bool {
 // CellCodes returns the codes of the cells that the filter allows, whatever their language; nil for
 // all.
 func (f Filter) CellCodes() (codes []int) {
-	if len(f.Ratings) == 0 && !f.OfTraits() {
+	if len(f.Ratings) == 0 && !f.MayMatchFew() {
 		return nil
 	}
 	for code := 1; code <= MaxCellCode; code++ {

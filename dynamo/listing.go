@@ -36,7 +36,7 @@ func (l *listing) begin(known planner.Knowledge) {
 	s, q := l.store, l.query
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
 	cure := pageCure
-	if q.Filter.OfTraits() {
+	if q.Filter.MayMatchFew() {
 		cure = traitCure
 	}
 	l.meter = layout.NewMeter(planner.PageEstimate(q), cure)
@@ -47,7 +47,7 @@ func (l *listing) begin(known planner.Knowledge) {
 	}
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
 	l.stretch = planner.StretchOf(q)
-	mayBeFew := q.Filter.OfTraits() || q.Order == comment.MostHelpful // in that order, those without votes
+	mayBeFew := q.Filter.MayMatchFew() || q.Order == comment.MostHelpful // in that order, those without votes
 	if s.options.PageNumbers != nil && mayBeFew && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
 		l.planner.Ranks = s.lookupPrices.ranks() // SettledOnly must miss nothing, even while counting is late
 	}

@@ -131,8 +131,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	if r.stopped || r.cut {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
-	ofTraits := r.plan.Filter.OfTraits() // there may be no other plan: stay within the bound, together with parallel runs
-	if ofTraits {
+	mayBeFew := r.plan.Filter.MayMatchFew() // there may be no other plan: stay within the bound, together with parallel runs
+	if mayBeFew {
 		var limits []*int
 		for _, number := range dry {
 			if read := &r.reads[number]; !read.replaced {
@@ -152,7 +152,7 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 			batches[i].Done = true
 			return nil
 		}
-		if ofTraits {
+		if mayBeFew {
 			defer r.meter.Release(read.limit)
 		}
 		output, err := r.query(ctx, read)

@@ -154,7 +154,7 @@ func rankUnits(q comment.Query, want int) float64 {
 // condition is pictures or videos has an index, and needs no ranks.
 func mayRank(q comment.Query) bool {
 	media := q.Filter.WithMedia != nil && *q.Filter.WithMedia
-	return q.Filter.OfTraits() && !ofHelpful(q.Filter) && (!media || q.Order.Keyed() || len(q.Filter.Conditions()) > 1)
+	return q.Filter.MayMatchFew() && !ofHelpful(q.Filter) && (!media || q.Order.Keyed() || len(q.Filter.Conditions()) > 1)
 }
 
 // rankShare is the part of rankUnits that is in the estimate of a page. The bound of the page is

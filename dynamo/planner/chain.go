@@ -72,7 +72,7 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	stats := p.Known.counts(p.Filter)
 	c.sure = stats != nil
 	unvoted := sample.Allowed(comment.Filter{Helpful: new(false)}).Total()
-	rare := p.Filter.OfTraits() || !c.sure && s.order == comment.MostHelpful && Few(unvoted, sample.Total())
+	rare := p.Filter.MayMatchFew() || !c.sure && s.order == comment.MostHelpful && Few(unvoted, sample.Total())
 	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted) || !c.sure && p.large(want, len(s.Links))
 	for i, link := range s.Links {
 		counts := likelyCounts(sample, link.Filter)

@@ -140,7 +140,7 @@ func alone(filter comment.Filter) bool {
 		part := helpfulPart(filter)
 		return !part.Residual()
 	}
-	return narrowParts(filter) == 1 && !filter.OfTraits()
+	return narrowParts(filter) == 1 && !filter.MayMatchFew()
 }
 
 // narrowParts returns how many parts the first of the covers has.

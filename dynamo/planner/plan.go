@@ -125,7 +125,7 @@ func restricted(list comment.Filter) bool {
 	if list.Helpful != nil && !*list.Helpful {
 		list.Helpful = nil
 	}
-	return list.OfTraits()
+	return list.MayMatchFew()
 }
 
 // Few reports whether a list is sparse: less than one in fewOf of the scanned comments, among in

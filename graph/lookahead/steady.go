@@ -28,7 +28,7 @@ func (f *Field) steadyBelow() bool {
 			return false
 		}
 		// The index of page numbers may find or count the page, or the time decide about it.
-		if p := below.Page; p != nil && (p.SettledOnly || p.Slice.Page != 0 || p.LooksUp() || p.Filter.Dated() || p.Filter.OfTraits()) {
+		if p := below.Page; p != nil && (p.SettledOnly || p.Slice.Page != 0 || p.LooksUp() || p.Filter.Dated() || p.Filter.MayMatchFew()) {
 			return false
 		}
 	}

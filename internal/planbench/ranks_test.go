@@ -92,7 +92,7 @@ func TestPagesOfTraits(t *testing.T) {
 			Languages: rapid.SampledFrom([][]comment.Language{nil, nil, {"fi"}, {"en", "fi"}}).Draw(t, "language"),
 			Ratings:   rapid.SampledFrom([][]int{nil, nil, {5}, {1, 2}}).Draw(t, "ratings"),
 		}
-		if !q.Filter.OfTraits() {
+		if !q.Filter.MayMatchFew() {
 			q.Filter.WithMedia = new(true)
 		}
 		q.Filter = dated(t, p, q.Filter)

@@ -95,7 +95,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 // need them.
 func (p *Product) options(known planner.Knowledge, q comment.Query) dynamo.Options {
 	options := knowing(known)
-	if q.Filter.OfTraits() {
+	if q.Filter.MayMatchFew() {
 		options.PageNumbers = rankedIndex{p}
 	}
 	return options
