@@ -65,9 +65,17 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	}
 	position := r.Header.Get("Last-Event-ID") // browsers send it when a stream of events resumes
 	inlet := &live.Inlet{From: *cmp.Or(known.extensions.position, &position)}
+	defer func() {
+		if known.stream != nil {
+			return
+		}
+		free()
+		if inlet.Subscription != nil { // something panicked
+			inlet.Subscription.Close()
+		}
+	}()
 	respond, ctx := t.executor.DispatchOperation(live.With(ctx, inlet), operation)
 	if inlet.Subscription == nil {
-		free()
 		if response := respond(ctx); response != nil {
 			return response, nil
 		}

@@ -80,7 +80,10 @@ func (f *followers) Exec(ctx context.Context) graphql.ResponseHandler {
 		graphql.AddError(ctx, err)
 		return nil
 	}
-	if graphql.GetOperationContext(ctx).Operation.Name == "huge" {
+	switch graphql.GetOperationContext(ctx).Operation.Name {
+	case "panics":
+		panic("secret inside")
+	case "huge":
 		return func(context.Context) *graphql.Response {
 			<-counts
 			return &graphql.Response{Data: json.RawMessage(`{"stats":"` + strings.Repeat("x", 8_000_000) + `"}`)}
@@ -383,7 +386,8 @@ func TestUpgradeThatAProxyDrops(t *testing.T) {
 	}
 }
 
-// Subscriptions and sockets are limited per client and in all. When some end, others may begin.
+// Subscriptions and sockets are limited per client and in all. When some end, others may begin. One that
+// panics has ended.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
 	of := func(client string) http.Header { return http.Header{"Authorization": {client}} }
@@ -391,7 +395,13 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 		return `{"id":"` + id + `","type":"subscribe","payload":{"query":"subscription { stats }"}}`
 	}
 	first, _ := dialled(t, server, of("a"))
-	exchange(t, first, connecting, subscribe("1"), subscribe("2"))
+	exchange(t, first, connecting, strings.Replace(subscribe("0"), "subscription", "subscription panics", 1))
+	_, _, err := first.Read(t.Context()) // its end
+	must.Do(t, err)
+	exchange(t, first, subscribe("1"))
+	if got := exchange(t, first, subscribe("2")); !strings.Contains(got, `"next"`) {
+		t.Error(got)
+	}
 	if got := exchange(t, first, subscribe("3")); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "this client has reached its limit of 2 subscriptions") {
 		t.Error(got)
 	}

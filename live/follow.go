@@ -41,16 +41,19 @@ func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx con
 			return err
 		}
 	}
+	defer func() {
+		if inlet.Subscription != s { // it was refused, or something panicked
+			h.leave(s)
+		}
+	}()
 	until, err := h.join(ctx, s)
 	if err == nil {
 		err = begin(ctx, until)
 	}
-	if err != nil {
-		h.leave(s)
-		return err
+	if err == nil {
+		inlet.Subscription = s
 	}
-	inlet.Subscription = s
-	return nil
+	return err
 }
 
 func (h *Hub) newSubscription(to topic) *Subscription {

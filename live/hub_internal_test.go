@@ -169,7 +169,7 @@ func TestFullQueues(t *testing.T) {
 	}
 }
 
-// A subscriber that is refused is not left behind. Neither does the timer of an earlier reading end
+// A subscriber that is refused is not left behind, nor one for which reading panics. Neither does the timer of an earlier reading end
 // the one that came after.
 func TestRefusedSubscribersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -178,6 +178,11 @@ func TestRefusedSubscribersLeave(t *testing.T) {
 		if _, err := h.CommentEvents(With(t.Context(), &Inlet{From: "1.0.0.0"}), "p", comment.Filter{}); err == nil {
 			t.Error("it is ahead of all events, and was let in")
 		}
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = h.Stats(With(t.Context(), &Inlet{}), "p")
+			t.Error("there is nothing to read statistics from")
+		}()
 		if h.following.users != 0 || len(h.topics) != 0 {
 			t.Errorf("%d subscribers of %d products are left", h.following.users, len(h.topics))
 		}
