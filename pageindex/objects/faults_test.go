@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -286,16 +287,35 @@ func (f chunkPut) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A process that is stopped while it merges frees the lease, so the next one merges at once.
-func TestStoppedMergeFreesTheLease(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	s := mustOpenBucket(t, client(s3test.Start(t), chunkPut(stop), 3), newPrefix(), quiet)
-	must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
-	if err := s.merger.merge(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("the merge ended with %v", err)
+// leasePut calls a function once the lease is put, before the answer arrives.
+type leasePut func()
+
+func (f leasePut) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/"+leaseObject) {
+		return http.DefaultTransport.RoundTrip(r)
 	}
-	if lease := must.Get(s.core.storage.get(t.Context(), leaseObject, ""))(t); len(lease.data) > 0 {
-		t.Errorf("the lease is still held: %s", lease.data)
+	answer, err := http.DefaultTransport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	f()
+	return answer, cmp.Or(err, r.Context().Err())
+}
+
+// A process that is stopped while it merges, or while it takes the lease, frees it. So the next one
+// merges at once.
+func TestStoppedMergeFreesTheLease(t *testing.T) {
+	server := s3test.Start(t)
+	for name, stopping := range map[string]func(stop func()) http.RoundTripper{
+		"merging":   func(stop func()) http.RoundTripper { return chunkPut(stop) },
+		"the lease": func(stop func()) http.RoundTripper { return leasePut(stop) },
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		s := mustOpenBucket(t, client(server, stopping(stop), 3), newPrefix(), quiet)
+		must.Do(t, s.Apply(t.Context(), []pageindex.Entry{nth(0)}))
+		if err := s.merger.merge(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: the merge ended with %v", name, err)
+		}
+		if lease := must.Get(s.core.storage.get(t.Context(), leaseObject, ""))(t); len(lease.data) > 0 {
+			t.Errorf("%s: the lease is still held: %s", name, lease.data)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// lastWords bounds the freeing of the lease, which a process that is asked to stop does all the same.
+// lastWords is how long a process that is asked to stop goes on taking or freeing the lease.
 const lastWords = 3 * time.Second
 
 var errOvertaken = comment.Errorf(comment.Conflict, "a later build of the page index has begun, or its objects were replaced")
@@ -61,7 +61,10 @@ func (m *merger) merge(ctx context.Context) error {
 			return nil
 		}
 	}
-	lease, err := m.storage.put(ctx, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
+	ending, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a write that is broken off may still take the lease
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	lease, err := m.storage.put(ending, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
 	if errors.Is(err, errTaken) {
 		return nil // by another process; or our answer was lost, and the lease expires by itself
 	}
@@ -69,8 +72,6 @@ func (m *merger) merge(ctx context.Context) error {
 		return err
 	}
 	err = m.mergeLeased(ctx)
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
 	_, freed := m.storage.put(ending, leaseObject, nil, lease)
 	if errors.Is(freed, errTaken) {
 		freed = nil // another process took it over
