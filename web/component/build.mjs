@@ -1,9 +1,12 @@
-// Builds the component into a folder, which the Go program embeds: the script, the inside of the drawer and the connection for new
-// comments, gzipped, the style sheet as text, which the server puts into the pages that it renders, and the operations that pages of this server send.
+// Builds the component into a folder that the Go program embeds:
+//   - three gzipped scripts: the element, the inside of the plan drawer, and the live connection,
+//   - the style sheet as text, which the server puts into the pages it renders,
+//   - the manifest of the operations that pages of this server send.
 //
-//   node build.mjs [folder]        the folder is dist/ unless named
+//   node build.mjs [folder]        the default folder is dist/
 //
-// The same sources give the same bytes on every machine: nothing here reads a clock, a host name or an absolute path.
+// The same sources give the same bytes on every machine: nothing here reads a clock, a host name or
+// an absolute path.
 import * as esbuild from 'esbuild';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,13 +30,14 @@ const common = {
   logLevel: 'warning',
 };
 
-// The style sheet with what it imports, such as the tokens of the look. Values of custom properties keep spaces that nobody needs.
+// Bundles a style sheet with its imports, such as the tokens of the look. esbuild keeps the spaces
+// in values of custom properties; most of them are not needed.
 async function bundleStyles(entry) {
   const { outputFiles } = await esbuild.build({ ...common, entryPoints: [entry], target: 'es2023' });
   return outputFiles[0].text.trim().replaceAll(/(?<=--[\w-]+:|,) | (?=\* [\d(.v-])|(?<= \*) (?=[\d(.v-])/g, '');
 }
 
-// `import sheet from './component.css'` is the same text that the server embeds.
+// Makes `import sheet from './component.css'` return the same text that the server embeds.
 const stylesAsText = (text) => ({
   name: 'styles-as-text',
   setup(build) {
@@ -41,7 +45,7 @@ const stylesAsText = (text) => ({
   },
 });
 
-// An operation without the comments and the white space that only its readers need.
+// Imports an operation as text, without its comments and unnecessary white space.
 const operationAsText = {
   name: 'operation-as-text',
   setup(build) {
@@ -52,7 +56,8 @@ const operationAsText = {
   },
 };
 
-// Texts of a script: not those that only the page around the element has, and those of the drawer's inside only there.
+// Selects the English texts of a script. The element's script leaves out the texts of the page
+// around it. The texts of the plan drawer are only in the drawer's script.
 const ofThePage = /^(site|page|missing|reason)\b/;
 const ofThePlan = /^plan\.(?!cost|units|waves)/;
 const textsThat = (wanted) => ({
@@ -65,8 +70,8 @@ const textsThat = (wanted) => ({
   },
 });
 
-// Tags of the languages that have a name on the server. The names come from the browser, which has those of the languages with most
-// readers as the server has them; a test compares these.
+// Bundles only the tags of the languages that the server names. The browser supplies the names. For
+// the most-read languages, both have the same names; a test compares them.
 const tagsOfLanguages = {
   name: 'tags-of-languages',
   setup(build) {
@@ -77,8 +82,9 @@ const tagsOfLanguages = {
   },
 };
 
-// Names of properties that only the element's own scripts have. They are shortened, to the same names in each script. None is the
-// name of an attribute, of a field of an answer or of an event, or of anything of a browser.
+// Properties that only the element's own scripts use. The build gives each the same short name in
+// every script. None of them is an attribute, a field of an answer or an event, or part of a
+// browser API.
 const internal = 'say shown choice texts view desk busy fresh more problem failed settings keyFor signedIn visits draft written seen amend loadMore pageSize foreign said typed client service theirs place'.split(' ');
 const mangled = {
   mangleProps: new RegExp(`^(${internal.join('|')})$`),
@@ -87,14 +93,15 @@ const mangled = {
 
 const scripts = { ...common, ...mangled, target: 'es2023' };
 
-// JSX becomes calls of Preact's h, which takes children as arguments. The calls of its newer runtime for JSX are longer.
+// Compiles JSX to calls of Preact's h with children as arguments. The calls of the newer JSX
+// runtime are longer.
 const withJSX = { ...scripts, tsconfigRaw: {}, jsxFactory: 'h', jsxFragment: 'Fragment', inject: ['src/jsx.ts'] };
 
 async function bundleScript(styles, names) {
   const { outputFiles } = await esbuild.build({
     ...withJSX,
     entryPoints: [{ in: 'src/main.ts', out: 'talkback' }],
-    // A classic script: pages of other origins load it without CORS, and it knows where it came from.
+    // A classic script: pages of other origins load it without CORS, and it knows its own address.
     format: 'iife',
     define: { PLAN_SCRIPT: JSON.stringify(names.plan), LIVE_SCRIPT: JSON.stringify(names.live) },
     plugins: [stylesAsText(styles), operationAsText, textsThat((key) => !ofThePage.test(key) && !ofThePlan.test(key)), tagsOfLanguages],
@@ -103,7 +110,7 @@ async function bundleScript(styles, names) {
   return outputFiles[0].text;
 }
 
-// The element hands its own Preact to the inside of the drawer.
+// Replaces the imports of Preact in the drawer's script: the element passes in its own copy.
 const preactOfTheElement = {
   name: 'preact-of-the-element',
   setup(build) {
@@ -112,7 +119,7 @@ const preactOfTheElement = {
   },
 };
 
-// The inside of the drawer, a module that makes it.
+// Bundles the inside of the plan drawer, as a module whose default export creates it.
 async function bundlePlan(styles) {
   const { outputFiles } = await esbuild.build({
     ...withJSX,
@@ -126,13 +133,13 @@ async function bundlePlan(styles) {
   return outputFiles[0].text;
 }
 
-// The connection by which the element learns of new comments, a module.
+// Bundles the connection that reports new comments, as a module.
 async function bundleLive() {
   const { outputFiles } = await esbuild.build({ ...scripts, entryPoints: ['src/live.ts'], format: 'esm', plugins: [operationAsText] });
   return outputFiles[0].text;
 }
 
-// The texts of all operations that the element sends.
+// Returns the text of every operation that the element sends.
 async function operationsOfTheElement() {
   const { outputFiles } = await esbuild.build({
     ...scripts,
@@ -152,14 +159,16 @@ async function operationsOfTheElement() {
   return (await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)).default;
 }
 
-// The texts of all operations that the page for moderators sends: the constants of its script that are named so.
+// Returns the text of every operation that the moderators' page sends: its script's constants whose
+// names end with Query or Mutation.
 function operationsOfTheDesk() {
   const script = readFileSync(join(here, '../desk/api.js'), 'utf8');
   const names = Array.from(script.matchAll(/^const (\w+(?:Query|Mutation)) =/gm), ([, name]) => name);
   return runInNewContext(`${script};[${names}]`, { sessionStorage: { getItem: () => null } });
 }
 
-// A manifest of trusted documents, in Apollo's format, for servers that run nothing else.
+// Writes a manifest of trusted documents in Apollo's format, for servers that run no other
+// operations.
 function manifestOf(texts) {
   const operations = Array.from(texts, (body) => {
     const [, type, name] = /^(query|mutation|subscription) (\w+)/.exec(body);
@@ -168,15 +177,16 @@ function manifestOf(texts) {
   return `${JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations }, null, 2)}\n`;
 }
 
-// The licence of a package as a comment, since the script is what is handed on.
+// Returns the licence of a package as a comment, because pages receive the script alone.
 function licence(name) {
   const folder = join(here, 'node_modules', name);
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return `/*! ${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n*/`;
 }
 
-// What is committed is packed by zopfli, which takes seconds and is a twentieth smaller. What is only compared is packed by zlib.
-// Neither writes a time; both are made to name no system (byte 9).
+// Compresses a committed bundle with zopfli, which takes seconds and saves a twentieth. A bundle
+// that is only compared is compressed with zlib. Neither writes a time; byte 9 is set to name no
+// operating system.
 async function gzip(text) {
   const packed = process.argv[2] ? gzipSync(text) : await zopfli.gzipAsync(text, { numiterations: 100 });
   packed[9] = 255;

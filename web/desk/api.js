@@ -1,6 +1,8 @@
-// Asks the API of the host that the page came from. The files of this folder are one script.
+// Sends requests to the API of the page's own host. All files of this folder are served as one
+// script.
 
-// What the browser keeps of the page, for the tab and for longer. If it keeps nothing, the page does until it is left.
+// Storage for the tab and for the browser. Where the browser refuses storage, values last until the
+// page is left.
 const ofTab = storageOf('sessionStorage');
 const ofBrowser = storageOf('localStorage');
 
@@ -8,7 +10,7 @@ function storageOf(name) {
   try {
     return window[name];
   } catch {
-    return Object.create({ // which has its keys as its own, as storage does
+    return Object.create({ // keys are own properties, as in Storage
       getItem(key) { return this[key]; },
       setItem(key, value) { this[key] = value; },
       removeItem(key) { delete this[key]; },
@@ -16,7 +18,8 @@ function storageOf(name) {
   }
 }
 
-// The token stays in this tab: not in an address, a cookie, or a storage that outlives the tab.
+// The token is kept in the tab's storage only: not in the address, a cookie, or storage that
+// outlives the tab.
 const tokenKey = 'talkback moderator';
 let token = ofTab.getItem(tokenKey) ?? '';
 
@@ -73,8 +76,8 @@ const deleteReplyMutation = `mutation DeleteReply($input: DeleteReplyInput!) {
   deleteReply(input: $input) { comment { reply { version name text } } userErrors { code message path } }
 }`;
 
-// ask returns the data of an answer, and the problem of its first error, "" for none. A browser lets
-// a request that is kept alive outlive its page.
+// ask returns the data of an answer and the kind of its first error as `problem`, or "". With
+// `keepalive`, the request outlives the page.
 async function ask(query, variables, keepalive = false, as = token) {
   try {
     const response = await fetch('/graphql', {

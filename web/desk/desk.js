@@ -1,29 +1,29 @@
-// The page for moderators: signing in, the queue, decisions that can be undone for some seconds, and
-// what becomes of them.
+// The moderators' page: signing in, the queue, and decisions, which can be undone for some seconds
+// before they are sent.
 
 // How long a decision can be undone before it is sent, in milliseconds.
 const undoTime = 10_000;
-// The most decisions of one request, and about the most bytes that they have.
+// The most decisions in one request, and roughly the most bytes of them.
 const mostDecisions = 50;
 const mostBytes = 12_000;
-// The most bytes of decisions that are sent when the page is left. Browsers let requests of 64 KiB
-// outlive a page: https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
+// The most bytes of decisions to send when the page is left. Browsers limit such requests to 64
+// KiB: https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
 const mostAtEnd = 48_000;
 
-// A comment in the list is {queued, li, state, verdict}. Its state is open, decided (and can be undone),
-// sending, saved, failed or gone.
+// The comments in the list, as {queued, li, state, verdict}. The state is open, decided (can be
+// undone), sending, saved, failed or gone.
 let items = [];
-// Decisions that are not sent yet: {items, timer}, the latest at the end.
+// Decisions that are not sent yet, as {items, timer}, the latest last.
 let batches = [];
-const requests = new Set(); // promises of decisions that are under way
-let waiting = 0; // comments, as far as known
-let next = ''; // the cursor for more; "" at the end
-let unread = null; // what to load again after an error: {after, problem}
-let problem = ''; // why decisions are not saved
+const requests = new Set(); // promises of the decisions being sent
+let waiting = 0; // the number of comments in the queue, as far as known
+let next = ''; // the cursor of the next page; "" at the end
+let unread = null; // a failed load to repeat: {after, problem}
+let problem = ''; // why decisions could not be saved
 let loads = 0;
-let reading = false; // what is asked for is not there yet
-let mayReply = false; // in the shop's name
-let chosenTags = []; // languages of the filter, as it was last understood
+let reading = false; // whether a page is being loaded
+let mayReply = false; // whether the moderator may reply in the shop's name
+let chosenTags = []; // the filter's languages when they were last valid
 
 // ---- Signing in ----
 
@@ -35,7 +35,7 @@ function signIn(message) {
   byId('token').focus();
 }
 
-// refuse says why there is no queue, and asks for a token if one would help.
+// refuse shows why there is no queue, or the sign-in form if a token would help.
 function refuse(viewer, problem) {
   if (viewer?.cannotWriteReason === 'WRITING_OFF' && !token) return signIn('off');
   if (problem === 'unauthenticated') return signIn(token && 'signin.refused');
@@ -46,23 +46,27 @@ function refuse(viewer, problem) {
   draw();
 }
 
-// Whose token the tab has: a customer's id, "" for a token that names nobody. Decisions and texts are theirs alone.
+// The customer id of the tab's token, or "" if the token names nobody. Decisions and drafts belong
+// to that moderator alone.
 const signerKey = 'talkback signer';
 const nameOf = (viewer) => viewer.customerId ?? '';
-let asking = ''; // about the token of the latest attempt, while the answer is under way
+let asking = ''; // the token that is being checked
 
 byId('sign-in').addEventListener('submit', async (event) => {
   event.preventDefault();
   const field = byId('token');
   const given = field.value.trim();
-  if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty'); // no header holds others
-  if (given === asking) return; // Enter was pressed again, or is held down
+  // a header can hold no other characters
+  if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty');
+  if (given === asking) return; // Enter was pressed twice or held down
   asking = given;
-  byId('sign-in-error').textContent = ''; // it was about another attempt
-  const { data, problem } = await ask(viewerQuery, {}, false, given); // before anything is sent with it
+  byId('sign-in-error').textContent = ''; // from an earlier attempt
+  // checks the token before anything is sent with it
+  const { data, problem } = await ask(viewerQuery, {}, false, given);
   if (given !== asking) return;
   asking = '';
-  if (!data && problem !== 'unauthenticated') return signIn(`error.${problem || 'unavailable'}`); // the token stays for another attempt
+  // keeps the token in the field for a retry
+  if (!data && problem !== 'unauthenticated') return signIn(`error.${problem || 'unavailable'}`);
   field.value = '';
   if (!data || data.viewer.cannotWriteReason === 'TOKEN_REFUSED') return signIn('signin.refused');
   if (!data.viewer.mayModerate) return signIn('signin.other');
@@ -75,18 +79,18 @@ byId('sign-in').addEventListener('submit', async (event) => {
 byId('sign-out').addEventListener('click', async () => {
   const known = failed().length > 0;
   do {
-    if (!await settle() && !known) return; // the moderator reads why; signing out again drops them
-  } while (batches.length > 0); // decided meanwhile
+    if (!await settle() && !known) return; // the page says why; signing out again discards them
+  } while (batches.length > 0); // there may be new decisions
   token = '';
   forget();
   signIn('');
 });
 
-// forget drops what a moderator decided and wrote, which nobody else sends in their name. What else the tab keeps is not the
-// page's own: a shop's cart, or a comment that is typed at a product.
+// forget discards a moderator's decisions and drafts, because nobody else may send them. It leaves
+// other keys of the tab's storage alone, such as a shop's cart or a customer's draft.
 function forget() {
   batches.flatMap(take);
-  loads++; // what is under way is not shown any more
+  loads++; // drops the answers of requests under way
   for (const key of Object.keys(ofTab)) if (key === tokenKey || key === signerKey || key.startsWith(replyKey)) ofTab.removeItem(key);
   items = [];
   unread = null;
@@ -96,8 +100,8 @@ function forget() {
 
 // ---- The queue ----
 
-// refresh reads the queue from its start. What was decided is sent first, so it does not come again.
-// What could not be decided stays in view.
+// refresh sends all decisions and reloads the queue from its start. Decisions that fail stay
+// visible.
 async function refresh() {
   if (await settle()) await load('');
 }
@@ -108,7 +112,7 @@ async function load(after) {
   announce(say('loading'));
   unread = null;
   next = after;
-  do { // with a filter, a page may be empty while there are more
+  do { // with a filter, a page may be empty although more follow
     reading = true;
     byId('count').textContent = say('loading');
     const { data, problem } = await ask(queueQuery, { after: next || null, filter: wanted() });
@@ -130,8 +134,9 @@ async function load(after) {
 
 const isUnsent = ({ state }) => /decided|sending|failed/.test(state);
 
-// show puts comments below the others, or in their place if they are the first ones. Those that were decided while
-// these were loaded stay, and a dialog that is open goes on with its comments. So does a moderator who went on to one.
+// show appends comments to the list, or replaces the list if they are its first page. Comments
+// decided while the page loaded stay. Open dialogs keep their comment, and a moderator who moved to
+// one keeps the focus there.
 function show(found, after) {
   const at = current();
   const before = after ? [] : items;
@@ -152,23 +157,26 @@ function show(found, after) {
   for (const { li } of added) letScroll(li);
   draw();
   announce(added.length ? waitingText() : byId('empty').textContent);
-  if (current() || byId('filter').contains(document.activeElement)) return; // somebody goes on
+  // the moderator is busy elsewhere
+  if (current() || byId('filter').contains(document.activeElement)) return;
   if (at && open().includes(at)) focusOn(at);
   else if (added.length) focusOn(added[0]);
   else byId('empty').focus();
 }
 
-// wanted is the filter as the API has it. While a language is no tag, the languages are those before.
+// wanted returns the filter for the API. While a language tag is invalid, the last valid ones
+// apply.
 function wanted() {
   const reasons = [...document.querySelectorAll('#filter :checked')].map(({ value }) => value);
   try {
     chosenTags = tags();
-  } catch {} // which the field says
+  } catch {} // the field shows the error
   return { reasons, languages: chosenTags, productId: byId('product').value.trim() || null };
 }
 
-// tags are the languages of the filter. It throws a RangeError if one is no language tag. The service makes their canonical
-// form: that of browsers is another one of some, such as zh for cmn, and they know no private tags.
+// tags returns the filter's languages. It throws a RangeError if one is no language tag. The tags
+// are sent as typed: for some, browsers and the service have different canonical forms, such as zh
+// for cmn. Browsers also reject private-use tags, which are therefore checked as part of "und-x".
 function tags() {
   const typed = byId('languages').value.split(/[\s,;]+/).filter(Boolean);
   Intl.getCanonicalLocales(typed.map((tag) => tag.replace(/^x-/i, 'und-x-')));
@@ -198,7 +206,7 @@ byId('clear').addEventListener('click', () => {
 byId('refresh').addEventListener('click', refresh);
 byId('more').addEventListener('click', () => load(next));
 
-// A page that the browser kept shows what was there when it was left.
+// A page restored from the back/forward cache shows an outdated queue.
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 
 // ---- Decisions ----
@@ -208,9 +216,9 @@ const failed = () => items.filter(({ state }) => state === 'failed');
 const sending = () => items.filter(({ state }) => state === 'sending');
 const picked = () => open().filter(({ li }) => li.querySelector('.pick input').checked);
 
-// decide takes a decision about comments, and sends it when it can no longer be undone.
+// decide records a decision about comments and sends it after undoTime.
 function decide(decided, reason, note = '') {
-  for (const item of decided) item.note = note; // for another attempt
+  for (const item of decided) item.note = note; // kept for another attempt
   const focused = decided.some(({ li }) => li.contains(document.activeElement)) || decided.length > 1;
   const batch = { items: decided, timer: setTimeout(() => send(take(batch)), undoTime) };
   batches.push(batch);
@@ -223,7 +231,7 @@ function decide(decided, reason, note = '') {
   if (open().length === 0 && next) load(next);
 }
 
-// undo takes back some decisions of a batch that is not sent yet, or those that could not be sent.
+// undo reopens comments whose decisions are not sent yet or failed.
 function undo(undone) {
   for (const batch of batches) {
     batch.items = batch.items.filter((item) => !undone.includes(item));
@@ -237,15 +245,14 @@ function undo(undone) {
   if (undone.length) focusOn(undone[0]);
 }
 
-// take ends the time in which a batch can be undone, and returns its comments.
+// take removes a batch and its timer, and returns its comments.
 function take(batch) {
   clearTimeout(batch.timer);
   batches = batches.filter((other) => other !== batch);
   return batch.items;
 }
 
-// settle sends all that was decided, and reports whether there is nothing more to do about it, nor about what was sent
-// before.
+// settle sends all decisions and waits for those under way. It reports whether all are saved.
 async function settle() {
   const unsent = [...batches.flatMap(take), ...failed()];
   const all = [...unsent, ...sending()];
@@ -262,7 +269,7 @@ async function send(all, keepalive = false) {
   draw();
 }
 
-// partsOf divides comments that were decided about into those of one request each.
+// partsOf divides decided comments into one list for each request.
 function partsOf(all) {
   const parts = [];
   let bytes = 0;
@@ -278,7 +285,7 @@ function partsOf(all) {
   return parts;
 }
 
-// decisionsOf returns what was decided about comments, as the API has it.
+// decisionsOf returns the decisions about comments as input of the API.
 const decisionsOf = (all) => all.map(({ queued: { comment }, verdict: { reason, note } }) => ({
   id: comment.id, version: (comment.heldEdit ?? comment).version, reason, note: note || null,
 }));
@@ -298,11 +305,11 @@ async function sendPart(part, keepalive) {
   await Promise.all(part.map((item, i) => judge(item, results[i].userErrors[0])));
 }
 
-// judge takes the result of one decision.
+// judge handles the result of one decision.
 async function judge(item, wrong) {
   const { queued, verdict } = item;
   if (!wrong && verdict.reason && queued.comment.heldEdit && queued.reasons.includes('REPORTED')) {
-    queued.comment.heldEdit = null; // only the edit is rejected
+    queued.comment.heldEdit = null; // only the edit was rejected; the report remains
     queued.reasons = ['REPORTED'];
     item.note = '';
     return reopen(item, say('edit.rejected'));
@@ -313,7 +320,8 @@ async function judge(item, wrong) {
   reopen(item, faultOf(wrong));
 }
 
-// renew shows a comment as it is now, after it was changed before the decision, if it still waits.
+// renew reloads a comment that changed before the decision. If it no longer waits, it is marked as
+// gone.
 async function renew(item) {
   const { data, problem: wrong } = await ask(commentQuery, { id: item.queued.comment.id });
   if (wrong) {
@@ -324,7 +332,8 @@ async function renew(item) {
   const reported = status === 'APPROVED' && item.queued.reasons.includes('REPORTED');
   if (status !== 'PENDING' && !heldEdit && !reported) return set(item, 'gone');
   item.queued.comment = data.comment;
-  if (status === 'APPROVED' && !heldEdit) item.queued.reasons = ['REPORTED']; // others were about the edit
+  // the other reasons were about the edit
+  if (status === 'APPROVED' && !heldEdit) item.queued.reasons = ['REPORTED'];
   reopen(item, say('conflict'));
 }
 
@@ -332,11 +341,12 @@ function reopen(item, notice) {
   waiting++;
   set(item, 'open', null);
   drawItem(item);
-  for (const details of item.li.querySelectorAll('.record')) details.open = false; // they show what was before
+  // they show the state before the decision
+  for (const details of item.li.querySelectorAll('.record')) details.open = false;
   notify(item, notice);
 }
 
-// notify puts a notice above a comment; "" removes it.
+// notify shows a notice above a comment; "" removes it.
 function notify(item, notice) {
   const at = item.li.querySelector('.notice');
   at.textContent = notice;
@@ -348,9 +358,9 @@ byId('retry').addEventListener('click', async () => {
   if (await settle() && unread) await load(unread.after);
 });
 
-// What can still be undone is sent when the page is left, since nobody can undo it any more. What is under way is sent
-// again, as a browser ends the requests of a page that is gone. Of more than a browser sends then, it is sent while the
-// browser asks whether to leave.
+// Sends the remaining decisions when the page is left, because they can no longer be undone.
+// Decisions under way are sent again, because the browser aborts their requests. If they are too
+// many for a request that outlives the page, they are sent while the browser asks whether to leave.
 addEventListener('pagehide', () => send([...sending(), ...batches.flatMap(take)], true));
 addEventListener('beforeunload', (event) => {
   const tooMuch = bytesOf([...sending(), ...batches.flatMap(({ items }) => items)]) > mostAtEnd;
@@ -360,7 +370,8 @@ addEventListener('beforeunload', (event) => {
 
 // ---- History, reports, and what else the author wrote ----
 
-// What is read once a moderator opens it, by the name of its element. Lines are empty for nothing.
+// The records of a comment, loaded when a moderator opens one, by name. `lines` returns no element
+// if there is nothing to show.
 const records = {
   history: { query: auditQuery, variables: ({ id }) => ({ id }), lines: ({ audit }) => audit.map(decisionLine) },
   reports: { query: reportsQuery, variables: ({ id }) => ({ id }), lines: ({ reports }) => reports.map(reportLine) },
@@ -386,7 +397,7 @@ async function showRecord(details) {
 
 // ---- Rejecting ----
 
-let rejected = []; // comments that the dialog asks about
+let rejected = []; // the comments that the dialog is about
 
 function askReason(about) {
   if (about.length === 0) return;
@@ -413,7 +424,7 @@ byId('reject').addEventListener('submit', (event) => {
 
 byId('reject').addEventListener('close', ({ target }) => {
   if (target.returnValue !== 'reject') return;
-  target.returnValue = ''; // the event of an earlier Escape may be late, and come with this one's
+  target.returnValue = ''; // "close" of an earlier Escape may arrive late, together with this one
   decide(rejected, chosenReason().value, byId('note').value.trim());
 });
 
@@ -431,7 +442,7 @@ byId('reject-cancel').addEventListener('click', () => byId('reject').close());
 
 let replying = null; // the comment that the dialog is about
 
-// Where the tab keeps a reply until it is saved or cancelled.
+// Key of a reply's draft. The tab keeps it until the reply is saved or cancelled.
 const replyKey = 'talkback reply ';
 const draftKey = ({ queued: { comment } }) => replyKey + comment.id;
 
@@ -454,12 +465,12 @@ byId('reply').addEventListener('submit', async (event) => {
   const goesOn = await takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;
   if (ofTab.getItem(draftKey(item)) === text) ofTab.removeItem(draftKey(item));
-  if (!goesOn || byId('reply-text').value !== text) return; // more was typed meanwhile
+  if (!goesOn || byId('reply-text').value !== text) return; // the moderator typed on meanwhile
   byId('reply').close();
   announce(say('reply.saved'));
 });
 
-// A deleted reply stays in the dialog, so that it can be saved again.
+// The text of a deleted reply stays in the dialog, so that it can be saved again.
 byId('reply-delete').addEventListener('click', async () => {
   const item = replying;
   const { comment } = item.queued;
@@ -469,9 +480,9 @@ byId('reply-delete').addEventListener('click', async () => {
   byId('reply-text').focus();
 });
 
-// takeReply shows the reply that a comment has after a change, or why it was not changed. If another change came first, it
-// reads the reply, so that another attempt is about that. It reports whether the dialog goes on: it may be about another
-// comment by now.
+// takeReply handles the answer to a change of a reply, and reports whether it succeeded and the
+// dialog still shows that comment. After a conflict, it loads the current reply, so that the next
+// attempt replaces that one.
 async function takeReply(item, payload, problem) {
   const late = /CONFLICT|NOT_FOUND/.test(payload?.userErrors[0]?.code);
   const now = late ? (await ask(commentQuery, { id: item.queued.comment.id })).data : payload;
@@ -509,7 +520,7 @@ function focusOn(item) {
   item.li.querySelector('article').focus();
 }
 
-// moveOn focuses the next comment to decide after a place in the list, else one before it.
+// moveOn focuses the next open comment after a place in the list, or else the last open one.
 function moveOn(place) {
   const following = items.slice(place + 1).find(({ state }) => state === 'open') ?? open().at(-1);
   if (following) focusOn(following);
@@ -522,7 +533,7 @@ function move(step) {
   if (to) focusOn(to);
 }
 
-// chosen are the comments that a key is about: those that are selected, else the one with the focus.
+// chosen returns the comments that a key acts on: the selected ones, or else the focused one.
 function chosen() {
   const all = picked();
   return all.length ? all : [current()].filter(Boolean);
@@ -563,7 +574,7 @@ const actions = {
   '?': () => byId('help').showModal(),
 };
 
-// Single keys disturb those who speak to their computer, so they can be turned off.
+// Single-key shortcuts disturb users of speech input, so they can be turned off.
 const keysKey = 'talkback keys';
 byId('use-keys').checked = ofBrowser.getItem(keysKey) !== 'off';
 byId('use-keys').addEventListener('change', ({ target }) => ofBrowser.setItem(keysKey, target.checked ? 'on' : 'off'));
@@ -573,7 +584,8 @@ addEventListener('keydown', (event) => {
   const typing = target.matches('input:not([type=checkbox]), textarea');
   if (typing || ctrlKey || altKey || metaKey || byId('desk').hidden || document.querySelector('dialog[open]')) return;
   if (!Object.hasOwn(actions, key) || !byId('use-keys').checked) return;
-  if (event.repeat && key !== 'j' && key !== 'k') return; // held down, it decides about one comment alone
+  // holding a key down decides one comment only
+  if (event.repeat && key !== 'j' && key !== 'k') return;
   event.preventDefault();
   actions[key]();
 });

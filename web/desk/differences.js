@@ -1,7 +1,7 @@
 // Compares two versions of a text.
 
-// differences returns the parts of two lists of words, by their longest common subsequence: pairs of
-// same, removed or added, and the text. Lists that would take too long are two parts.
+// differences returns the longest common subsequence of two lists of words as pairs: same, removed
+// or added, and the text. Lists that would take too long become one removed and one added part.
 function differences(before, after) {
   const parts = [];
   const add = (kind, words) => {
@@ -28,7 +28,8 @@ function differences(before, after) {
 
 function walk(old, young, add) {
   const width = young.length + 1;
-  const common = new Uint16Array((old.length + 1) * width); // words in common from here on
+  // length of the longest common subsequence from here on
+  const common = new Uint16Array((old.length + 1) * width);
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = young.length - 1; j >= 0; j--) {
       common[i * width + j] = old[i] === young[j] ? common[(i + 1) * width + j + 1] + 1

@@ -1,5 +1,5 @@
-// Draws comments and what became of them. Texts of comments come from strangers, so they only ever
-// become text nodes.
+// Renders comments and the decisions about them. Comments contain untrusted text, which becomes
+// text nodes only.
 
 const byId = (id) => document.getElementById(id);
 const page = document.documentElement;
@@ -14,7 +14,7 @@ const count = (key, n) => say(`${key}.${n === 1 ? 'one' : 'other'}`, { n: n.toLo
 
 let announced = 0;
 
-// announce tells a screen reader what happened. The same words again are told again.
+// announce speaks a text through a screen reader, even if it is the same as before.
 function announce(text) {
   byId('live').textContent = '';
   cancelAnimationFrame(announced);
@@ -25,7 +25,7 @@ function waitingText() {
   return waiting === Infinity ? say('waiting.most') : count('waiting', Math.max(0, waiting));
 }
 
-// draw draws all but the comments.
+// draw renders everything but the comments.
 function draw() {
   const chosen = picked().length;
   const filtered = document.querySelector('#filter :checked') !== null || byId('languages').value.trim() !== '' || byId('product').value.trim() !== '';
@@ -48,7 +48,7 @@ function drawTrouble() {
     [cause && cause !== 'unauthenticated' ? why(cause) : '', unsaved ? count('trouble', unsaved) : ''].join(' ').trim();
 }
 
-// set gives a comment a state, and draws the line that stands for a comment that is decided.
+// set changes the state of a comment and renders it: open, or as a line with the decision.
 function set(item, state, verdict = item.verdict) {
   Object.assign(item, { state, verdict });
   const at = (selector) => item.li.querySelector(selector);
@@ -64,7 +64,7 @@ function set(item, state, verdict = item.verdict) {
   at('.undo').hidden = state !== 'decided' && state !== 'failed';
 }
 
-// excerpt is the beginning of a text, without half a character at its end.
+// excerpt returns the beginning of a text, without splitting a surrogate pair.
 const excerpt = (text, length = 60) => [...text].slice(0, length).join('');
 
 function drawItem(item) {
@@ -78,7 +78,8 @@ function drawItem(item) {
   at('.stars').ariaLabel = say('stars', { n: now.rating });
   put('.product', comment.product.id);
   at('.product').href = addressOf(comment.product.id);
-  at('.product').target = '_blank'; // to leave this page would send what can still be undone
+  // leaving this page would send decisions that can still be undone
+  at('.product').target = '_blank';
   put('.language', languageName(now.language));
   put('.status', say(`status.${comment.status}`));
   putTime(at('.since time'), since);
@@ -96,7 +97,8 @@ function drawItem(item) {
   at('.none').hidden = now.text !== '' || comment.text !== '';
   at('.reply').hidden = !mayReply;
   put('.reply', say(comment.reply ? 'reply.edit' : 'reply'));
-  at('.reports').hidden = comment.status === 'PENDING' && comment.version === 1; // nobody could report it
+  // nobody saw it, so nobody could report it
+  at('.reports').hidden = comment.status === 'PENDING' && comment.version === 1;
   at('.others').hidden = !comment.author.customerId;
   at('.answer').hidden = !comment.reply;
   put('.answer .hint', comment.reply ? say('reply.by', { name: comment.reply.name }) : '');
@@ -113,22 +115,20 @@ function drawItem(item) {
   at('.media').replaceChildren(...pictures);
 }
 
-// letScroll has the keyboard scroll a text that is longer than there is room for. Not every browser does so by
-// itself.
+// letScroll makes a long text focusable, so that the keyboard can scroll it in every browser.
 function letScroll(li) {
   const text = li.querySelector('.text');
   if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
 }
 
-// changedMedia returns pictures and videos as elements of a list, with those that were removed and those
-// that are new.
+// changedMedia returns list items for pictures and videos, and marks which were removed or added.
 function changedMedia(before, after) {
   const among = (list, { url, alt }) => list.some((other) => other.url === url && other.alt === alt);
   const removed = before.filter((media) => !among(after, media));
   return [...after.map((media, i) => mediaOf(media, i, among(before, media) ? '' : 'added')), ...removed.map((media, i) => mediaOf(media, i, 'removed'))];
 }
 
-// mediaOf is a small picture, or a sign for a video, that leads to the file, with what it is said to show.
+// mediaOf returns a thumbnail, or an icon for a video, with a link to the file and its alt text.
 function mediaOf({ url, kind, alt }, at, change) {
   const [made, isVideo] = [document.createElement('a'), kind === 'VIDEO'];
   const name = alt || say(isVideo ? 'media.video' : 'media.picture', { n: at + 1 });
@@ -156,15 +156,15 @@ function languageName(tag) {
   try {
     return languages.of(tag);
   } catch {
-    return tag; // with an extension, which has no name
+    return tag; // it has an extension, and so no name
   }
 }
 
-// why says why something that was asked for is not there.
+// why returns the text for a problem of a request.
 const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : `error.${problem}`);
 
-// faultOf says what is wrong with an input, "" for nothing: the server's message only where the page has no words for that
-// field.
+// faultOf returns the text for an error about an input, or "". It uses the server's message if the
+// page has no text for the field.
 const faultOf = (fault) => (fault ? words[`fault.${fault.path.at(-1)}.${fault.code}`] ?? fault.message : '');
 
 function putTime(at, time) {
@@ -178,13 +178,14 @@ function element(name, ...inside) {
   return made;
 }
 
-// changed returns a text as nodes, with what was removed and what is new.
+// changed returns a text as nodes that mark what was removed and added.
 function changed(before, after) {
   if (before === after) return [after];
   const split = (text) => [...wordsOf.segment(text)].map(({ segment }) => segment);
   return differences(split(before), split(after)).map(([kind, text]) => {
     if (kind === 'same') return text;
-    const name = element('bdi', `${say(kind)} `); // which does not decide the direction of the whole
+    // <bdi>, so that it does not set the direction of the whole text
+    const name = element('bdi', `${say(kind)} `);
     name.className = 'hidden';
     name.lang = page.lang;
     return element(kind === 'added' ? 'ins' : 'del', name, text);
@@ -204,7 +205,7 @@ function reportLine({ reason, note, createdAt }) {
   return quoting(element('li', `${times.format(new Date(createdAt))}: ${say(`because.${reason}`)}`), note);
 }
 
-// otherLines say how many comments an author wrote, and what the latest are but the one at hand.
+// otherLines returns the number of an author's comments, and a line for each of the latest others.
 function otherLines({ total, latest }, comment) {
   const others = latest.filter(({ id }) => id !== comment.id).map(otherLine);
   if (others.length) others.unshift(element('li', total < 100 ? count('others.count', total) : say('others.most')));
@@ -225,7 +226,7 @@ function otherLine({ status, rating, language, title, text, createdAt, product }
   return quoting(line, excerpt([title, text].filter(Boolean).join(': '), 160), language);
 }
 
-// quoting returns a line with a text of somebody behind it, if there is one.
+// quoting appends somebody's text to a line, if there is one.
 function quoting(line, text, language = '') {
   if (!text) return line;
   const said = element('q', text);

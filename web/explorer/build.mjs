@@ -1,8 +1,10 @@
-// Builds the explorer into a folder of gzipped files, which the Go program embeds and serves as they are.
+// Builds the explorer into a folder of gzipped files, which the Go program embeds and serves as
+// they are.
 //
-//   node build.mjs [folder]        the folder is dist/ unless named
+//   node build.mjs [folder]        the default folder is dist/
 //
-// The same sources give the same bytes on every machine: nothing here reads a clock, a host name or an absolute path.
+// The same sources give the same bytes on every machine: nothing here reads a clock, a host name or
+// an absolute path.
 import * as esbuild from 'esbuild';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,19 +15,19 @@ import { readPalette, styleSheet } from './palette.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const target = resolve(process.argv[2] ?? join(here, 'dist'));
 
-// The pages are served below this path; the Go handlers know it too.
+// The path of all files. The Go handlers have it too.
 const publicPath = '/playground';
 
 const tokens = join(here, '../look/tokens.css');
 
-// Modules that are swapped for smaller ones of our own, by what an import ends in.
+// Modules to replace by smaller ones, by the end of their import path.
 const replacements = [
-  // All of Monaco's features: a selection.
+  // All of Monaco's features. Ours has those that the explorer needs.
   { filter: /\/edcore\.main\.js$/, path: join(here, 'src/editor.js') },
-  // Prettier's JavaScript half, wanted only to tidy the JSON of variables and headers.
+  // Prettier's JavaScript half. GraphiQL uses it only to format the JSON of variables and headers.
   { filter: /^prettier\/plugins\/estree$/, path: join(here, 'src/json-printer.js') },
   { filter: /^prettier\/parser-babel$/, path: join(here, 'src/json-parser.js') },
-  // A second copy of the GraphQL plugin under an old name.
+  // A second copy of the GraphQL plugin under its old name.
   { filter: /^prettier\/parser-graphql$/, path: join(here, 'node_modules/prettier/plugins/graphql.mjs') },
 ];
 
@@ -36,8 +38,8 @@ const replace = {
   },
 };
 
-// What is made of other files while it is bundled: `import examples from 'made:examples'` is the list of the queries in
-// examples/, in the order of their numbers; made:palette and made:palette.css are the colours of web/look.
+// Modules generated from other files. made:examples is the sorted list of the queries in examples/.
+// made:palette and made:palette.css are the colours of web/look.
 const makers = {
   examples: () => ({ contents: JSON.stringify(readExamples(join(here, 'examples'))), loader: 'json' }),
   palette: () => ({ contents: JSON.stringify(readPalette(tokens)), loader: 'json' }),
@@ -79,7 +81,7 @@ function bundle() {
     bundle: true,
     minify: true,
     jsx: 'automatic',
-    // Split, so that the page and its workers load what they share once, and the formatter only when it is asked for.
+    // Splitting lets the page and its workers share chunks, and loads the formatter on demand.
     format: 'esm',
     splitting: true,
     target: 'es2022',
@@ -89,14 +91,14 @@ function bundle() {
     publicPath,
     loader: { '.ttf': 'file' },
     define: { 'process.env.NODE_ENV': '"production"' },
-    // The licences of what is bundled go into a file of their own, see licences().
+    // The licences go into a file of their own, see licences().
     legalComments: 'none',
     plugins: [replace, made],
     logLevel: 'warning',
   });
 }
 
-// The names that the outputs got, by the entry they were made from.
+// Returns the hashed names of the outputs by entry point.
 function namesOf(metafile) {
   const names = {};
   for (const [path, output] of Object.entries(metafile.outputs)) {
@@ -113,7 +115,7 @@ function page(names) {
   });
 }
 
-// Packages that come without the text of their licence, by another one of the same authors that has it.
+// Packages published without a licence text, and a package of the same authors that includes it.
 const textsElsewhere = {
   '@graphiql/plugin-doc-explorer': '@graphiql/react',
   '@graphiql/plugin-explorer': '@graphiql/react',
@@ -122,7 +124,8 @@ const textsElsewhere = {
   'react-remove-scroll-bar': 'react-remove-scroll',
 };
 
-// The licences and notices of the packages that something of the bundle came from. Each asks for its text.
+// Returns the licences and notices of all bundled packages. Each licence requires its text to be
+// included.
 function licences(metafile) {
   const folders = new Set();
   for (const input of Object.keys(metafile.inputs)) {
@@ -141,7 +144,7 @@ function licences(metafile) {
   return texts.sort().join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-// gzip without a time (zlib's default) and without the name of the system that made it (byte 9).
+// Compresses without a time (zlib's default) and without the name of the operating system (byte 9).
 function gzip(bytes) {
   const packed = gzipSync(bytes, { level: 9 });
   packed[9] = 255;
@@ -152,7 +155,7 @@ const { metafile, outputFiles } = await bundle();
 const names = namesOf(metafile);
 const files = outputFiles
   .map(({ path, contents }) => ({ name: basename(path), contents }))
-  // Chunks loaded on demand repeat the styles that app.css has; nothing asks for these copies.
+  // Chunks loaded on demand repeat the styles of app.css. Nothing requests these copies.
   .filter(({ name }) => !name.endsWith('.css') || name === names['app.css']);
 files.push({ name: 'index.html', contents: page(names) });
 files.push({ name: 'licences.txt', contents: licences(metafile) });

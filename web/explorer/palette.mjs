@@ -1,8 +1,10 @@
-// The colours of all pages, web/look/tokens.css, in the two forms that GraphiQL and its editor want: its style sheets take
-// hue, saturation and lightness, for they add an alpha; Monaco takes hexadecimal numbers.
+// Reads the colours of all pages from web/look/tokens.css, for GraphiQL and its editor. GraphiQL's
+// style sheets need hue, saturation and lightness, to which they add an alpha value. Monaco needs
+// hexadecimal numbers.
 import { readFileSync } from 'node:fs';
 
-// readPalette returns the colours by their names without prefix: { light: { text: '#24211d', … }, dark: { … } }.
+// readPalette returns the colours by name without prefix: { light: { text: '#24211d', … }, dark: {
+// … } }.
 export function readPalette(path) {
   const palette = { light: {}, dark: {} };
   const form = /--talkback-([a-z-]+):\s*light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\)/g;
@@ -13,7 +15,7 @@ export function readPalette(path) {
   return palette;
 }
 
-// GraphiQL's colours by ours.
+// The names of our colours by GraphiQL's names.
 const names = {
   primary: 'accent',
   secondary: 'mark',
@@ -26,10 +28,11 @@ const names = {
   base: 'panel',
 };
 
-// Where GraphiQL sets its colours.
+// The selectors under which GraphiQL defines its colours.
 const parts = ':is(.graphiql-container, .graphiql-dialog, .graphiql-dialog-overlay, .graphiql-tooltip, [data-radix-popper-content-wrapper])';
 
-// styleSheet returns the rules that give GraphiQL these colours: as the system has it, unless the visitor chose.
+// styleSheet returns the rules that set GraphiQL's colours: light or dark as the visitor chose, or
+// else as the system.
 export function styleSheet({ light, dark }) {
   const rules = (colours) => Object.entries(names).map(([theirs, ours]) => `--color-${theirs}: ${hsl(ours, colours[ours])};`).join(' ');
   return [
@@ -48,7 +51,7 @@ function hsl(name, hex) {
   return [hue(r, g, b, most, chroma).toFixed(1), ...[saturation, lightness].map((part) => `${(part * 100).toFixed(1)}%`)].join(', ');
 }
 
-// hue is in degrees; that of a grey is 0.
+// hue returns degrees; 0 for a grey.
 function hue(r, g, b, most, chroma) {
   if (chroma === 0) return 0;
   const sixths = most === r ? (g - b) / chroma : most === g ? (b - r) / chroma + 2 : (r - g) / chroma + 4;

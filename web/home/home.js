@@ -1,5 +1,4 @@
-// Gives each code of the home page a button that copies it. Without this script, code is selected
-// and copied by hand.
+// Adds a copy button to each code sample of the home page.
 for (const pre of document.querySelectorAll('.code pre')) {
   const button = document.createElement('button');
   button.type = 'button';
@@ -21,8 +20,8 @@ for (const pre of document.querySelectorAll('.code pre')) {
   pre.after(button);
 }
 
-// Copies the text of an element, and reports whether that worked. Browsers have a clipboard on
-// HTTPS and on this machine only; elsewhere the text is selected and copied as by hand.
+// Copies the text of an element and reports whether it succeeded. navigator.clipboard exists only
+// on HTTPS and localhost. Elsewhere the text is selected and copied by an older command.
 async function copy(element) {
   try {
     await navigator.clipboard.writeText(element.textContent);

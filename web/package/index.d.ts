@@ -1,24 +1,30 @@
-/** A token, or none if nobody is signed in. */
+/** A token, or nothing if nobody is signed in. */
 export type GivenToken = string | null | undefined;
 
-/** A token, or a function that returns one for each request. A function that throws asks its reader to sign in again. */
+/**
+ * A token, or a function that returns one for each request. If the function throws, the reader is
+ * asked to sign in again.
+ */
 export type Token = string | (() => GivenToken | Promise<GivenToken>);
 
-/** Texts in place of the element's own, by the keys of strings.json. */
+/** Texts that replace the element's own, by the keys of strings.json. */
 export type Strings = Readonly<Record<string, string>>;
 
 /** The element <talkback-comments>. */
 export interface TalkbackCommentsElement extends HTMLElement {
-  /** Sent with each request. A function in place of another asks nothing; call refresh() when the customer changes. */
+  /**
+   * The token, sent with each request. Replacing one function by another sends no request; call
+   * refresh() when the customer changes.
+   */
   get token(): Token;
   set token(token: Token | null | undefined);
-  /** The name that new comments have; without it, the form asks for one. */
+  /** The author's name for new comments. Without it, the form asks for one. */
   get customerName(): string;
   set customerName(name: string | null | undefined);
   /** The shop's own id of the product. */
   get product(): string;
   set product(product: string | null | undefined);
-  /** The comments to begin with, such as rating=5&language=de. */
+  /** The initial filter, such as rating=5&language=de. */
   get filter(): string;
   set filter(filter: string | null | undefined);
   get strings(): Strings;
@@ -33,7 +39,10 @@ export const TalkbackComments: (new () => TalkbackCommentsElement) | undefined;
 /** The attributes of the element. */
 export interface TalkbackCommentsAttributes {
   'product'?: string;
-  /** Address of the API. A module does not know where the service is. */
+  /**
+   * The address of the API. A script tag defaults to the origin of its script, a module to the
+   * origin of the page.
+   */
   'endpoint'?: string;
   'lang'?: string;
   'page-size'?: number | string;
@@ -41,18 +50,18 @@ export interface TalkbackCommentsAttributes {
   'filter'?: string;
   'mode'?: 'more';
   'navigate'?: boolean | '';
-  /** Parts that are not shown, and highlights not asked for: histogram, highlights. */
+  /** The parts to hide: histogram, highlights. Hidden highlights are not requested either. */
   'hide'?: string;
-  /** Where the button to write is, if not in both places. */
+  /** Where the button to write is. Default: at the top and at the end. */
   'write-button'?: 'top' | 'end';
-  /** Tells how many comments came while the page is open. */
+  /** Shows the number of comments that were added while the page is open. */
   'live'?: boolean | '';
   'explain'?: boolean | '';
   'customer-name'?: string;
   'strings'?: Strings | string;
 }
 
-/** A comment as the element shows it. */
+/** A comment in an event. */
 export interface TalkbackComment {
   readonly id: string;
   readonly rating: number;
@@ -65,11 +74,11 @@ export interface TalkbackComment {
   readonly version: number;
 }
 
-/** The events of the element by name. They bubble, and leave the shadow root. */
+/** The element's events by name. They bubble and are composed. */
 export interface TalkbackEvents {
-  /** An answer came. */
+  /** An answer arrived. */
   'talkback-answer': CustomEvent<{ readonly plan: object | null; readonly variables: object; readonly milliseconds: number }>;
-  /** None came. */
+  /** A request failed. */
   'talkback-error': CustomEvent<{ readonly kind: TalkbackErrorKind; readonly retryAfter: number; readonly detail: string }>;
   /** A comment was added, edited or deleted. */
   'talkback-written': CustomEvent<{ readonly kind: 'added' | 'edited' | 'deleted'; readonly comment: TalkbackComment }>;
@@ -78,7 +87,7 @@ export interface TalkbackEvents {
 export type TalkbackErrorKind =
   | 'offline' | 'network' | 'slow' | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused';
 
-/** What ::part() of the element may name. */
+/** The names that ::part() accepts. */
 export type TalkbackPart =
   | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply' | 'unfold'
   | 'votes' | 'media' | 'lightbox' | 'fresh' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';

@@ -1,4 +1,4 @@
-// Defines <talkback-comments>. Where there is no document, such as in Node, it does nothing.
+// Defines <talkback-comments>. Does nothing where there is no document, such as in Node.
 import './talkback.js';
 
 /** The class of the element; undefined where there is no document. */

@@ -1,13 +1,14 @@
-// <talkback-comments> in JSX, with the types of React 18 or 19. React 18 sets attributes only: set functions by a ref.
+// <talkback-comments> in JSX, with the types of React 18 or 19. React 18 sets only attributes, so
+// pass functions through a ref.
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 import type { TalkbackCommentsAttributes, TalkbackCommentsElement, TalkbackEvents, Token } from './index.js';
 
 export * from './index.js';
 
-/** React 19 listens to an event by a property of its name after "on". */
+/** React 19 adds a listener for a property named "on" and the event. */
 type Listeners = { [Name in keyof TalkbackEvents as `on${Name}`]?: (event: TalkbackEvents[Name]) => void };
 
-/** What JSX gives to the element. */
+/** The props of the element. */
 export type TalkbackCommentsProps =
   & Omit<DetailedHTMLProps<HTMLAttributes<TalkbackCommentsElement>, TalkbackCommentsElement>, keyof TalkbackCommentsAttributes>
   & TalkbackCommentsAttributes

@@ -1,15 +1,16 @@
-// What a reader has chosen, and its form in an address: ?page=3&rating=5&rating=4&language=de&order=oldest. The server reads
-// and writes the same form, in the same order.
+// The reader's choice of comments and its form in an address, such as
+// ?page=3&rating=5&rating=4&language=de&order=oldest. The server reads and writes the same form, in
+// the same order.
 
 /** Which comments to show. */
 export interface Choice {
-  /** From 1. */
+  /** Starts at 1. */
   readonly page: number;
-  /** 1 to 5, the highest first; none is any. */
+  /** 1 to 5, the highest first. Empty for all ratings. */
   readonly ratings: readonly number[];
-  /** Language tags, sorted; none is any. */
+  /** Language tags, sorted. Empty for all languages. */
   readonly languages: readonly string[];
-  /** Traits that comments must have, some of traits, in their order. */
+  /** The traits that comments must have: a subset of `traits`, in the same order. */
   readonly only: readonly string[];
   /** One of orders; "" for the newest comments first. */
   readonly order: Order;
@@ -17,7 +18,7 @@ export interface Choice {
   readonly from: string;
   /** The last day in UTC, inclusive, or "". */
   readonly to: string;
-  /** A cursor, where pages have no numbers, or "". */
+  /** A cursor, used where pages have no numbers, or "". */
   readonly after: string;
   readonly before: string;
 }
@@ -27,24 +28,24 @@ export const everything: Choice = {
   page: 1, ratings: [], languages: [], only: [], order: '', from: '', to: '', after: '', before: '',
 };
 
-/** The orders to choose from, as addresses and texts name them. */
+/** The orders to choose from, by their names in addresses and texts. */
 export const orders = ['', 'oldest', 'highest', 'lowest', 'helpful'] as const;
 export type Order = (typeof orders)[number];
 
-/** The order of a name; the usual one for any other. */
+/** Returns the order with a name, or the default order. */
 export function orderOf(name: string | null): Order {
   return orders.find((order) => order === name) ?? '';
 }
 
-/** What comments can be restricted to, as addresses and texts name it. */
+/** Traits that comments can be filtered by, by their names in addresses and texts. */
 export const traits = ['verified', 'media'] as const;
 
-/** How many languages a filter may have. */
+/** The most languages that a filter may have. */
 const mostLanguages = 100;
 
 const names = ['page', 'rating', 'language', 'only', 'order', 'from', 'to', 'after', 'before'];
 
-/** Reads a query. What cannot be understood is left out. */
+/** Parses a query string. Ignores values it cannot parse. */
 export function parseChoice(query: string): Choice {
   const given = new URLSearchParams(query);
   const page = given.get('page') ?? '';
@@ -61,12 +62,17 @@ export function parseChoice(query: string): Choice {
   };
 }
 
-/** The query of a choice, without "?"; "" for the first page of everything. */
+/**
+ * Returns the query string of a choice, without "?". It is "" for the first page of all comments.
+ */
 export function queryOf(choice: Choice): string {
   return new URLSearchParams(pairsOf(choice)).toString();
 }
 
-/** The names and values of a choice, such as a form has to send beside those it asks for itself. */
+/**
+ * Returns the names and values of a choice, as pairs for a query string or for hidden fields of a
+ * form.
+ */
 export function pairsOf(choice: Choice): [string, string][] {
   const pairs: [string, string][] = [
     ['page', choice.page > 1 ? String(choice.page) : ''],
@@ -78,38 +84,38 @@ export function pairsOf(choice: Choice): [string, string][] {
   return pairs.filter(([, value]) => value);
 }
 
-/** What a query has beside a choice, which is the host page's own; without "?". */
+/** Returns the host page's own part of a query string: everything but a choice, without "?". */
 export function foreignQuery(query: string): string {
   const kept = [...new URLSearchParams(query)].filter(([name]) => !names.includes(name));
   return new URLSearchParams(kept).toString();
 }
 
-/** Whether the bare address shows it: the first page of everything. */
+/** Reports whether the choice is the first page of all comments, which needs no query string. */
 export function isFirst(choice: Choice): boolean {
   return queryOf(choice) === '';
 }
 
-/** Whether the list begins with the newest comments, so that one that is written now is its first. */
+/** Reports whether the list begins with the newest comments. A new comment then goes to its top. */
 export function isNewest({ page, after, before, order, to }: Choice): boolean {
   return page === 1 && !after && !before && !order && !to;
 }
 
-/** Whether days are chosen. Languages are not counted by these. */
+/** Reports whether the choice is limited by dates. Counts by language do not cover dates. */
 export function isDated({ from, to }: Choice): boolean {
   return !!(from || to);
 }
 
-/** Whether fewer than all comments are chosen. */
+/** Reports whether the choice may leave out comments. */
 export function isFiltered(choice: Choice): boolean {
   return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || isDated(choice);
 }
 
-/** The first page of another choice. */
+/** Returns the first page of a choice after a change. */
 export function changed(choice: Choice, change: Partial<Choice> = {}): Choice {
   return { ...choice, page: 1, after: '', before: '', ...change };
 }
 
-/** A list with a value in it if it was not, and without if it was. */
+/** Adds a value to a list, or removes it if the list has it. */
 export function toggled<T>(list: readonly T[], value: T): T[] {
   return list.includes(value) ? list.filter((other) => other !== value) : [...list, value];
 }
@@ -118,12 +124,17 @@ function unique<T>(list: T[]): T[] {
   return [...new Set(list)];
 }
 
-/** The languages of three letters that a browser replaces by one of two, and the service does not, or by another one. */
+/**
+ * Three-letter language codes for which browsers and the service disagree: the browser replaces the
+ * code by a two-letter one and the service does not, or each uses another code.
+ */
 const kept = /als|arb|ayr|azj|cls|cmn|cwd|ekk|esk|fat|fuc|gaz|gug|ike|jaw|khk|kmr|knc|kng|kpv|lvs|mol|npi|ojg|ory|pbu|pes|plt|quz|scc|scr|src|swh|twi|uzn|ydd|zsm|zyb/;
 
 /**
- * The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. Of the
- * languages of three letters, both replace those that have two, such as deu by de. Browsers take no private tags.
+ * Returns the canonical form of a language tag, or "" if the text is no tag. Underscores, which
+ * many programs write, are accepted. Three-letter codes are replaced by two-letter ones, such as
+ * deu by de, as the service does. Browsers reject private-use tags, so "x" is parsed as part of
+ * "und-x".
  */
 function canonicalTag(text: string): string {
   if (text.length > 35) return '';
@@ -138,7 +149,7 @@ function canonicalTag(text: string): string {
   }
 }
 
-/** The two days in order: an empty range is what nobody asks for. */
+/** Returns the two days in order. Nobody means to ask for an empty range. */
 function days(from: string | null, to: string | null): [string, string] {
   const [first, last] = [day(from), day(to)];
   return first && last && last < first ? [last, first] : [first, last];
@@ -146,7 +157,8 @@ function days(from: string | null, to: string | null): [string, string] {
 
 function day(text: string | null): string {
   if (!text || !/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970' || text >= '9999') return '';
-  return new Date(text).toJSON()?.startsWith(text) ? text : ''; // else there is no such day in its month, or month
+  // otherwise the month has no such day, or there is no such month
+  return new Date(text).toJSON()?.startsWith(text) ? text : '';
 }
 
 function cursor(text: string | null): string {

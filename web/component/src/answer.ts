@@ -1,5 +1,5 @@
-// The operation of the product page and its answer. The types follow ../../product/product.graphql; a test holds the operation
-// against the schema.
+// The operation of the product page, and the types of its answer. The types follow
+// ../../product/product.graphql; a test checks the operation against the schema.
 import operation from '../../product/product.graphql';
 import { type Choice, isDated, isFirst } from './address';
 
@@ -21,14 +21,17 @@ export interface Data {
   readonly viewer?: Viewer | null;
 }
 
-/** Who asks. */
+/** The person who sends the request. */
 export interface Viewer {
   readonly customerId: string | null;
   readonly isModerator: boolean;
   readonly mayWrite: boolean;
-  /** Why not, such as "TOKEN_REQUIRED"; null if `mayWrite` is true. */
+  /** Why the viewer cannot write, such as "TOKEN_REQUIRED"; null if `mayWrite` is true. */
   readonly cannotWriteReason: string | null;
-  /** Why the viewer may not vote, such as "VISITOR_TOKEN_REQUIRED" where everyone gets a token for it; null if they may. */
+  /**
+   * Why the viewer cannot vote, or null if they can. "VISITOR_TOKEN_REQUIRED" means that anyone can
+   * get a token to vote with.
+   */
   readonly cannotVoteReason: string | null;
 }
 
@@ -36,14 +39,17 @@ export interface Product {
   readonly id: string;
   readonly stats: Stats | null;
   readonly languages: readonly LanguageCount[] | null;
-  /** Those of the chosen ratings and traits, if any are chosen. */
+  /** The counts by language under the chosen ratings and traits. Absent if none are chosen. */
   readonly matching?: readonly LanguageCount[] | null;
   readonly commentsInOtherLanguages: number | null;
   readonly praise?: Comment | null;
   readonly complaint?: Comment | null;
   readonly viewerComment?: OwnComment | null;
   readonly list: List | null;
-  /** The list with any ratings. Left out if the list itself, or the product, has the same counts. */
+  /**
+   * The counts of the list as if no ratings were chosen. Absent if the list or the product has the
+   * same counts.
+   */
   readonly facets?: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
 }
 
@@ -83,9 +89,9 @@ export interface Comment {
 
 export interface Votes {
   readonly helpful: number;
-  /** Of highlights only. */
+  /** Requested for highlights only. */
   readonly notHelpful?: number;
-  /** Of who asks; asked for and known of a customer only. */
+  /** The viewer's own vote. Requested for customers only. */
   readonly viewerVote?: Vote | null;
 }
 
@@ -98,10 +104,10 @@ export interface Media {
   readonly alt: string;
 }
 
-/** The comment of who reads, as only they see it. */
+/** The viewer's own comment, with fields that only its author sees. */
 export interface OwnComment extends Comment {
   readonly status: string;
-  /** Why a moderator rejected it. */
+  /** The moderator's reason for the rejection. */
   readonly rejectionReason: 'SPAM' | 'OFFENSIVE' | 'OFF_TOPIC' | 'PERSONAL_DATA' | 'NOT_A_REVIEW' | 'OTHER' | null;
   readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media' | 'version'> | null;
 }
@@ -189,7 +195,10 @@ export interface Position {
 
 const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: 'LOWEST_RATED', helpful: 'MOST_HELPFUL' };
 
-/** The variables that ask for what was chosen of a product, `size` comments to a page. The server asks with the same. */
+/**
+ * Returns the variables of the operation for a choice, with `size` comments to a page. The server
+ * uses the same variables.
+ */
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
   const only = {
     ...(choice.only.includes('verified') && { verified: true }),
@@ -209,7 +218,7 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     id: product,
     ...placeOf(choice, size),
     ...(Object.keys(filter).length > 0 && { filter }),
-    ...(faceted && { facets, faceted }), // else the list or the product has these counts
+    ...(faceted && { facets, faceted }), // otherwise the list or the product has these counts
     ...(Object.keys(chips).length > 0 && { chips, narrowed: true }),
     ...(choice.order && { order: orderNames[choice.order] }),
     highlights: isFirst(choice),
@@ -219,7 +228,8 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
 function placeOf({ page, after, before }: Choice, size: number): Record<string, unknown> {
   if (after) return { first: size, after };
   if (before) return { last: size, before };
-  return page > 1 ? { first: size, page } : { first: size }; // the first page can be read while there are no page numbers
+  // no "page" for the first page: it must load even while page numbers are unavailable
+  return page > 1 ? { first: size, page } : { first: size };
 }
 
 function dayAfter(day: string): string {

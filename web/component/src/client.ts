@@ -1,31 +1,42 @@
-// GraphQL over HTTP: one request, one answer, and what can go wrong in words that a view can show.
+// GraphQL over HTTP: sends a request, returns its answer, and turns failures into problems that a
+// view can describe.
 import type { Answer, Data, GraphQLError } from './answer';
 
-/** Where to ask, and as whom. */
+/** The service, and the identity of the person who uses it. */
 export interface Client {
   readonly service: string;
-  /** The token of the person who asks, a customer's or a visitor's, or "". */
+  /** Returns the token of the customer or visitor, or "". */
   token(): Promise<string>;
-  /** Whether the page gave no token of its own for the last request: who asks is a visitor, or may become one. */
+  /**
+   * Reports whether the last request had no token from the page. The person then is a visitor, or
+   * can become one.
+   */
   visits(): boolean;
-  /** Whether there may be a token, so that who asks may have written something or voted. */
+  /**
+   * Reports whether there may be a token, so that the person may have comments or votes of their
+   * own.
+   */
   signedIn(): boolean;
 }
 
 /** Why there is no answer. */
 export type ProblemKind =
-  | 'offline' | 'network' | 'slow' // nothing came back
-  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
+  | 'offline' | 'network' | 'slow' // no answer arrived
+  // the server gave the reason
+  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused';
 
 export interface Problem {
   readonly kind: ProblemKind;
-  /** Seconds after which the server wants to be asked again; 0 if it names none. */
+  /** Seconds to wait before a retry, as the server asks; 0 if it does not say. */
   readonly retryAfter: number;
-  /** For the developer of the page, never for readers. */
+  /** For the developer of the page; never shown to readers. */
   readonly detail: string;
 }
 
-/** How long an answer may take, and the page's function that returns a token, in milliseconds. failureOf names the seconds. */
+/**
+ * The time limit for the page's token function and the answer together, in milliseconds. failureOf
+ * repeats it in seconds.
+ */
 const patience = 30_000;
 
 /** Sends an operation. Throws a [Problem], or an AbortError once the signal is aborted. */
@@ -34,7 +45,8 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
   let body: Partial<Answer<D>>;
   try {
     response = await send(client, JSON.stringify({ query, variables }), AbortSignal.any([signal, AbortSignal.timeout(patience)]));
-    body = Object(await response.json().catch(unlessMalformed)); // what is no GraphQL answer lacks the fields of one
+    // a body that is no GraphQL answer has no data, so it is reported below
+    body = Object(await response.json().catch(unlessMalformed));
   } catch (error) {
     throw failureOf(error, client.service, signal);
   }
@@ -50,7 +62,8 @@ async function send(client: Client, body: string, signal: AbortSignal): Promise<
     headers: {
       'Content-Type': 'application/json',
       Accept: 'application/graphql-response+json, application/json;q=0.9',
-      // What no header can hold, such as the page to sign in, is a token that the service refuses.
+      // A token that no header can hold, such as the HTML of a sign-in page, becomes "-", which the
+      // service refuses.
       ...(token && { Authorization: `Bearer ${/^[!-~]+$/.exec(token.trim()) ?? '-'}` }),
     },
     body,
@@ -58,7 +71,7 @@ async function send(client: Client, body: string, signal: AbortSignal): Promise<
   });
 }
 
-/** What a promise comes to, unless the signal ends the wait for it. */
+/** Waits for a promise until the signal aborts. */
 function until<T>(ends: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     ends.addEventListener('abort', () => reject(ends.reason), { once: true });
@@ -71,7 +84,10 @@ function unlessMalformed(error: unknown): null {
   throw error;
 }
 
-/** What to throw for a request that did not get through. A browser does not say why, nor tell CORS from a lost network. */
+/**
+ * Returns the error to throw for a request without an answer. A browser reports a lost network and
+ * a refusal by CORS alike.
+ */
 function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
   if (error instanceof DOMException && error.name === 'TimeoutError') {
@@ -85,7 +101,8 @@ function unreachable(endpoint: URL): string {
 }
 
 function problemOfStatus({ status, headers }: Response, error: GraphQLError | undefined): Problem {
-  const [seconds] = /^\d+$/.exec(headers.get('Retry-After') ?? '') ?? [0]; // which may be a date
+  // the header may be a date instead
+  const [seconds] = /^\d+$/.exec(headers.get('Retry-After') ?? '') ?? [0];
   return problem(kinds[codeOf(error)] ?? kindOfStatus(status), `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`, Number(seconds));
 }
 
@@ -95,7 +112,7 @@ function kindOfStatus(status: number): ProblemKind {
   return status >= 500 ? 'unavailable' : 'refused';
 }
 
-/** By the code of an error. */
+/** The kinds of problems by error code. */
 const kinds: Readonly<Record<string, ProblemKind>> = {
   THROTTLED: 'busy', OVERLOADED: 'busy', RATE_LIMITED: 'limited', TOO_COMPLEX: 'much', TOO_COSTLY: 'much',
   UNAVAILABLE: 'unavailable', TIMEOUT: 'unavailable', INTERNAL: 'unavailable', UNAUTHENTICATED: 'unauthenticated', FORBIDDEN: 'forbidden',
@@ -109,23 +126,26 @@ function problem(kind: ProblemKind, detail: string, retryAfter = 0): Problem {
   return { kind, retryAfter, detail };
 }
 
-/** The problem of an attempt that threw. */
+/** Returns the problem for an error that was thrown. */
 export function problemIn(error: unknown): Problem {
   return (error as Partial<Problem>).kind ? (error as Problem) : problem('unavailable', String(error));
 }
 
-/** The problem of a mutation that was not made, or of which nobody knows. */
+/** Returns the problem for a mutation that failed, or whose outcome is unknown. */
 export function problemOfError(error: GraphQLError): Problem {
   return problem(kinds[codeOf(error)] ?? 'unavailable', error.message);
 }
 
-/** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */
+/**
+ * Returns the problem of an answer without its list, or null. `numbered` says whether the request
+ * named a page number.
+ */
 export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   if (answer.data?.product?.list) return null;
-  // The error of the product or of its list, else one of the whole operation.
+  // An error of the product or its list, or of the whole operation.
   const error = answer.errors.find(({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')));
   const code = codeOf(error);
-  // A cursor of another list, a number where numbers are off, or where they are away.
+  // The cursor belongs to another list, or page numbers are turned off or unavailable.
   const isPlace = (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code));
   return problem(isPlace ? 'numbers' : kinds[code] ?? 'unavailable', error?.message ?? 'no list');
 }

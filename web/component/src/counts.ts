@@ -1,11 +1,13 @@
-// Counts follow a write within moments, lists do at once.
+// Reconciles counts with lists: after a write, lists are up to date at once, and counts a moment
+// later.
 import { isDated, isFiltered } from './address';
 import type { Comment, LanguageCount, Stats } from './answer';
 import type { Shown } from './view';
 
 /**
- * An answer without counts that its list contradicts. A list that is complete counts itself. Counts that are less than what another
- * one shows are left out. The server does the same.
+ * Returns an answer whose counts agree with its list. Counts of a complete list are computed from
+ * it. Counts that are lower than the number of known comments are removed. The server does the
+ * same.
  */
 export function recounted(shown: Shown, pageSize: number): Shown {
   const { choice, data, more } = shown;
@@ -23,7 +25,8 @@ export function recounted(shown: Shown, pageSize: number): Shown {
       languages = languagesOf(nodes);
     }
   } else if (least > 0) {
-    // A page behind a cursor has the number of the page that it is closest to, so it may begin before that one.
+    // The page number after a cursor is approximate, so the page may begin earlier than its number
+    // says.
     least = Math.max(least + (choice.page - 1) * pageSize + Number(hasNextPage), ((list.pageNumber ?? 1) - 1) * pageSize + 1);
   }
   if (list.totalCount !== null && list.totalCount < least) list = { ...list, totalCount: null, pageCount: null, stats: null };
@@ -42,7 +45,7 @@ function statsOf(nodes: readonly Comment[]): Stats {
   };
 }
 
-/** The languages of comments: the one with most first, among equals by its tag. */
+/** Returns the languages of comments with their counts, the largest first, then by tag. */
 function languagesOf(nodes: readonly Comment[]): LanguageCount[] {
   const tags = nodes.map(({ language }) => language).sort();
   const counts = [...new Set(tags)].map((language) => ({ language, count: tags.filter((tag) => tag === language).length }));

@@ -14,43 +14,45 @@ import { linkTo, listOf, type Mode, type View } from './view';
 import { Body, Skeleton } from './views/body';
 import { isModified } from './views/media';
 
-/** What the server puts beside the markup that it rendered: the answer that the markup shows. */
+/** The state that the server adds to the markup it rendered: the answer that the markup shows. */
 interface ServerState {
   readonly locale: string;
   readonly query: string;
   readonly answer: Answer;
 }
 
-/** A token, or none if nobody is signed in. */
+/** A token, or nothing if nobody is signed in. */
 type Given = string | null | undefined;
 
 /** A token, or a function that returns one for each request. */
 type Token = string | (() => Given | Promise<Given>);
 
-/** What a change leads to: another conversation, another choice, the same question again, or only a drawing. */
+/**
+ * The effect of a change: a new session, a new choice, the same request again, or only a render.
+ */
 type Need = 'begin' | 'choose' | 'ask' | 'draw';
 
-/** What each attribute needs when it changes. */
+/** The effect of each attribute. */
 const needs: Readonly<Record<string, Need>> = {
   product: 'begin', endpoint: 'begin', lang: 'begin', 'page-size': 'begin', order: 'choose', filter: 'choose',
   hide: 'ask', explain: 'draw', live: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
 };
 
-/** What a page may have set before the element was defined. */
+/** Properties that a page may have set before the element was defined. */
 const accessors = ['token', 'customerName', 'product', 'filter', 'strings'] as const;
 
-/** Where there is no document, such as in Node, the class is never used. */
+/** Node has no HTMLElement. There the class can be imported but is never used. */
 const Base = globalThis.HTMLElement ?? class {};
 
-/** Where the script was loaded from, which is where the service is unless the page says otherwise. A module does not know. */
+/** The address of the script, which is the default address of the service. It is "" in a module. */
 const scriptAddress = (globalThis.document?.currentScript as HTMLScriptElement | null)?.src ?? '';
 
-/** The element that has the address of the page. */
+/** The element that the address of the page belongs to. */
 let owner: TalkbackComments | undefined;
 
 let shared: CSSStyleSheet | undefined;
 
-/** The style sheet that all elements share which were not styled by the server. */
+/** Returns the style sheet shared by all elements that the server did not render. */
 function styles(): CSSStyleSheet {
   if (!shared) {
     shared = new CSSStyleSheet();
@@ -59,14 +61,14 @@ function styles(): CSSStyleSheet {
   return shared;
 }
 
-/** The element <talkback-comments>. docs/guide/component.md says what a page can do with it. */
+/** The element <talkback-comments>. docs/guide/component.md describes it for pages. */
 export class TalkbackComments extends Base {
   static readonly observedAttributes = Object.keys(needs);
 
   #root: HTMLElement | undefined;
   #session: Session | undefined;
   #texts = new Texts('en');
-  /** Whether the texts are under way. */
+  /** Whether rendering waits for the texts of the language. */
   #mute = false;
   #tag = 'en';
   #desk: Desk | null = null;
@@ -75,13 +77,14 @@ export class TalkbackComments extends Base {
   #enhanced = false;
   #token: Token = '';
   #needs = new Set<Need>();
-  /** The choice that the fields show. */
+  /** The choice that the form fields show. */
   #chosen: Choice | undefined;
   #following = new Following(() => this.#draw());
 
   /**
-   * Sent with each request as Authorization: Bearer. It is never stored. Frameworks make a new function for each drawing, so one
-   * in place of another asks nothing: it is called at the next request.
+   * The token, sent with each request as Authorization: Bearer. It is never stored. Replacing one
+   * function by another sends no request, since frameworks create a new function for each render.
+   * The next request calls it.
    */
   get token(): Token {
     return this.#token;
@@ -93,7 +96,7 @@ export class TalkbackComments extends Base {
     if (before !== this.#token && !(typeof before === 'function' && typeof token === 'function')) this.#change('ask');
   }
 
-  /** The name that a form begins with. */
+  /** The author's name that forms start with. */
   get customerName(): string {
     return this.getAttribute('customer-name') ?? '';
   }
@@ -102,7 +105,7 @@ export class TalkbackComments extends Base {
     this.#reflect('customer-name', name);
   }
 
-  /** The shop's own id. */
+  /** The shop's own id of the product. */
   get product(): string {
     return this.getAttribute('product') ?? '';
   }
@@ -111,7 +114,7 @@ export class TalkbackComments extends Base {
     this.#reflect('product', product);
   }
 
-  /** The comments to begin with, as in the address of a page: rating=5&language=de. */
+  /** The initial filter, in the form of an address: rating=5&language=de. */
   get filter(): string {
     return this.getAttribute('filter') ?? '';
   }
@@ -120,7 +123,7 @@ export class TalkbackComments extends Base {
     this.#reflect('filter', filter);
   }
 
-  /** Texts in place of the element's own, also as JSON. */
+  /** Texts that replace the element's own. A string is read as JSON. */
   get strings(): Strings {
     return stringsOf(this.getAttribute('strings'));
   }
@@ -133,14 +136,14 @@ export class TalkbackComments extends Base {
     for (const name of accessors) this.#upgrade(name);
     window.addEventListener('popstate', this.#onPopState);
     window.addEventListener('online', this.#onOnline);
-    if (this.#session) { // it was moved within the page
+    if (this.#session) { // the element was moved within the page
       for (const dialog of this.#root?.querySelectorAll('dialog') ?? []) {
-        dialog.open = false; // it is, but no longer above the page
+        dialog.open = false; // it still has the attribute, but left the top layer when it was moved
         dialog.showModal();
       }
       if (this.#interrupted) this.#retry();
-      this.#onPopState(); // the address may be another by now
-      return this.#draw(); // with links of this one
+      this.#onPopState(); // the address may have changed meanwhile
+      return this.#draw(); // links may need another path
     }
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
@@ -161,13 +164,16 @@ export class TalkbackComments extends Base {
     if (before !== after) this.#change(needs[name] as Need);
   }
 
-  /** Reads the comments again, such as after the person signed in. */
+  /** Reads the comments again, such as after the customer signed in. */
   async refresh(): Promise<void> {
     this.#needs.delete('ask');
     if (this.#session && this.product) await this.#session.load(this.#session.choice);
   }
 
-  /** What a page set while this was no element yet hides the accessor. */
+  /**
+   * Applies a property that was set before the element was defined. Such a property hides the
+   * accessor.
+   */
   #upgrade<Name extends (typeof accessors)[number]>(name: Name): void {
     if (!Object.hasOwn(this, name)) return;
     const value = this[name];
@@ -180,9 +186,9 @@ export class TalkbackComments extends Base {
     else this.setAttribute(attribute, value);
   }
 
-  /** Does what a change needs once the page has made all of its changes, so that they cost one request. */
+  /** Schedules the effect of a change. Changes made in one task share one request. */
   #change(need: Need): void {
-    if (!this.#session) return; // connectedCallback reads everything
+    if (!this.#session) return; // connectedCallback reads all attributes
     if (this.#needs.size === 0) queueMicrotask(() => this.#settle());
     this.#needs.add(need);
   }
@@ -202,25 +208,26 @@ export class TalkbackComments extends Base {
     return new Texts(this.#tag, this.strings);
   }
 
-  /** Takes over what the server drew: the same elements, no request. */
+  /** Takes over the server's markup: keeps its nodes and sends no request. */
   #adopt(state: ServerState, drawn: HTMLElement | null): void {
     this.#session = this.#newSession((this.#chosen = parseChoice(state.query)));
     this.#session.show(state.answer);
     const { shown } = this.#session;
     this.#speak(state.locale, () => {
-      const isSame = shown === this.#session?.shown && !this.#session.busy; // the page may have asked meanwhile
+      // the page may have requested something else meanwhile
+      const isSame = shown === this.#session?.shown && !this.#session.busy;
       this.#listen((this.#root = drawn && isSame ? drawn : this.#newRoot()));
       if (this.#root === drawn) hydrate(<Body view={this.#view()} />, drawn);
       else this.#draw();
       this.#enhanced = true;
       this.#onToggle();
-      if (!drawn) this.#onPopState(); // a copy that the page kept may be of an earlier address
-      this.#change('draw'); // the server drew for everyone, in our own words
+      if (!drawn) this.#onPopState(); // a cached copy may belong to an earlier address
+      this.#change('draw'); // the server rendered for anonymous readers and with the default texts
       if (this.#desk?.client.signedIn()) this.#change('ask');
     });
   }
 
-  /** Starts anew with a request. */
+  /** Starts a new session with a request. */
   #begin(): void {
     this.#session?.stop();
     this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
@@ -234,10 +241,11 @@ export class TalkbackComments extends Base {
       this.#draw();
     });
     if (this.product) this.#change('ask');
-    else console.info('<talkback-comments> waits for product="42"'); // which the page may set later
+    // the page may set the product later
+    else console.info('<talkback-comments> waits for product="42"');
   }
 
-  /** Takes up a language. What is drawn waits for its texts, unless they are there. */
+  /** Switches to a language. Unless its texts are loaded, rendering waits for them. */
   #speak(tag: string, ready: () => void): void {
     const session = this.#session;
     this.#tag = tag;
@@ -267,7 +275,8 @@ export class TalkbackComments extends Base {
           own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '';
         } catch (error) {
           console.warn(error);
-          own = ' '; // which is none that the service takes, nor one of a visitor: what everyone may read is read
+          // no valid token, and not a visitor's: the service answers as to an anonymous reader
+          own = ' ';
         }
         return own || visitorToken(service);
       },
@@ -277,7 +286,7 @@ export class TalkbackComments extends Base {
       client,
       language: baseOf(this.#language),
       languages: () => [...new Set([desk.language, ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language)])],
-      customerName: () => this.customerName.trim(), // a blank one is none
+      customerName: () => this.customerName.trim(), // a blank name counts as none
       written: (change, leads) => this.#written(desk, change, leads),
       seen: (change) => this.#session?.amend(change),
     };
@@ -296,8 +305,9 @@ export class TalkbackComments extends Base {
   }
 
   /**
-   * Shows what was written, says it, and leads the reader there. A new comment is on the first page, where a reader is not led who
-   * edits another one by now. If the element shows another product by now, or is not in the page any more, only the page is told.
+   * Shows a change, announces it and moves the focus to it. A new comment is on the first page. A
+   * reader who is editing another comment is not taken there. If the element shows another product
+   * by now, or has left the page, only the event is sent.
    */
   #written(desk: Desk, change: Written, leads: boolean): void {
     const { kind, comment } = change;
@@ -350,25 +360,27 @@ export class TalkbackComments extends Base {
       root.dir = view.texts.dir;
       root.ariaBusy = String(view.busy);
       render(<Body view={view} />, root);
-    } catch (error) { // what is drawn by half cannot be drawn again
+    } catch (error) { // Preact cannot render again into a tree that it left half-rendered
       this.#listen((this.#root = this.#newRoot()));
       return this.#session?.spoil(error);
     }
-    // Fields show what is chosen, not what was typed before. What is typed from now on stays when the answer comes.
+    // Resets the fields to the new choice. Input typed after this point stays when the answer
+    // arrives. A field of the host page may be named "reset", hence the call through the prototype.
     if (view.choice !== this.#chosen) root.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => HTMLFormElement.prototype.reset.call(form));
     this.#chosen = view.choice;
-    // What had the focus may be gone, such as "Clear filters", or folded. The reader goes on at the result.
+    // The focused node may be gone or folded away, such as "Clear filters". The focus then moves to
+    // the result.
     if (focused && !this.shadowRoot?.activeElement?.checkVisibility()) this.#focus('.result, .error, .empty');
     this.#follow();
   }
 
-  /** Follows the list on show while the element is in the page, if the page wants that. */
+  /** Follows the visible list, if the page asks for live updates and the element is connected. */
   #follow(): void {
     const lists = this.isConnected && this.hasAttribute('live') ? '.list:not(.skeleton), .empty' : null;
     if (this.#session) this.#following.follow(lists && (this.#root?.querySelector(lists) ?? null), this.#session, this.#folder);
   }
 
-  /** Leads the reader to what an answer brought, unless they write or are asked something by then. */
+  /** Moves the focus to the new content, unless the reader is typing or answering a dialog. */
   #lead(selector: string): HTMLElement | null {
     return writesBeside(this.#root?.querySelector('.pages') ?? null) ? null : this.#focus(selector);
   }
@@ -385,10 +397,12 @@ export class TalkbackComments extends Base {
   #listen(root: HTMLElement): void {
     root.addEventListener('click', this.#onClick);
     root.addEventListener('submit', this.#onSubmit);
-    root.addEventListener('toggle', this.#onToggle, true); // which does not bubble
+    // toggle does not bubble, so listen in the capture phase
+    root.addEventListener('toggle', this.#onToggle, true);
   }
 
-  // Links and forms work without this script. With it, the element follows them itself, but for those that a page put into its slot.
+  // Links and forms work without this script. With it, the element handles them, except those that
+  // the page put into its slot.
   #onClick = (event: MouseEvent): void => {
     const target = event.target as Element;
     if (!this.#root?.contains(target)) return;
@@ -400,19 +414,23 @@ export class TalkbackComments extends Base {
     const [path, query = ''] = href.split('?');
     if (path !== this.#path && !href.startsWith('?')) return;
     event.preventDefault();
-    if (event.detail > 1 && link.rel === 'nofollow') return; // whoever clicks a filter twice means it once
+    // a double click on a filter counts as one
+    if (event.detail > 1 && link.rel === 'nofollow') return;
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(query), link.closest('.pages, .fresh') !== null);
   };
 
-  /** Loads what is in the drawer once it is open, which it may have been before the script came. */
+  /**
+   * Loads the content of the plan drawer when it is open. It may have been opened before the script
+   * ran.
+   */
   #onToggle = (): void => {
     const shadow = this.shadowRoot;
     if (shadow?.querySelector('.plan[open]')) void loadInside(this.#folder, shadow).then(() => this.#draw());
   };
 
-  /** Opens the form, or leads to it, or to what says how to sign in. */
+  /** Opens the form, or moves the focus to the open form, or to the hint how to sign in. */
   #compose(): void {
     this.#said = '';
     this.#draw();
@@ -423,9 +441,11 @@ export class TalkbackComments extends Base {
 
   #onSubmit = (event: SubmitEvent): void => {
     const form = event.target as HTMLFormElement;
-    if (!this.#root?.contains(form) || form.getAttribute('method') !== 'get') return; // not form.method, which can be a field of the page's query
+    // not form.method: a field of the host page may be named "method"
+    if (!this.#root?.contains(form) || form.getAttribute('method') !== 'get') return;
     event.preventDefault();
-    const query = new URLSearchParams(new FormData(form) as never); // no form of ours has files, which alone are no strings
+    // the form has no file fields, so all values are strings
+    const query = new URLSearchParams(new FormData(form) as never);
     void this.#go(parseChoice(query.toString()), form.closest('.pages') !== null);
   };
 
@@ -439,41 +459,43 @@ export class TalkbackComments extends Base {
     if (this.#session?.problem?.kind === 'offline') this.#retry();
   };
 
-  /** Shows a choice. A reader who turned the page is led to the top of the list. */
+  /** Shows a choice. After a page turn, scrolls to the top of the list. */
   async #go(choice: Choice, turnsPage: boolean): Promise<void> {
     const session = this.#session as Session;
     if (this.#navigates && queryOf(choice) !== queryOf(this.#place)) {
       history.pushState(null, '', this.#addressOf(choice));
     }
     await session.load(choice);
-    if (session !== this.#session || session.choice !== choice) return; // something else was asked for
+    // superseded by a later choice
+    if (session !== this.#session || session.choice !== choice) return;
     if (turnsPage && !session.problem && this.#lead('.list, .empty')) {
       this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
     }
   }
 
-  /** What the address names: the last page that is shown, but the first one of one long list. */
+  /** The choice that the address names: the last visible page, or in mode "more" the first. */
   get #place(): Choice {
     const session = this.#session as Session;
     return this.#mode === 'more' ? session.choice : session.place;
   }
 
-  /** After "Load more", the address is that of the last page that is shown. */
+  /** Keeps the address in step with the last visible page, such as after "Load more". */
   #keepAddress(): void {
     const choice = this.#place;
     const { at, choice: wanted, shown } = this.#session as Session;
     if (shown?.choice === wanted) at.set(queryOf(choice), shown);
     if (!this.#navigates || queryOf(choice) === queryOf(parseChoice(location.search))) return;
-    history.replaceState(history.state, '', this.#addressOf(choice)); // whose state the page's own scripts may need
+    // keeps the state, which the page's own scripts may need
+    history.replaceState(history.state, '', this.#addressOf(choice));
   }
 
-  /** What shows a choice, at the same place of the page. */
+  /** Returns the address of a choice, with the hash of the current one. */
   #addressOf(choice: Choice): string {
     const link = linkTo(this.#view(), choice);
     return (link.startsWith('?') ? this.#path + link : link) + location.hash;
   }
 
-  /** Shows more comments, and leads the reader to the first of these. */
+  /** Loads more comments and moves the focus to the first of them. */
   async #more(): Promise<void> {
     const list = listOf(this.#view());
     if (!list?.pageInfo.endCursor) return;
@@ -501,33 +523,43 @@ export class TalkbackComments extends Base {
   }
 
   /**
-   * The path of the page. With two slashes at its beginning it would be the address of another host, as a link. Of a page whose
-   * links have another base, as Angular's have, it is the whole address; the server draws for pages that have none.
+   * The path of the page. As a link, two slashes at its beginning would name another host. With a
+   * <base> elsewhere, as in Angular, it is the whole address. The server renders for pages without
+   * <base>.
    */
   get #path(): string {
     const { origin, pathname } = location;
     return this.#enhanced && document.baseURI !== document.URL ? origin + pathname : pathname.replace(/^\/\//, '/.//');
   }
 
-  /** The part of the query that is the page's own by now. The server draws links without it, but for an id that cannot stand in a path. */
+  /**
+   * The host page's own part of the query. The server's links leave it out, except for an id that
+   * cannot be part of a path.
+   */
   get #foreign(): string {
     if (!this.#enhanced) return /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
     return this.hasAttribute('navigate') ? foreignQuery(location.search) : '';
   }
 
-  /** Where to ask. One that is no address is one that cannot be reached, by a name that says which. */
+  /**
+   * The address of the API. An invalid one becomes an address that cannot be reached and that names
+   * the invalid text.
+   */
   get #endpoint(): string {
     const given = this.getAttribute('endpoint');
     const [address, base] = given === null ? ['/graphql', scriptAddress || document.baseURI] : [given, document.baseURI];
     return new URL(URL.canParse(address, base) ? address : `about:invalid#${address}`, base).href;
   }
 
-  /** Where the texts of languages are, and the inside of the drawer. */
+  /** The folder of the language texts and of the scripts that are loaded later. */
   get #folder(): URL {
     return new URL('talkback/', scriptAddress || this.#endpoint);
   }
 
-  /** The language of the closest element that has one, also around the shadow roots that this is in. Many shops write de_DE. */
+  /**
+   * The language of the closest element with a lang attribute, also outside of shadow roots. Many
+   * shops write de_DE.
+   */
   get #language(): string {
     let at: Element = this;
     for (let root; !at.closest('[lang]') && (root = at.getRootNode()) instanceof ShadowRoot; ) at = root.host;
@@ -547,7 +579,10 @@ export class TalkbackComments extends Base {
     return changed(parseChoice(this.filter), { order: orderOf(this.getAttribute('order')) });
   }
 
-  /** Whether the address of the page is this element's. The first one in the page that wants it has it. */
+  /**
+   * Whether this element owns the address of the page. The first connected element with `navigate`
+   * owns it.
+   */
   get #navigates(): boolean {
     if (!this.isConnected || !this.hasAttribute('navigate')) return false;
     if (!owner?.hasAttribute('navigate') || !owner.isConnected) owner = this;

@@ -1,4 +1,7 @@
-/** Whether the reader writes, or is asked something, beside a part of the element. Then the focus stays where it is. */
+/**
+ * Reports whether the reader is typing or answering a dialog outside of a part of the element. The
+ * focus must then stay.
+ */
 export function writesBeside(part: Element | null): boolean {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;

@@ -1,11 +1,14 @@
-// Has the comments be counted that come to the list on show. What counts them is a script of its own, live.ts.
+// Counts new comments of the visible list. The connection itself is in live.ts, a separate script.
 import { type Choice, isNewest } from './address';
 import { variablesOf } from './answer';
 import type * as Live from './live';
 import type { Session } from './session';
 import { mostCounted } from './view';
 
-/** The name of the script, which changes with what is in it: that of another release of the service is none for this one. */
+/**
+ * The file name of the script, with a hash of its content. A script of another release has another
+ * name.
+ */
 declare const LIVE_SCRIPT: string;
 
 let loading: Promise<typeof Live> | undefined;
@@ -22,7 +25,10 @@ export class Following {
     this.#draw = draw;
   }
 
-  /** Follows the list that a session shows, while it is on the page. The script is loaded from a folder once the list is in view. */
+  /**
+   * Follows the list of a session while the list is in the page. Loads the script from `folder`
+   * when the list is first in view.
+   */
   follow(list: Element | null, session: Session, folder: URL): void {
     const { product, client: { service } } = session.settings;
     const choice = session.shown?.choice;
@@ -45,7 +51,7 @@ export class Following {
           if (this.#key !== key || this.#follower) return;
           this.#follower = new Follower({ session, variables, draw: this.#draw });
           this.#watch();
-        }, () => {}); // which the browser's console has
+        }, () => {}); // the browser's console shows the error
       });
       this.#seen.observe(list);
     }
@@ -57,7 +63,10 @@ export class Following {
   }
 }
 
-/** What is to be followed of a choice; null if no new comment comes to its list. */
+/**
+ * Returns the variables of the subscription for a choice, or null if new comments do not go to its
+ * first page.
+ */
 function variablesFor(product: string, choice: Choice): object | null {
   if (!isNewest(choice)) return null;
   const { filter } = variablesOf(product, choice, 0);

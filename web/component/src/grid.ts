@@ -1,19 +1,20 @@
-// The partitions of an answer as cells of a grid, languages by ratings. Pure, so that it can be tried without drawing.
+// The partitions of a plan as a grid of languages by ratings. It renders nothing, so tests need no
+// browser.
 import type { Partition, Plan, Product } from './answer';
 import type { Choice } from './address';
 
 export interface Cell {
   readonly rating: number;
-  /** The filter wants its comments. */
+  /** Whether the filter matches its comments. */
   readonly wanted: boolean;
-  /** A partition that holds it was read for the page or to count. */
+  /** Whether a partition with its comments was read, for the page or for counts. */
   readonly read: boolean;
-  /** Its partition was left out because it is known to be empty. */
+  /** Whether its partition was skipped because it is known to be empty. */
   readonly skipped: boolean;
 }
 
 export interface Row {
-  /** A language, or "" for all languages that have no row of their own. */
+  /** A language tag, or "" for all languages without a row of their own. */
   readonly language: string;
   readonly cells: readonly Cell[];
 }
@@ -23,7 +24,10 @@ const mostRows = 6;
 
 const allRatings = [1, 2, 3, 4, 5];
 
-/** The grid of a plan: the chosen languages and the largest ones, the others in one row. */
+/**
+ * Returns the grid of a plan. The chosen languages and the largest ones have rows; the others share
+ * one.
+ */
 export function gridOf(product: Product, choice: Choice, plan: Plan): Row[] {
   const listed = (product.languages ?? []).map(({ language }) => language);
   const named = plan.reads.map((read) => placeOf(read).language ?? '').filter((tag) => tag !== '');
@@ -46,7 +50,7 @@ function isWanted(choice: Choice, language: string, rating: number): boolean {
   return byLanguage && (choice.ratings.length === 0 || choice.ratings.includes(rating));
 }
 
-/** Whether a partition has the comments of a cell. */
+/** Reports whether a partition contains the comments of a cell. */
 function holds(partition: Partition, language: string, rating: number): boolean {
   const place = placeOf(partition);
   return (place.language === null || place.language === language) && (place.rating === null || place.rating === rating);
@@ -57,7 +61,10 @@ interface Place {
   readonly rating: number | null;
 }
 
-/** The language and the rating of a partition, from the end of its key: P#espresso/de/5. A product's id may have slashes. */
+/**
+ * Returns the language and rating of a partition from the end of its key: P#espresso/de/5. Ids of
+ * products may contain slashes.
+ */
 export function placeOf({ index, partitionKey }: Partition): Place {
   const parts = partitionKey.split('/');
   const [last = '', beforeLast = ''] = [parts.at(-1), parts.at(-2)];

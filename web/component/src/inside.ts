@@ -1,21 +1,27 @@
-// The inside of the drawer of plans, which few readers open: loaded when one does.
+// Loads the content of the plan drawer when a reader opens it, which few do.
 import { Fragment, h } from 'preact';
 import type * as Plan from './plan';
 import { learn } from './texts';
 
-/** The name of the script, which changes with what is in it: that of another release of the service is none for this one. */
+/**
+ * The file name of the script, with a hash of its content. A script of another release has another
+ * name.
+ */
 declare const PLAN_SCRIPT: string;
 
 let inside: typeof Plan | null = null;
 let sheet: CSSStyleSheet | undefined;
 let loading: Promise<void> | undefined;
 
-/** What is in the drawer; null before it is loaded. */
+/** Returns the module with the drawer's content, or null before it is loaded. */
 export function loadedInside(): typeof Plan | null {
   return inside;
 }
 
-/** Loads what is in the drawer from a folder, with its looks. It never throws: without it, the drawer has the cost and a sentence. */
+/**
+ * Loads the drawer's script from `folder` and adds its style sheet. Never throws: without it, the
+ * drawer shows only the cost and a sentence.
+ */
 export async function loadInside(folder: URL, shadow: ShadowRoot): Promise<void> {
   loading ??= load(folder).catch((error: unknown) => {
     loading = undefined;
@@ -27,7 +33,8 @@ export async function loadInside(folder: URL, shadow: ShadowRoot): Promise<void>
 
 async function load(folder: URL): Promise<void> {
   const script: { default(preact: object): typeof Plan } = await import(new URL(PLAN_SCRIPT, folder).href);
-  inside = script.default({ Fragment, h }); // two copies of Preact would mix up their nodes
+  // with a second copy of Preact, its nodes could not be mixed with the element's
+  inside = script.default({ Fragment, h });
   learn(inside.english);
   sheet = new CSSStyleSheet();
   sheet.replaceSync(inside.look);

@@ -1,2 +1,2 @@
-// What esbuild makes of JSX, in every script.
+// The names that compiled JSX refers to. esbuild injects them into every script.
 export { Fragment, h } from 'preact';

@@ -1,54 +1,64 @@
-// How the element learns of comments that come while a list is open: a script of its own, which is loaded when a list is first in
-// view. The stream is read by fetch and not by EventSource, which cannot tell a refusal from a lost connection.
+// The live connection, which reports comments added while a list is open. It is a separate script,
+// loaded when a list is first in view. It uses fetch: EventSource cannot tell a refusal from a lost
+// connection.
 import operation from './live.graphql';
 import type { Session } from './session';
 import { mostCounted } from './view';
 
-/** What happened to a comment that the list has, or had. */
+/** An event about a comment that the list has, or had. */
 interface CommentEvent {
   readonly kind: 'ADDED' | 'CHANGED' | 'GONE';
   readonly commentId: string;
   readonly comment: { readonly author: { readonly customerId: string | null } } | null;
 }
 
-/** What is followed: the first list of a session, by variables of the operation. */
+/** The list to follow, as variables of the subscription. */
 export interface Followed {
   readonly session: Session;
   readonly variables: object;
   draw(): void;
 }
 
-/** How long a list has to be in view before it is followed, and how long it is after it was, in milliseconds. */
+/**
+ * How long a list must be in view before it is followed, and how long after that it is still
+ * followed, in milliseconds.
+ */
 const dwell = 3_000;
 const linger = 10_000;
 
-/** After how long without a sign of life a connection is given up; the service sends one every 15 seconds. */
+/**
+ * A connection is closed after this time without data. The service sends a heartbeat every 15
+ * seconds.
+ */
 const silence = 45_000;
 
-/** The longest time between two changes of the number, in seconds: screen readers say each. */
+/**
+ * The longest time between two changes of the number, in seconds. Screen readers announce each
+ * change.
+ */
 const longestRest = 30;
 
-/** The longest pause between two attempts is some four minutes. */
+/** Limits the pause between two attempts to some four minutes. */
 const mostDoublings = 6;
 
-/** Errors after which the same may be asked again. A stream ends with them when the server stops. */
+/** Transient errors. A server that stops ends its streams with one of them. */
 const passing = /^(UNAVAILABLE|TOO_SLOW|OVERLOADED|INTERNAL)$/;
 
-/** The lists in view, the latest at the end: a page has one connection, and that one has it. */
+/** The lists in view, the latest last. A page has one connection, which follows the latest. */
 let inView: Follower[] = [];
 const all = new Set<Follower>();
 
-/** Tells each list whether it may be followed. */
+/** Tells each follower whether it may connect. */
 function settle(): void {
   const chosen = document.visibilityState === 'visible' ? inView.at(-1) : null;
   for (const one of all) one.want(one === chosen);
 }
 
 document.addEventListener('visibilitychange', settle);
-// A page that is left with an open connection could not come back as it was.
+// The browser cannot keep a page with an open connection for "Back".
 window.addEventListener('pagehide', () => all.forEach((one) => one.close()));
 
-/** Follows a list while it is in view on a visible page. */
+/** Follows a list while it is in view and the page is visible. */
 export class Follower {
   #observer = new IntersectionObserver(([entry]) => {
     inView = inView.filter((other) => other !== this);
@@ -62,12 +72,12 @@ export class Follower {
   #connection: AbortController | null = null;
   #refused = false;
   #failures = 0;
-  /** Where the stream goes on, "" for what happens from now on. */
+  /** The position to resume the stream at, or "" to start with the next event. */
   #position = '';
 
   constructor(private readonly followed: Followed) {}
 
-  /** Names the element that has to be in view. */
+  /** Sets the element that must be in view. */
   watch(list: Element): void {
     all.add(this);
     if (list === this.#watched) return;
@@ -75,7 +85,7 @@ export class Follower {
     this.#observer.observe((this.#watched = list));
   }
 
-  /** Ends until something is to be watched again. */
+  /** Stops following until the next call of watch. */
   stop(): void {
     this.#observer.disconnect();
     this.#watched = null;
@@ -86,7 +96,7 @@ export class Follower {
     settle();
   }
 
-  /** Opens the connection if that stays wanted for a moment, or closes it if it stays unwanted. */
+  /** Opens the connection after a delay, or closes it after one, unless `wanted` changes back. */
   want(wanted: boolean): void {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
@@ -106,10 +116,13 @@ export class Follower {
     void this.#follow(this.#connection);
   }
 
-  /** Connects again after each end, with pauses that grow, until it is closed or refused. Not all pages come back at once. */
+  /**
+   * Reconnects with growing random pauses, until it is closed or refused. The randomness spreads
+   * the load after a restart of the server.
+   */
   async #follow({ signal }: AbortController): Promise<void> {
     for (;;) {
-      await this.#read(signal).catch(() => {}); // lost: the browser's console has it
+      await this.#read(signal).catch(() => {}); // connection lost; the browser's console shows it
       if (signal.aborted || this.#refused) return;
       const pause = 1_000 * 2 ** Math.min(this.#failures++, mostDoublings) * (1 + 3 * Math.random());
       await new Promise((resolve) => setTimeout(resolve, pause));
@@ -143,7 +156,8 @@ export class Follower {
         const blocks = (text + value).split('\n\n');
         text = blocks.pop() ?? '';
         const events = blocks.flatMap((block) => this.#take(block));
-        if (chunks > 0 || events.length > 0) this.#failures = 0; // the first one is sent by servers too that end the stream with the second
+        // the first chunk proves nothing: a stopping server may send one and then end the stream
+        if (chunks > 0 || events.length > 0) this.#failures = 0;
         this.#count(events);
       }
     } finally {
@@ -152,7 +166,10 @@ export class Follower {
     }
   }
 
-  /** Counts comments that others wrote and that are not on show. The more there are already, the later the number changes. */
+  /**
+   * Counts comments of other authors that are not visible yet. The higher the count, the more
+   * rarely it changes.
+   */
   #count(events: readonly CommentEvent[]): void {
     const { session: { fresh, shown }, draw } = this.followed;
     const before = fresh.size;
@@ -172,27 +189,31 @@ export class Follower {
     }, rest * 1_000);
   }
 
-  /** Decides about an answer that is no stream. What a proxy says for a service that starts again is no refusal. */
+  /**
+   * Decides after an answer that is no stream whether to retry. A proxy's error while the service
+   * restarts is no refusal.
+   */
   async #judge(response: Response): Promise<void> {
     const answer = await response.json().catch(() => null) as Said | null;
     const code = codeOf(answer);
     this.#refused = response.status < 500 || (code !== '' && !passing.test(code));
   }
 
-  /** Takes a message of the stream, and returns the event in it. */
+  /** Reads a message of the stream and returns its event, if it has one. */
   #take(block: string): CommentEvent[] {
     this.#position = /^id: (.+)/m.exec(block)?.[1] ?? this.#position;
     const json = /^data: (.+)/m.exec(block)?.[1];
     if (!json) return [];
     const said = JSON.parse(json) as Said;
     const code = codeOf(said);
-    if (code === 'BAD_INPUT' && this.#position) this.#position = ''; // too old: what happened since is not to be had
+    // the position is too old; the events since then are lost
+    if (code === 'BAD_INPUT' && this.#position) this.#position = '';
     else if (code) this.#refused = !passing.test(code);
     return said.data ? [said.data.commentEvents] : [];
   }
 }
 
-/** What the service says in a message. */
+/** The payload of a message. */
 interface Said {
   readonly data?: { readonly commentEvents: CommentEvent } | null;
   readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];

@@ -1,5 +1,5 @@
-// The inside of the drawer, a script of its own, which the element loads when a reader opens the drawer. It has the English texts
-// that only it shows.
+// The content of the plan drawer: a separate script, which the element loads when a reader opens
+// the drawer. It includes the English texts that only the drawer shows.
 import { type ComponentChildren, Fragment } from 'preact';
 import en from '../../product/texts/en.json';
 import type { Candidate, Plan, Read } from './answer';
@@ -8,13 +8,13 @@ import type { Key } from './texts';
 import type { Props } from './view';
 import { Grid } from './views/grid';
 
-/** Its style sheet, and its texts. */
+/** The style sheet and the English texts of the drawer. */
 export { look };
 export const english: Readonly<Record<string, string>> = en;
 
 type Part = Props & { plan: Plan };
 
-/** Before the sentence of the plan: the picture and the totals. */
+/** The part before the plan's sentence: the grid and the totals. */
 export function Overview({ view, plan }: Part) {
   return (
     <div class="overview">
@@ -24,7 +24,7 @@ export function Overview({ view, plan }: Part) {
   );
 }
 
-/** After the sentence: each read, and why these. */
+/** The part after the sentence: each read, and why the planner chose these. */
 export function Details({ view, plan }: Part) {
   return (
     <>
@@ -36,7 +36,6 @@ export function Details({ view, plan }: Part) {
   );
 }
 
-/** The totals, each with its name. */
 function Totals({ view: { texts, shown }, plan }: Part) {
   const totals: [Key, string][] = [
     ['plan.readUnits', texts.rounded(plan.readUnits, 2)],
@@ -78,7 +77,7 @@ function Reads({ view, plan }: Part) {
   );
 }
 
-/** The range of the sort key, from where the read begins. */
+/** The range of the sort key, in the direction of the read. */
 function SortKeys({ view, read: { sortKeyFrom, sortKeyTo, descending } }: Props & { read: Read }) {
   const arrow = view.texts.say(descending ? 'plan.descending' : 'plan.ascending');
   if (sortKeyFrom === null && sortKeyTo === null) return <>{`${view.texts.say('plan.whole')}${view.texts.say('comma')}${arrow}`}</>;

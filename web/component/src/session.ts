@@ -1,4 +1,5 @@
-// What a reader wants, what the service answered, and what is under way. Nothing here draws.
+// The state of one product's comments: the reader's choice, the last answer and the current
+// request. Renders nothing.
 import { changed, type Choice, isFirst, queryOf } from './address';
 import { type Answer, type List, operation, type Plan, type Product, variablesOf } from './answer';
 import { ask, type Client, type Problem, problemIn, problemOf } from './client';
@@ -14,34 +15,34 @@ export interface Settings {
   highlights(): boolean;
 }
 
-/** What the page around the element is told. */
+/** The callbacks of a session. */
 export interface Listener {
-  /** Something to draw has changed. */
+  /** The state changed and must be rendered. */
   changed(): void;
   answered(detail: { plan: Plan | null; variables: unknown; milliseconds: number }): void;
   failed(problem: Problem): void;
 }
 
-/** How long lists may be behind a write, in milliseconds; the service says moments. */
+/** How long lists may lag behind a write, in milliseconds. The service promises moments. */
 const lag = 20_000;
 
-/** Takes an answer, and may read further pages that belong to it. */
+/** Handles an answer. It can read further pages with `read`. */
 type Take = (answer: Answer, read: (choice: Choice) => Promise<Answer>) => void | Promise<void>;
 
-/** The conversation with the service about one product. The latest wish wins. */
+/** The conversation with the service about one product. A new request replaces the current one. */
 export class Session {
   readonly settings: Settings;
   choice: Choice;
   shown: Shown | null = null;
   problem: Problem | null = null;
   busy = false;
-  /** Whether the last request was for more, so that another attempt asks for the same. */
+  /** Whether the last request was for more comments. A retry then asks for more again. */
   more = false;
-  /** The ids of comments that came to the list since it was read. */
+  /** The ids of comments added since the list was read. */
   readonly fresh = new Set<string>();
-  /** What was last shown at an address, for "Back". */
+  /** The last answer shown at each address, for "Back". */
   readonly at = new Map<string, Shown>();
-  /** How long the last answer took; null before there was one. */
+  /** How long the last answer took; null before the first. */
   #milliseconds: number | null = null;
   readonly #listener: Listener;
   #underWay = new AbortController();
@@ -53,7 +54,10 @@ export class Session {
     this.#listener = listener;
   }
 
-  /** Asks for a choice. What is shown stays until the answer is there. Asked again for what is shown, so are the pages below. */
+  /**
+   * Requests a choice. The old answer stays visible meanwhile. If the choice is the visible one,
+   * the pages that "Load more" added are read again too.
+   */
   async load(choice: Choice): Promise<void> {
     const below = choice === this.shown?.choice ? this.shown.more.length : 0;
     this.choice = choice;
@@ -67,26 +71,29 @@ export class Session {
     });
   }
 
-  /** Shows what was shown at an address, and reads it again; else asks for its choice. */
+  /** Shows the last answer of an address at once, and reads it again. */
   async back(choice: Choice): Promise<void> {
     const left = this.at.get(queryOf(choice));
     if (left) this.shown = this.#amended(left);
     await this.load(left?.choice ?? choice);
   }
 
-  /** Asks for the comments behind the last that is shown, and puts them below. */
+  /** Requests the comments after the last visible one and appends them. */
   async loadMore(after: string): Promise<void> {
     if (!this.shown) return;
-    this.choice = this.shown.choice; // the latest wish is for more of these
+    this.choice = this.shown.choice; // drops a choice that was requested but not answered yet
     this.more = true;
     await this.#request(behind(this.choice, after), ({ data }) => {
       const list = data?.product?.list;
-      const shown = this.shown; // what was written or voted meanwhile is in it
+      const shown = this.shown; // includes what was written or voted meanwhile
       if (list && shown) this.shown = this.#amended({ ...shown, more: [...shown.more, list], milliseconds: this.#milliseconds });
     });
   }
 
-  /** The choice that begins with the last page that is shown, as the numbers of pages do. */
+  /**
+   * The choice whose first page is the last visible one, which the address and the page numbers
+   * show.
+   */
   get place(): Choice {
     const { choice, shown } = this;
     if (!shown?.more.length || choice !== shown.choice) return choice;
@@ -94,11 +101,12 @@ export class Session {
     return list?.pageNumber ? changed(choice, { page: list.pageNumber + shown.more.length }) : behind(choice, [list, ...shown.more].at(-2)?.pageInfo.endCursor);
   }
 
-  /** Shows a change that was written, in this answer and in those of the next moments. */
+  /** Applies a change to the visible answer, and to later ones until lists must include it. */
   amend(change: Change): void {
     this.fresh.delete(change.comment.id);
-    const keeps = waits(change) && !this.settings.client.signedIn(); // the service does not know whose it is
-    // What was deleted is not shown again by what was written before.
+    // the service cannot know whose comment it is
+    const keeps = waits(change) && !this.settings.client.signedIn();
+    // Otherwise an earlier edit would show a deleted comment again.
     const before = this.#written.filter((other) => change.kind !== 'deleted' || other.change.comment.id !== change.comment.id);
     this.#written = [...before, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
@@ -106,7 +114,7 @@ export class Session {
     this.#listener.changed();
   }
 
-  /** Forgets an answer that cannot be drawn, such as what something between here and the service made of it. */
+  /** Drops an answer that cannot be rendered, such as one that a proxy altered. */
   spoil(error: unknown): void {
     if (!this.shown) throw error;
     this.shown = null;
@@ -115,7 +123,7 @@ export class Session {
     this.#listener.changed();
   }
 
-  /** Gives up what is under way. */
+  /** Aborts the current request. */
   stop(): void {
     this.#underWay.abort();
     this.busy = false;
@@ -141,7 +149,8 @@ export class Session {
     try {
       const answer = await read(choice);
       const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
-      if (isNobody && forgetVisitor(client.service)) return await this.#request(choice, take); // visitors vote no longer
+      // the visitor's token was refused: continue without it
+      if (isNobody && forgetVisitor(client.service)) return await this.#request(choice, take);
       this.problem = problemOf(answer, choice.page > 1);
       await take(answer, read);
     } catch (error) {
@@ -153,13 +162,14 @@ export class Session {
     this.#listener.changed();
   }
 
-  /** Takes an answer, such as one that came with the page. */
+  /** Takes an answer, such as the server's in the page. */
   show(answer: Answer, more: readonly List[] = []): void {
     this.problem = problemOf(answer, this.choice.page > 1);
     const product = answer.data?.product;
     if (!product) return;
     this.#written = this.#written.filter(({ change }) => !waits(change) || !isKnown(product, change));
-    if (answer.data.viewer?.customerId !== this.shown?.data.viewer?.customerId) this.at.clear(); // it has what another customer sees
+    // the kept answers include another customer's own comments
+    if (answer.data.viewer?.customerId !== this.shown?.data.viewer?.customerId) this.at.clear();
     this.fresh.clear();
     this.shown = this.#amended({ choice: this.choice, data: answer.data, more, milliseconds: this.#milliseconds });
   }
@@ -174,7 +184,7 @@ export class Session {
   }
 }
 
-/** The page behind a cursor, in the same list. */
+/** Returns the choice of the page after a cursor, in the same list. */
 function behind(choice: Choice, after: string | null | undefined): Choice {
   return changed(choice, { after: after ?? '' });
 }

@@ -1,4 +1,4 @@
-// Files that the build puts into the bundle as text.
+// Files that the build bundles as text.
 declare module '*.css' {
   const text: string;
   export default text;

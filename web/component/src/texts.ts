@@ -1,34 +1,44 @@
-// Texts, numbers and dates in the language of the reader.
+// Texts, numbers and dates in the reader's language.
 import en from '../../product/texts/en.json';
 import autonyms from '../../product/texts/languages.json';
 
 export type Key = keyof typeof en;
-/** Keys that have forms for numbers, as Intl.PluralRules names them: "one" and "other" in English, more or fewer elsewhere. */
+/**
+ * Keys with plural forms, named as by Intl.PluralRules: "one" and "other" in English, more or fewer
+ * elsewhere.
+ */
 export type CountedKey = Key extends infer K ? (K extends `${infer Base}.one` ? Base : never) : never;
 
-/** Texts that a page has in place of ours, by key. */
+/** Texts of the page that replace the element's own, by key. */
 export type Strings = Partial<Readonly<Record<Key | `${CountedKey}.${'zero' | 'two' | 'few' | 'many'}`, string>>>;
 
 type Values = Readonly<Record<string, string>>;
 
-/** The languages whose texts are files beside the script. English ones are in it. */
-const served = /^(ar|de|es|fr|it|ja|nl|pl|pt|sv|zh(?!-(hant|tw|hk|mo)\b))\b/; // our Chinese is simplified
+/**
+ * The languages with a file of texts beside the script. The script itself includes the English
+ * texts.
+ */
+// the Chinese texts are in simplified characters
+const served = /^(ar|de|es|fr|it|ja|nl|pl|pt|sv|zh(?!-(hant|tw|hk|mo)\b))\b/;
 const english: Record<string, string> = { ...en };
 const loaded: Record<string, Values> = { en: english };
 const loading: Record<string, Promise<void>> = {};
 
-/** The names of languages by their tags, as the browser has them, once they are asked for. */
+/** The names of languages by tag. The browser's name is added on first use. */
 const names: Record<string, string | undefined> = autonyms;
 
-/** How long texts may take, in milliseconds. What is shown after that is English. */
+/** The time limit for loading texts, in milliseconds. After that, the element speaks English. */
 const patience = 8_000;
 
-/** The language that a tag is of: one that has texts, else English. */
+/** Returns the language of a tag that has texts, or English. */
 function languageOf(tag: string): string {
   return served.exec(tag.toLowerCase())?.[0] ?? 'en';
 }
 
-/** Loads the texts for a tag from a folder; null if they are there. Without an answer, English ones stand for them. It never throws. */
+/**
+ * Loads the texts of a language from a folder; returns null if they are loaded. Never rejects: if
+ * loading fails, the English texts are used.
+ */
 export function load(tag: string, folder: URL): Promise<void> | null {
   const language = languageOf(tag);
   if (loaded[language]) return null;
@@ -41,12 +51,12 @@ export function load(tag: string, folder: URL): Promise<void> | null {
     .finally(() => delete loading[language]));
 }
 
-/** Takes up English texts that came with a part of the element. */
+/** Adds the English texts of a script that was loaded later. */
 export function learn(texts: Values): void {
   Object.assign(english, texts);
 }
 
-/** The texts of a language. A language that has none gets English ones. */
+/** The texts of one language, or English ones if there are none. */
 export class Texts {
   readonly locale: string;
   readonly #texts: Values;
@@ -57,39 +67,45 @@ export class Texts {
 
   constructor(tag: string, strings: Strings = {}) {
     const language = languageOf(tag);
-    // Whoever gives the texts of another language speaks that.
+    // A page that replaces the texts by those of another language sets the locale too.
     const given = strings['comments.other'] ? /^[a-z]{2,3}\b/.exec(tag.toLowerCase())?.[0] : '';
     this.locale = (language === 'en' && given) || (loaded[language] ? language : 'en');
     this.#texts = { ...loaded[this.locale], ...strings };
-    // Most shops write Arabic with the digits of other languages, as the server does.
+    // Most shops use Latin digits with Arabic, and the server does the same.
     this.#format = { en: 'en-GB', ar: 'ar-u-nu-latn' }[this.locale] ?? this.locale;
     this.#number = new Intl.NumberFormat(this.#format, { maximumFractionDigits: 20 });
     this.#day = new Intl.DateTimeFormat(this.#format, { dateStyle: 'long', timeZone: 'UTC' });
     this.#plural = new Intl.PluralRules(this.#format);
   }
 
-  /** The direction of writing. */
+  /** The text direction. */
   get dir(): 'ltr' | 'rtl' {
     return /^(ar|ckb|dv|fa|he|iw|ps|sd|ug|ur|yi)$/.test(this.locale) ? 'rtl' : 'ltr';
   }
 
-  /** The text of a key, with values in place of {names}. English reasons are the words of their keys. */
+  /**
+   * Returns the text of a key with {names} replaced by values. For English, texts of reasons are
+   * derived from their keys.
+   */
   say(key: Key, values: Values = {}): string {
     return (this.#texts[key] ?? english[key] ?? key[7] + key.replaceAll('_', ' ').slice(8).toLowerCase()).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
-  /** A text that has a number, {n}, such as "1 comment" and "2 comments". */
+  /** Returns the plural form of a text for a number, such as "1 comment" and "2 comments". */
   count(key: CountedKey, n: number): string {
     return this.say(this.keyFor(key, n), { n: this.number(n) });
   }
 
-  /** The form of a key that fits a number. */
+  /** Returns the key of the plural form for a number. */
   keyFor(key: CountedKey, n: number): Key {
     const form = `${key}.${this.#plural.select(n)}`;
     return (form in this.#texts || form in english ? form : `${key}.other`) as Key;
   }
 
-  /** A text in three parts, so that the number in its middle can be an element. Some have a word for it: "two comments". */
+  /**
+   * Splits a text around its number, so that the number can be an element. Some languages write a
+   * number as a word: "two comments".
+   */
   around(key: Key, n: string, values: Values = {}): [string, string, string] {
     const [before = '', after] = this.say(key, values).split('{n}');
     return after === undefined ? ['', before, ''] : [before, n, after];
@@ -105,7 +121,7 @@ export class Texts {
     return rounded.toLocaleString(this.#format, { minimumFractionDigits: 1 });
   }
 
-  /** A number with at most that many decimals. */
+  /** A number with at most `decimals` decimals. */
   rounded(n: number, decimals: number): string {
     const scale = 10 ** decimals;
     return this.number(Math.round(n * scale) / scale);
@@ -120,12 +136,12 @@ export class Texts {
     return this.#day.format(new Date(time));
   }
 
-  /** The tags of the languages that have a name here. */
+  /** The tags of all languages with a name. */
   get tags(): string[] {
     return Object.keys(names);
   }
 
-  /** The name of a language in that language. */
+  /** Returns the name of a language, in that language. */
   language(tag: string): string {
     if (tag === 'und') return this.say('language.unknown');
     const [base = '', ...rest] = tag.split('-');
@@ -133,7 +149,7 @@ export class Texts {
   }
 }
 
-/** The name of a language that has one. */
+/** Returns the name of a language that has one, without regard to regions. */
 function nameOf(tag: string): string | undefined {
   if (names[tag] || !hasName(tag)) return names[tag];
   const [first = '', ...rest] = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag;
@@ -144,12 +160,15 @@ function hasName(tag: string): boolean {
   return Object.hasOwn(names, tag);
 }
 
-/** The tag of the language that someone writes who has this one: without the country, if it needs none. */
+/**
+ * Returns the language to write in for a locale, such as "de" for "de-AT". The tag is kept if it
+ * has a name of its own.
+ */
 export function baseOf(tag: string): string {
   return hasName(tag) ? tag : tag.split('-')[0] ?? '';
 }
 
-/** Reads the JSON of an attribute. Of what is no text of ours the developer is told. */
+/** Parses the JSON of an attribute. Logs an error that names the unknown keys. */
 export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);

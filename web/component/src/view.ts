@@ -1,51 +1,56 @@
-// What is drawn, as a value: every view is a function of it.
+// The state to render. Every component is a function of it.
 import { type Choice, pairsOf, queryOf } from './address';
 import type { Data, List, Product, Viewer } from './answer';
 import type { Problem } from './client';
 import type { Desk } from './desk';
 import type { Texts } from './texts';
 
-/** How many new comments are counted. A larger number tells a reader no more, and following ends. */
+/**
+ * The highest count of new comments. Readers gain nothing from a larger number, so counting ends
+ * here.
+ */
 export const mostCounted = 100;
 
-/** An answer and what it answers. */
+/** An answer and the choice it belongs to. */
 export interface Shown {
   readonly choice: Choice;
   readonly data: Data;
-  /** Comments of later pages that "Load more" put below, and where they end. */
+  /** The later pages that "Load more" appended. */
   readonly more: readonly List[];
-  /** How long the answer took as the browser saw it; null if the server drew it. */
+  /** The time until the answer arrived in the browser; null if the server rendered it. */
   readonly milliseconds: number | null;
 }
 
 export interface View {
-  /** The path of links that have no query; the whole address if the page's links have another base. */
+  /** The path for links without a query; the whole address if the page has another base. */
   readonly path: string;
-  /** The part of the query that is the host page's own. */
+  /** The host page's own part of the query. */
   readonly foreign: string;
   readonly texts: Texts;
   readonly pageSize: number;
-  /** What the reader wants. While an answer is awaited, it is ahead of what is shown. */
+  /** The reader's choice. It differs from that of `shown` while a request is under way. */
   readonly choice: Choice;
   /** The last answer; null before the first. */
   readonly shown: Shown | null;
   readonly problem: Problem | null;
   readonly busy: boolean;
-  /** Whether another attempt is to load more. */
+  /** Whether a retry loads more comments. */
   readonly more: boolean;
   readonly explain: boolean;
   readonly mode: Mode;
-  /** Where comments are written. Null for the first render, which has to be what the server sent. */
+  /**
+   * Where comments are written. Null for the first render, which must equal the server's markup.
+   */
   readonly desk: Desk | null;
-  /** How many comments came since the list was read; null if nobody counts. */
+  /** The number of new comments since the list was read; null without live updates. */
   readonly fresh: number | null;
-  /** What was just written, in words for screen readers. */
+  /** The announcement of the last change, for screen readers. */
   readonly said: string;
 }
 
 export type Mode = 'pages' | 'more';
 
-/** What every view takes. */
+/** The props of every component. */
 export interface Props {
   readonly view: View;
 }
@@ -58,7 +63,10 @@ export function viewerOf(view: View): Viewer | null {
   return view.shown?.data.viewer ?? null;
 }
 
-/** The list of the answer, with what "Load more" added and the plan of that; null if there is none. */
+/**
+ * Returns the visible list with the pages that "Load more" appended and the last one's plan; null
+ * if there is none.
+ */
 export function listOf(view: View): List | null {
   const first = productOf(view)?.list ?? null;
   const last = view.shown?.more.at(-1);
@@ -66,19 +74,24 @@ export function listOf(view: View): List | null {
   return { ...first, ...(last.plan && { plan: last.plan }), pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
 }
 
-/** Whether the product has no comments at all. */
+/** Reports whether the product has no comments at all. */
 export function isEmptyProduct(view: View): boolean {
   return productOf(view)?.stats?.total === 0;
 }
 
-/** The link to a choice: its query alone, or the path if it has none. Both where the page's links have another base. */
+/**
+ * Returns the link to a choice: only its query, or the path without one. It includes the whole
+ * address if the page has another base.
+ */
 export function linkTo(view: View, choice: Choice): string {
   const query = [view.foreign, queryOf(choice)].filter(Boolean).join('&');
   if (query === '') return view.path;
   return `${view.path.startsWith('/') ? '' : view.path}?${query}`;
 }
 
-/** What a form has to send beside the fields that it shows. */
+/**
+ * Returns the hidden fields of a form, for the parts of the address that the form does not ask for.
+ */
 export function hiddenPairs(view: View, choice: Choice): [string, string][] {
   return [...new URLSearchParams(view.foreign), ...pairsOf(choice)];
 }

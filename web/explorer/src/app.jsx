@@ -1,7 +1,7 @@
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { GraphiQL } from 'graphiql';
-// Not left to be loaded later: the page is of no use without its editor, and this way its styles come with the page's.
+// Imported statically: the page needs its editor at once, and so its styles become part of app.css.
 import 'monaco-graphql/esm/monaco-editor.js';
 import 'monaco-graphql/esm/lite.js';
 import { createRoot } from 'react-dom/client';

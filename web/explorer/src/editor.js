@@ -1,5 +1,6 @@
-// The features of Monaco that writing queries and JSON needs. Left out are, among others, the difference editor, the
-// colour picker, rename, code lenses, inlay hints and sticky scroll: about a third of the editor's code.
+// The features of Monaco for writing queries and JSON. The difference editor, colour picker,
+// rename, code lenses, inlay hints, sticky scroll and others are left out: about a third of its
+// code.
 import 'monaco-editor/esm/vs/editor/browser/coreCommands.js';
 import 'monaco-editor/esm/vs/editor/browser/widget/codeEditor/codeEditorWidget.js';
 import 'monaco-editor/esm/vs/editor/contrib/bracketMatching/browser/bracketMatching.js';

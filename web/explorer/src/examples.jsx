@@ -1,5 +1,5 @@
-// The Examples pane: a list of queries, one for each thing that the API is good at. It is a pane of its own and not
-// only a set of first tabs, because the editor remembers a visitor's own tabs and would never show the first ones again.
+// The Examples pane: one query for each feature of the API. Initial tabs alone would not do: the
+// editor restores a visitor's own tabs and would not show the examples again.
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import examples from 'made:examples';
 import { show } from './view.jsx';
@@ -36,7 +36,7 @@ function Examples() {
 function List({ of }) {
   const { open, ready } = useOpen();
   const query = useGraphiQL(({ tabs, activeTabIndex }) => tabs[activeTabIndex]?.query ?? '');
-  // The first line says which example a tab came from, also when it was changed since.
+  // An edited example is still recognized by its first line.
   const isShown = (example) => query.startsWith(example.query.slice(0, example.query.indexOf('\n') + 1));
   return (
     <ol>
@@ -52,7 +52,7 @@ function List({ of }) {
   );
 }
 
-// What puts an example on screen: the tab that holds it unchanged when there is one, else a new tab.
+// Returns a function that opens an example: in the tab that has it unchanged, or else in a new one.
 function useOpen() {
   const { addTab, changeTab, stop, updateActiveTabValues, setOperationName } = useGraphiQLActions();
   const { queryEditor, variableEditor, tabs } = useGraphiQL(pick('queryEditor', 'variableEditor', 'tabs'));
@@ -66,7 +66,8 @@ function useOpen() {
     queryEditor.setValue(query);
     variableEditor.setValue(variables);
     updateActiveTabValues({ query, variables });
-    // The editor would find the name by itself, but later: a quick press of the run button must not send an old one.
+    // The editor would set the name too, but later. Until then, the run button would send the old
+    // one.
     setOperationName(/^(?:query|mutation) (\w+)/m.exec(query)[1]);
     show('query');
   }

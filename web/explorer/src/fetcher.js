@@ -1,5 +1,5 @@
-// One GraphQL request over HTTP, to the server that the page came from: a subscription as a stream of events, and all else
-// by one answer. What it returns can be unsubscribed from, which cancels the request.
+// Sends one GraphQL request to the page's own server: a subscription over server-sent events, all
+// else as a single answer. The returned object is an observable; unsubscribing cancels the request.
 import { getOperationAST, parse } from 'graphql';
 import { createClient } from 'graphql-sse';
 import { noteWritten } from './written.js';
@@ -21,7 +21,7 @@ export function fetcher(request, options) {
   };
 }
 
-// run shows the answer of the API, or one event after the other, or errors that say why there are no more.
+// run shows the answer or each event of the stream, and finally an error if there is one.
 async function run(request, given, show, signal) {
   let headers;
   try {
@@ -47,12 +47,12 @@ function isSubscription({ query, operationName }) {
   try {
     return getOperationAST(parse(query), operationName)?.operation === 'subscription';
   } catch {
-    return false; // the API says what is wrong with it
+    return false; // the API reports the syntax error
   }
 }
 
-// answerIn returns what an HTTP response holds. Not an answer of the API is a proxy's page, say: it is shown as it was, rather
-// than a complaint about JSON.
+// answerIn returns the JSON answer of an HTTP response. Anything else, such as a proxy's page, is
+// shown as it is and not as a JSON error.
 async function answerIn(response) {
   const text = (await response.text()).trim();
   return (response.headers.get('content-type')?.includes('json') && objectOf(text)) || failure(`HTTP ${response.status}: ${text || 'nothing else came'}`);
@@ -60,7 +60,7 @@ async function answerIn(response) {
 
 const failure = (message) => ({ errors: [{ message }] });
 
-// objectOf returns the object that a text in JSON is, and null for another text.
+// objectOf returns the object in a JSON text, or null.
 function objectOf(text) {
   try {
     const value = JSON.parse(text);

@@ -1,5 +1,5 @@
-// Stands in for Prettier's JavaScript parser: the explorer formats only JSON with it, and jsonc-parser, which is part
-// of the bundle anyway, can do that too. The "tree" is the text itself; json-printer.js lays it out.
+// Replaces Prettier's JavaScript parser, which the explorer needs for JSON only. jsonc-parser is
+// bundled anyway and formats JSON too. The "tree" is the text itself; json-printer.js formats it.
 export const parsers = {
   jsonc: {
     astFormat: 'json-text',

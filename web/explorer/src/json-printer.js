@@ -1,4 +1,4 @@
-// Stands in for Prettier's JavaScript printer, see json-parser.js.
+// Replaces Prettier's JavaScript printer, see json-parser.js.
 import { applyEdits, format } from 'jsonc-parser';
 
 const layout = { insertSpaces: true, tabSize: 2, eol: '\n' };

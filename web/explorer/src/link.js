@@ -1,13 +1,14 @@
-// An address of the explorer that holds a query: /playground?query=…&variables=…&operationName=…, with variables as JSON.
-// What comes by a link is shown and never run by itself: whoever made the link may not have a say in what a visitor's
-// requests change or cost. Headers are never part of an address, since it ends up in histories, logs and chats.
+// Links that hold a query: /playground?query=…&variables=…&operationName=…, with variables as JSON.
+// A linked query is shown but never run automatically: the author of a link must not make visitors
+// change data or pay for reads. Links never include headers, because addresses end up in histories,
+// logs and chats.
 import { Kind, parse } from 'graphql';
 
-// longest is how many characters an address may have that is offered for sharing. Browsers take more, but proxies and
-// chats cut longer ones.
+// longest is the maximum length of a shared link in characters. Browsers accept more, but proxies
+// and chats cut longer ones.
 export const longest = 8000;
 
-// addressOf returns the address that holds an operation.
+// addressOf returns the link to an operation.
 export function addressOf(base, { query, variables, operationName }) {
   const address = new URL('/playground', base);
   address.searchParams.set('query', query);
@@ -16,8 +17,8 @@ export function addressOf(base, { query, variables, operationName }) {
   return address.href;
 }
 
-// readLink returns what an address holds: the operation, or none of its query is missing, and what to tell the visitor
-// about it. It returns null if the address holds nothing.
+// readLink returns the operation in an address, and notes for the visitor. The operation is missing
+// if the address has no query. It returns null for an address without any of these.
 export function readLink(search) {
   const given = new URLSearchParams(search);
   const [query, variables, name] = ['query', 'variables', 'operationName'].map((key) => given.get(key)?.trim() ?? '');
@@ -30,7 +31,7 @@ export function readLink(search) {
   return { operation: { query, variables: text, named }, notes: notes.filter(Boolean) };
 }
 
-// operationsOf returns the operations of a query, and what to tell about it.
+// operationsOf returns the operations of a query, and a note about them.
 function operationsOf(query) {
   try {
     const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
@@ -42,7 +43,7 @@ function operationsOf(query) {
   }
 }
 
-// tidy returns variables laid out, or as they came with what is wrong with them.
+// tidy formats the JSON of variables, or returns it unchanged with a description of its error.
 function tidy(variables) {
   if (!variables) return { text: '' };
   try {

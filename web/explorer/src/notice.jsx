@@ -1,9 +1,9 @@
-// The line below everything else that says what just happened, or what a link brought.
+// The line at the bottom with messages: about the last action, or about a link.
 import { newState } from './state.js';
 
 const notice = newState(null);
 
-// say shows paragraphs, and an address to be copied by hand where there is one.
+// say shows paragraphs, and optionally an address to copy by hand.
 export const say = (paragraphs, address) => notice.set({ paragraphs, address });
 
 export const hush = () => notice.set(null);

@@ -1,9 +1,9 @@
-// The strip below an answer: how it was read from the table, and what that cost.
+// The strip below an answer: how it was read from the table and what that cost.
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useMemo, useState } from 'react';
 import { plansIn, withPlans } from './plans.js';
 
-// mostPlans is how many plans are shown: thousands would keep the page busy for long.
+// mostPlans is the most plans to show. Thousands would block the page.
 const mostPlans = 50;
 
 export function PlanStrip() {
@@ -13,7 +13,8 @@ export function PlanStrip() {
   const fuller = useMemo(() => withPlans(query ?? ''), [query]);
   const [open, setOpen] = useState(storage.get('plan') !== 'folded');
   if (!response) return isFetching ? null : <p className="plan-none">No answer yet. Press the run button to get one.</p>;
-  // By state alone: an element tells that it was folded later, and may be gone by then for an answer to come.
+  // Folds by state alone. The "toggle" event fires later, when an answer may already have removed
+  // the element.
   const fold = (event) => {
     event.preventDefault();
     setOpen(!open);
@@ -31,8 +32,8 @@ export function PlanStrip() {
   );
 }
 
-// read returns the plans of the answer that a tab shows. That of an earlier tab or of a failure may be no JSON, and one may be
-// nested too deeply to be searched.
+// read returns the plans in a tab's answer. The answer may be no JSON, after a failure or in a
+// restored tab, or be nested too deeply.
 function read(response) {
   try {
     return plansIn(JSON.parse(response));
@@ -41,7 +42,7 @@ function read(response) {
   }
 }
 
-// Hint says how to get a plan, or more of it.
+// Hint says how to request a plan, or more fields of it.
 function Hint({ asked, fuller }) {
   if (!fuller) return asked ? null : <p>Only lists of comments have a plan, and this query asks for none.</p>;
   return (
@@ -64,7 +65,7 @@ const cost = (plan) => listed(
 
 function Plan({ where, plan }) {
   const totals = listed(
-    where && cost(plan), // that of a single plan is above
+    where && cost(plan), // shown in the summary if there is only one plan
     amount(plan.queries, 'call', 'calls'),
     amount(plan.itemsRead, 'scanned', 'scanned'),
     amount(plan.itemsReturned, 'shown', 'shown'),
@@ -83,7 +84,7 @@ function Plan({ where, plan }) {
   );
 }
 
-// The columns of a table, by the field that is shown.
+// The column titles by field.
 const readColumns = {
   purpose: 'Purpose',
   index: 'Index',
@@ -103,8 +104,8 @@ const readColumns = {
 const candidateColumns = { name: 'Way', reads: 'Reads', estimatedUnits: 'Estimated units', price: 'Price', chosen: 'Chosen' };
 const positionColumns = { by: 'Found by', rank: 'Comments before', skipped: 'Left out', counted: 'Counted by the index', calls: 'Calls', waves: 'Waves', readUnits: 'Units' };
 
-// Table shows the columns that the query asked for. What has another form than the rows of a plan is left out: an alias
-// gives any field any name.
+// Table shows the requested columns. Values with another shape are skipped, because an alias can
+// give any field these names.
 function Table({ title, rows: given, columns }) {
   const rows = Array.isArray(given) ? given.filter((row) => row !== null && typeof row === 'object') : [];
   if (rows.length === 0) return null;

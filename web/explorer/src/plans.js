@@ -1,7 +1,7 @@
-// Query plans: those of an answer, and how a query asks for one.
+// Finds the plans in an answer, and adds plans to a query.
 import { Kind, parse, visit } from 'graphql';
 
-// plansIn returns the plans of an answer, each with where it stands, such as "product.comments".
+// plansIn returns the plans in an answer with their paths, such as "product.comments".
 export function plansIn(answer) {
   const found = [];
   collect(answer?.data, '', found);
@@ -16,7 +16,7 @@ function collect(value, where, found) {
   }
 }
 
-// What the table shows, by the field that holds it; the text is what asks for it.
+// The fields of a plan that the table shows, and the query text for each.
 const parts = {
   summary: 'summary',
   queries: 'queries',
@@ -30,11 +30,11 @@ const parts = {
   position: 'position { by rank skipped counted calls waves readUnits }',
 };
 
-// withPlans returns the query with whole plans asked for in each of its lists of comments, or the query itself where there
-// is nothing to ask for. All else stays as it is, comments and layout included.
+// withPlans adds all fields of the plan to each list of comments in a query. It returns the query
+// itself if there is nothing to add. Comments and layout are kept.
 export function withPlans(query) {
   let inserted = query;
-  // From the end, so that what is inserted does not move what is still to come.
+  // From the end, so that earlier positions stay valid.
   for (const { at, text } of insertions(query).sort((a, b) => b.at - a.at)) {
     inserted = inserted.slice(0, at) + text + inserted.slice(at);
   }
@@ -50,7 +50,7 @@ function insertions(query) {
       },
     });
   } catch {
-    return []; // a query that is being written
+    return []; // an unfinished query
   }
   return found.filter(Boolean);
 }

@@ -1,4 +1,5 @@
-// What the explorer does by itself: run the first example, show what a link brought, and keep tabs, panes and schema as they fit.
+// Automatic behaviour: runs the first example, shows a link's query, and keeps tabs, panes and
+// schema up to date.
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
 import { hush, say } from './notice.jsx';
@@ -15,8 +16,8 @@ export function Session({ link, firstQuery }) {
 const useReady = () =>
   useGraphiQL(({ queryEditor, variableEditor, responseEditor }) => Boolean(queryEditor && variableEditor && responseEditor));
 
-// A new visitor finds an answer. Tabs of their own, and what a link brought, run when they say so: also a first query,
-// for its variables would be the link's.
+// Runs the first example for new visitors. Their own tabs and linked queries are never run
+// automatically. That includes a link to the first query, whose variables may differ.
 function useFirstAnswer(firstQuery) {
   const { run } = useGraphiQLActions();
   const ready = useReady();
@@ -26,8 +27,8 @@ function useFirstAnswer(firstQuery) {
   }, [ready]);
 }
 
-// A link's query is in its tab from the beginning. It is stored as what is typed would be, so that the tab is found
-// again; of several operations, the cursor is in the one that the link names, which is the one that Ctrl-Enter runs.
+// Stores a link's query like a typed one, so that a reload finds its tab. If the link names one of
+// several operations, moves the cursor there: Ctrl-Enter runs the operation at the cursor.
 function useLink(link) {
   const { queryEditor, storage } = useGraphiQL(pick('queryEditor', 'storage'));
   const { setOperationName } = useGraphiQLActions();
@@ -35,7 +36,8 @@ function useLink(link) {
     const { query, variables } = tabs[activeTabIndex] ?? {};
     return link?.operation && (query !== link.operation.query || (variables ?? '') !== link.operation.variables);
   });
-  // The address of what is not shown any more goes: after a reload, its tab would stand before what was written.
+  // Removes the link from the address once another query is shown. Otherwise a reload would open
+  // the link's tab in front of it.
   useEffect(() => {
     if (isOther && queryEditor) history.replaceState(null, '', location.pathname);
   }, [isOther, queryEditor]);
@@ -54,8 +56,8 @@ function useLink(link) {
   }, [queryEditor]);
 }
 
-// With another tab in front: it is in view, variables are unfolded if it has any, what was said is said no more, and
-// what an earlier tab still waits for is given up, for its answer would be shown here.
+// When the tab changes: scrolls it into view, unfolds its variables, hides the message, and cancels
+// the request of the earlier tab, whose answer would appear in this one.
 function useOneTab() {
   const { stop } = useGraphiQLActions();
   const { variableEditor, isFetching } = useGraphiQL(pick('variableEditor', 'isFetching'));
@@ -75,7 +77,7 @@ function useOneTab() {
   }, [isFetching]);
 }
 
-// A schema that could not be read is read again after each run, which an answer that did not come asks for.
+// Retries a failed introspection after each run, since an answer suggests that the server is back.
 function useSchema() {
   const { introspect } = useGraphiQLActions();
   const { isFetching, fetchError } = useGraphiQL(pick('isFetching', 'fetchError'));
@@ -84,7 +86,7 @@ function useSchema() {
   }, [isFetching]);
 }
 
-// The editor's colours follow the system's while the page is open, as all others do.
+// Follows the system's colour scheme while the page is open, as the rest of the page does.
 function useSystemColours() {
   const { setTheme } = useGraphiQLActions();
   const theme = useGraphiQL(({ theme }) => theme);
@@ -96,14 +98,16 @@ function useSystemColours() {
   }, [theme]);
 }
 
-// keepInView scrolls a tab into view, now and when there is more or less room for tabs, until it is released.
+// keepInView scrolls a tab into view, also when the tab bar is resized. It returns a function that
+// stops this.
 function keepInView(tab) {
   const observer = new ResizeObserver(() => tab.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
   observer.observe(tab.parentElement);
   return () => observer.disconnect();
 }
 
-// GraphiQL keeps to itself whether the pane below the query is folded; its own buttons tell and change it.
+// GraphiQL does not expose whether the pane below the query is folded. Its buttons show and change
+// it.
 function foldVariables(fold) {
   const toggle = document.querySelector('.graphiql-toggle-editor-tools');
   const folded = toggle?.getAttribute('aria-label').startsWith('Show');

@@ -1,4 +1,4 @@
-// The button that copies the address of what is in the editors: query and variables, never headers.
+// The button that copies a link to the current query and variables, without headers.
 import { ToolbarButton, pick, useGraphiQL } from '@graphiql/react';
 import { addressOf, longest } from './link.js';
 import { say } from './notice.jsx';
@@ -28,7 +28,7 @@ async function copy(address) {
   try {
     await navigator.clipboard.writeText(address);
     say(['Link copied. It holds the query and its variables, and no headers.']);
-  } catch { // no permission, or a page that came without TLS from another host
+  } catch { // no permission, or a page served without TLS
     say(['Copy this link. It holds the query and its variables, and no headers.'], address);
   }
 }

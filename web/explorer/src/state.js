@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-// newState returns a value that components share and that anything may set.
+// newState returns a value that components share and that any code may set.
 export function newState(value) {
   const listeners = new Set();
   const subscribe = (listener) => {

@@ -1,18 +1,19 @@
-// What the editor remembers of a visitor, in the browser's localStorage: tabs, history, panes. Headers are not among it,
-// since they hold tokens, and what is stored stays for years, in clear, for every script of this origin. GraphiQL can leave
-// them out of tabs, but its history keeps them, so they are taken out here, on the way to the disk.
+// The editor's storage: tabs, history and panes, in localStorage. Headers are removed before
+// storing. They hold tokens, and stored values stay for years, readable by every script of this
+// origin. GraphiQL can leave headers out of tabs, but not out of its history.
 const prefix = 'graphiql:';
 
-// How the values are kept that may hold headers; the others are kept as they are.
+// Filters for the values that may hold headers. All others are stored unchanged.
 const rules = {
   [`${prefix}headers`]: () => null,
-  [`${prefix}shouldPersistHeaders`]: () => null, // a visitor's wish for what is not done
+  [`${prefix}shouldPersistHeaders`]: () => null, // the setting has no effect here
   [`${prefix}tabState`]: withoutHeaders,
   [`${prefix}queries`]: (text) => listOf('queries', withoutHeaders(text)),
   [`${prefix}favorites`]: (text) => listOf('favorites', withoutHeaders(text)),
 };
 
-// withoutHeaders puts null in place of all headers, which GraphiQL takes for none. A text that is not JSON is of no use.
+// withoutHeaders replaces all headers in a JSON text by null, which GraphiQL treats as none. It
+// returns null for a text that is not JSON.
 function withoutHeaders(text) {
   try {
     return JSON.stringify(JSON.parse(text, (key, value) => (key === 'headers' ? null : value)));
@@ -21,13 +22,14 @@ function withoutHeaders(text) {
   }
 }
 
-// listOf returns a text that holds a list of a name as GraphiQL keeps it, and null for another: it would not start with that.
+// listOf returns a JSON text unless it lacks the list `name`. GraphiQL would fail to start with
+// such a text.
 function listOf(name, text) {
   const list = JSON.parse(text)?.[name];
   return Array.isArray(list) && list.every((item) => item !== null && typeof item === 'object') ? text : null;
 }
 
-// Where it is kept. A browser that lets no page keep anything has it for as long as the page is open.
+// localStorage, or memory where the browser refuses storage.
 const disk = (() => {
   try {
     return localStorage;
@@ -36,7 +38,7 @@ const disk = (() => {
   }
 })();
 
-// inMemory has what is kept for its own properties, as localStorage does.
+// inMemory returns a storage whose keys are own properties, as in localStorage.
 function inMemory() {
   return Object.create({
     getItem(key) { return this[key] ?? null; },
@@ -63,7 +65,7 @@ export const storage = {
   clear: () => keys().forEach((key) => disk.removeItem(key)),
 };
 
-// forgetHeaders takes away what earlier versions stored.
+// forgetHeaders removes headers that earlier versions stored.
 export function forgetHeaders() {
   for (const key of keys()) if (rules[key]) setItem(key, disk.getItem(key));
 }

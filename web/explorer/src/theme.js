@@ -1,4 +1,4 @@
-// The colours of the editor, which Monaco wants to have by name and beforehand.
+// The editor's colours. Monaco requires named themes, defined in advance.
 import * as monaco from 'monaco-graphql/esm/monaco-editor.js';
 import palette from 'made:palette';
 
@@ -11,7 +11,7 @@ for (const [scheme, name] of Object.entries(editorTheme)) {
     base: scheme === 'dark' ? 'vs-dark' : 'vs',
     inherit: true,
     colors: {
-      'editor.background': '#00000000', // what is behind it shows
+      'editor.background': '#00000000', // transparent
       'editor.foreground': colour.text,
       'editorLineNumber.foreground': colour.quiet,
       'editorLineNumber.activeForeground': colour.text,
@@ -49,7 +49,7 @@ for (const [scheme, name] of Object.entries(editorTheme)) {
       rule('delimiter', 'quiet'),
       rule('number', 'accent'),
       rule('string', 'mark'),
-      // The editor's own rules for JSON are narrower than those above.
+      // Monaco's own rules for JSON are more specific than those above.
       rule('string.key.json', 'text'),
       rule('string.value.json', 'mark'),
       rule('keyword.json', 'accent'),

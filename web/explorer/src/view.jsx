@@ -1,5 +1,6 @@
-// On a narrow screen there is room for one part at a time: the examples and other panes, the query, or the result. This
-// is what switches between them; on a wide screen all are there, and the style sheet hides the switch.
+// A narrow screen shows one part at a time: the panes such as Examples, the query, or the result.
+// This is the switch between them. On a wide screen all are visible, and the style sheet hides the
+// switch.
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
@@ -7,10 +8,11 @@ import { newState } from './state.js';
 
 const view = newState('query');
 
-// show brings a part on screen: 'panes', 'query' or 'result'.
+// show selects a part: 'panes', 'query' or 'result'.
 export const show = view.set;
 
-// Switch draws the buttons into place, and marks root with the part that is to be seen. firstPane is opened if none is.
+// Switch renders the buttons into `place` and sets data-view on `root`. If no pane is open, "panes"
+// opens `firstPane`.
 export function Switch({ place, root, firstPane }) {
   const shown = view.use();
   const buttons = useRef(null);
@@ -19,11 +21,11 @@ export function Switch({ place, root, firstPane }) {
 
   useLayoutEffect(() => {
     root.dataset.view = shown;
-    // What had the focus may be hidden now.
+    // The focused element may be hidden now.
     if (!document.activeElement.checkVisibility()) buttons.current.querySelector('[aria-pressed="true"]').focus();
   }, [shown]);
 
-  // Who sends a query wants its answer; who closes the pane is done with it.
+  // Sending a query switches to the result; closing the pane switches to the query.
   useEffect(() => {
     if (isFetching) show('result');
   }, [isFetching]);

@@ -1,5 +1,5 @@
-// Tells Monaco where its workers are. They are modules of this origin, so no blob: and no inline script is needed and
-// the Content-Security-Policy can stay strict. The page knows their hashed names.
+// Gives Monaco the addresses of its workers. They are modules of this origin, so the
+// Content-Security-Policy needs neither blob: nor inline scripts. The page has their hashed names.
 export function setUpWorkers({ editorWorker, jsonWorker, graphqlWorker }) {
   const addresses = { json: jsonWorker, graphql: graphqlWorker };
   globalThis.MonacoEnvironment = {

@@ -1,50 +1,50 @@
-// The mutations, and what comes of them.
+// The mutations and their outcomes.
 import { type Comment, operation } from '../answer';
 import { latest } from '../desk';
 import { ask, type Client, type Problem, problemIn, problemOfError } from '../client';
 
-/** What is wrong with an input. */
+/** An error about an input. */
 export interface UserError {
   readonly code: string;
   readonly message: string;
   readonly path: readonly string[];
 }
 
-/** What a mutation came to, or the query of one comment. */
+/** The outcome of a mutation, or of the query for one comment. */
 export interface Outcome {
-  /** The comment as it is now, or was before it was deleted. */
+  /** The current comment, or the one that was deleted. */
   readonly comment?: Comment | null;
-  /** Not empty if nothing was written because of the input. */
+  /** Errors about the input. If there are any, nothing was written. */
   readonly errors?: readonly UserError[];
-  /** Why there is neither. The change may have been made. */
+  /** Why there is neither a comment nor an error. The change may have been made. */
   readonly problem?: Problem;
 }
 
-/** What a comment shows, as the operation of the page has it. */
+/** The fragment with the fields of a comment, taken from the page's operation. */
 const shown = /fragment.*/.exec(operation)![0];
 
-/** What only its writer sees of a comment. */
+/** The fields that only the author of a comment can read. */
 const state = /status .*?}}/.exec(operation)![0];
 
 export type Change = 'add' | 'edit' | 'delete' | 'voteOn';
 
-/** The mutation that makes a change. build.mjs lists those of all kinds. */
+/** Returns the mutation of a change. build.mjs lists all kinds. */
 export function mutationOf(kind: Change): string {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
   return `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}errors:userErrors{code message path}}}${shown}`;
 }
 
-/** The query of one comment as it is now. */
+/** Reads one comment. */
 export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Shown ${state}}}${shown}`;
 
-/** Makes a change. It never throws. */
+/** Sends a change. Never throws. */
 export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
   const { value, problem } = await request<Outcome>(client, mutationOf(kind), { input });
   return value && !problem ? value : { problem: problem ?? problemIn('no value') };
 }
 
-/** Reads a comment as its writer left it; null if it is not there any more. It never throws. */
+/** Reads a comment as its author last submitted it; null if it no longer exists. Never throws. */
 export async function current(client: Client, id: string): Promise<Outcome> {
   const { value, problem } = await request<Comment>(client, commentQuery, { id });
   return problem ? { problem } : { comment: value ? latest(value) : null };
@@ -55,7 +55,7 @@ interface Response<T> {
   readonly problem?: Problem;
 }
 
-/** Sends an operation whose only field is "value". It never throws. */
+/** Sends an operation whose only field is "value". Never throws. */
 export async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
   try {
     const { data, errors } = await ask<Response<T>>(client, query, variables, never);
@@ -66,5 +66,5 @@ export async function request<T>(client: Client, query: string, variables: unkno
   }
 }
 
-/** A write is not given up: only its answer says whether it happened. */
+/** Writes are never aborted: only the answer says whether the change was made. */
 const never = new AbortController().signal;

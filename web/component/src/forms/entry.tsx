@@ -8,25 +8,28 @@ import { draftFor, draftOf, isOwn, placeOf, save } from './drafts';
 import { CommentForm, openForm, wordsOf } from './form';
 
 interface Props {
-  /** Without a desk, the comment is not changed here. It has none for the first render, which is what the server sent. */
+  /** A view without a desk shows the comment read-only, as the first render must. */
   readonly view: View;
   readonly comment: Comment;
-  /** That of a comment of the list. It may stand above the list, too. */
+  /**
+   * The id attribute, for a comment of the list. The same comment may also be shown above the list.
+   */
   readonly id?: string;
-  /** Draws the comment with something at its end. */
+  /** Renders the comment with its action buttons. */
   content(actions: ComponentChildren): ComponentChildren;
 }
 
-/** A comment of the list. Who wrote it can edit and delete it in place. */
+/** A comment of the list. Its author can edit and delete it in place. */
 export class Entry extends Component<Props, { asked: number }> {
   readonly #article = createRef<HTMLElement>();
   override state = { asked: 0 };
-  /** How often deletion was asked for. */
+  /** Number of times the author asked for deletion. */
   #times = 0;
 
   #edit = (): void => {
     const { view, view: { desk }, comment } = this.props;
-    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewerOf(view), placeOf(desk, comment.id)) ?? draftOf(comment)); // another element may have begun one
+    // another element may have saved a draft
+    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewerOf(view), placeOf(desk, comment.id)) ?? draftOf(comment));
     this.forceUpdate();
   };
 
@@ -34,13 +37,16 @@ export class Entry extends Component<Props, { asked: number }> {
 
   #askDeletion = (): void => this.setState({ asked: ++this.#times });
 
-  /** A dialog tells that it is closed a moment after it gave back the focus. By then, the next one may be open. */
+  /**
+   * A dialog fires "close" a moment after it returned the focus. The next dialog may be open by
+   * then.
+   */
   #closeDeletion = (which: number): void => this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
 
   override render({ view, view: { desk, texts }, comment, id, content }: Props, { asked }: { asked: number }) {
     const viewer = viewerOf(view);
     const mine = desk !== null && mayChange(viewer, comment);
-    // What was typed stays in sight when a token expires.
+    // A draft stays visible when the token expires.
     const edits = desk !== null && (mine || !viewer?.mayWrite) && !!draftFor(viewer, placeOf(desk, comment.id));
     const actions = mine && (
       <span class="actions">
@@ -57,7 +63,10 @@ export class Entry extends Component<Props, { asked: number }> {
   }
 }
 
-/** Whether to offer a change of a comment: to who wrote it, and to moderators. The service decides. */
+/**
+ * Reports whether to offer changes of a comment: to its author and to moderators. The service
+ * decides.
+ */
 function mayChange(viewer: Viewer | null, comment: Comment): boolean {
   return !!viewer?.mayWrite && (viewer.isModerator || isOwn(comment, viewer));
 }
@@ -67,7 +76,7 @@ interface Deleting {
   readonly problem: Problem | null;
 }
 
-/** Asks before a comment is deleted. */
+/** Asks for confirmation and deletes a comment. */
 class Deletion extends Component<FormProps & { comment: Comment; close(): void }, Deleting> {
   readonly #dialog = createRef<HTMLDialogElement>();
   override state: Deleting = { busy: false, problem: null };
@@ -83,7 +92,7 @@ class Deletion extends Component<FormProps & { comment: Comment; close(): void }
     this.setState({ busy: true, problem: null });
     const { problem } = await change(desk.client, 'delete', { id: comment.id });
     if (problem) return this.setState({ busy: false, problem });
-    // If it was not found, it is gone too, which is what was wanted.
+    // A comment that was not found is gone too.
     this.#dialog.current?.close();
     save(placeOf(desk, comment.id), null);
     desk.written({ kind: 'deleted', comment }, true);

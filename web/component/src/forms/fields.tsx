@@ -3,25 +3,28 @@ import type { Texts } from '../texts';
 import type { UserError } from './changes';
 import { type Draft } from './drafts';
 
-/** How many characters the service takes. */
+/** The service's limits, in characters. */
 const most: Readonly<Record<string, number>> = { title: 200, text: 10_000, name: 100 };
 
 export interface Fields {
   readonly texts: Texts;
-  /** The languages to begin with: that of the page, and those of the product's comments. */
+  /** The languages at the top of the list: the page's, and those of the product's comments. */
   readonly near: readonly string[];
-  /** Tells the fields of this form from those of others. */
+  /** Makes the ids of the fields unique to this form. */
   readonly id: string;
   readonly draft: Draft;
   readonly errors: readonly UserError[];
-  /** Whether a name is asked for. */
+  /** Whether the form asks for a name. */
   readonly named: boolean;
-  /** Whether the draft is on its way: what would be typed now would be in no comment. */
+  /**
+   * Whether the draft is being sent. The fields are read-only meanwhile, since later input would be
+   * lost.
+   */
   readonly busy: boolean;
   typed(change: Partial<Draft>): void;
 }
 
-/** What is asked for, each with what is wrong with it. */
+/** All fields, each with its errors. */
 export function FormFields(form: Fields) {
   const { texts, draft, named, busy, typed } = form;
   const near = [...new Set([...form.near, draft.language])].filter((tag) => tag !== '');
@@ -51,7 +54,7 @@ export function FormFields(form: Fields) {
 type Name = 'rating' | 'title' | 'text' | 'language' | 'name';
 type Part = { form: Fields; name: Name };
 
-/** Five stars to choose from: radio buttons, so arrow keys move the choice. */
+/** Five stars to choose from. They are radio buttons, so arrow keys move the choice. */
 function Rating(form: Fields) {
   const { texts, draft, busy, typed } = form;
   return (
@@ -70,7 +73,7 @@ function Rating(form: Fields) {
   );
 }
 
-/** A field between its label and its notes. */
+/** A field with its label and notes. */
 function Field({ form, name, children }: Part & { children: ComponentChildren }) {
   const { id, texts } = form;
   const text = texts.say(`write.${name}`);
@@ -83,11 +86,11 @@ function Field({ form, name, children }: Part & { children: ComponentChildren })
   );
 }
 
-/** What is wrong with a field, and how much room it has left once that is little. */
+/** The errors of a field, and its remaining length when little is left. */
 function Notes({ form, name }: Part) {
   const { texts, id, draft, errors } = form;
   const limit = most[name] ?? Infinity;
-  const length = [...String(draft[name])].length; // characters as the service counts them
+  const length = [...String(draft[name])].length; // the service counts code points too
   return (
     <div id={`${id}-${name}-notes`}>
       {length > limit * 0.9 && <p class="hint">{texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}</p>}
@@ -97,19 +100,21 @@ function Notes({ form, name }: Part) {
   );
 }
 
-/** The attributes that tie a field to its notes. The tag of another language shares those of the language. */
+/**
+ * Returns the attributes that connect a field to its notes. "tag" shares the notes of "language".
+ */
 function described({ id, errors, draft }: Fields, name: Name | 'tag') {
   const field = name === 'tag' ? 'language' : name;
   const wrong = errors.some((error) => fieldOf(error) === field) && !(name === 'language' && draft.language === '');
   return { id: `${id}-${name}`, 'aria-describedby': `${id}-${field}-notes`, 'aria-invalid': wrong || undefined };
 }
 
-/** The field that an error is about: the last step of its path. */
+/** Returns the name of the field with the error: the last step of its path. */
 export function fieldOf({ path }: UserError): string {
   return path.at(-1) ?? '';
 }
 
-/** Whether a field is there to show an error. */
+/** Reports whether the form has a field that shows the error. */
 export function isShown(error: UserError, named: boolean): boolean {
   return ['rating', 'title', 'text', 'language', ...(named ? ['name'] : [])].includes(fieldOf(error));
 }
@@ -129,13 +134,19 @@ function wordsFor(texts: Texts, error: UserError, draft: Draft): string {
   }
 }
 
-/** The characters that cannot be kept, such as "U+001B", since they cannot be seen. */
+/**
+ * Returns the control characters of a text, such as "U+001B". They are invisible and cannot be
+ * stored.
+ */
 function controlsOf(text: string): string {
   const found = new Set(text.match(/[^\P{Cc}\n\t]/gu));
   return [...found].map((char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`).join(', ');
 }
 
-/** All other languages that have a name, by that name. Of some, browsers have nothing but the tag. */
+/**
+ * Returns all other languages that have a name, sorted by it. Browsers return the tag of a language
+ * without one.
+ */
 function languages(texts: Texts, near: readonly string[]): string[] {
   const named = texts.tags.filter((tag) => !near.includes(tag) && texts.language(tag).toLowerCase() !== tag);
   return named.sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));

@@ -11,49 +11,55 @@ import { type Draft, enrol, isBlank, languageOf, load, newDraft, placeOf, save, 
 import { fieldOf, FormFields, isShown } from './fields';
 
 interface Props extends FormProps {
-  /** The comment that is edited; none for a new one. */
+  /** The comment to edit; absent for a new one. */
   readonly comment?: Comment;
-  /** The form is done: its text is written or discarded. The reader goes on from there unless they write elsewhere. */
+  /**
+   * Called when the draft was published or discarded. With `leads`, the focus moves on from the
+   * form.
+   */
   close(leads: boolean): void;
 }
 
-/** What all forms of a draft show. */
+/** The state that all forms of one draft share. */
 interface State {
   readonly draft: Draft;
   readonly errors: readonly UserError[];
   readonly problem: Problem | null;
-  /** What another change made of the comment meanwhile. */
+  /** The comment after somebody else's edit, while it conflicts with the draft. */
   readonly theirs: Comment | null;
 }
 
 const untroubled = { errors: [], problem: null, theirs: null };
 
-/** The forms on the page. Those of one comment, in several elements, share a draft and what becomes of it. */
+/** The mounted forms. Forms of one comment in several elements share a draft and its state. */
 const forms = new Set<CommentForm>();
 
-/** The places of drafts that are on their way, also if their form is not on the page any more. */
+/** The keys of the drafts that are being sent, even if their form was unmounted. */
 const sending = new Set<string>();
 
-/** The place of the form that is opened next, into which the reader is led. One that comes with its draft leaves them where they are. */
+/**
+ * The key of the form to focus when it is mounted. A form that opens with a saved draft does not
+ * take the focus.
+ */
 let opening = '';
 
-/** Has the form of a place be opened with a draft. */
+/** Saves a draft so that its form opens, and gives that form the focus. */
 export function openForm(place: string, draft: Draft): void {
   save(place, draft);
   opening = place;
 }
 
-/** A form of the draft of a place, if there is one. */
+/** Returns a mounted form of a draft. */
 function formOf(place: string): CommentForm | undefined {
   return [...forms].find((form) => form.place === place);
 }
 
-/** Whether the draft of a place stands in a form, or is on its way. */
+/** Reports whether a draft is in an open form or is being sent. */
 export function isInUse(place: string): boolean {
   return sending.has(place) || !!formOf(place);
 }
 
-/** Where a comment is written or edited. Each keystroke is kept. */
+/** The form for a new comment or an edit. Saves the draft at each keystroke. */
 export class CommentForm extends Component<Props, State> {
   readonly #form = createRef<HTMLFormElement>();
 
@@ -78,22 +84,23 @@ export class CommentForm extends Component<Props, State> {
     return placeOf(this.props.desk, this.props.comment?.id);
   }
 
-  /** Whether the writer is asked for a name: not for an edit, nor if the page knows it. */
+  /** Whether to ask for a name: for a new comment, unless the page gave one. */
   get #named(): boolean {
     return this.state.draft.version === 0 && this.props.desk.customerName() === '';
   }
 
   #typed = (typed: Partial<Draft>): void => {
-    // The state is that of the last render, and a browser that fills in a form changes several fields before the next one.
+    // Reads the stored draft: autofill changes several fields before the next render, and the state
+    // is older.
     const by = this.props.viewer?.customerId;
     const draft = typedInto(load(this.place) ?? this.state.draft, by ? { ...typed, by } : typed);
     save(this.place, draft);
-    // What was wrong with a field is told until the field changes.
+    // The errors of a field stay until it changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
     this.#share(({ errors }) => ({ draft, errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
   };
 
-  /** Shows a change in all forms of this draft. */
+  /** Changes the state of all forms of this draft. */
   #share(change: (state: State) => Partial<State>): void {
     for (const form of forms) if (form.place === this.place) form.setState(change);
   }
@@ -116,18 +123,23 @@ export class CommentForm extends Component<Props, State> {
     const name = (this.#named ? draft.name : desk.customerName()).trim();
     const author = { id: viewer?.customerId ?? enrol(name), name };
     const outcome = await change(desk.client, 'add', { ...inputOf(draft), productId: desk.product, author, idempotencyKey: draft.key });
-    // An attempt whose answer was lost did write, before the text was changed. Another attempt writes a second comment.
+    // An earlier attempt was stored although its answer was lost, and the text changed since. The
+    // next attempt adds a second comment.
     if (outcome.errors?.some(({ code }) => code === 'KEY_REUSED')) this.#goOn({ key: unique() });
     return outcome;
   }
 
-  /** Edits the comment. If another change came first, that is shown, unless it says the same: then this was sent before. */
+  /**
+   * Sends the edit. After a conflict, shows the other version. If that has the same content, an
+   * earlier attempt was stored.
+   */
   async #edit(draft: Draft): Promise<Outcome> {
     const { client } = this.props.desk;
     const id = this.props.comment?.id ?? '';
     const outcome = await change(client, 'edit', { ...inputOf(draft), id, version: draft.version });
     const codes = outcome.errors?.map(({ code }) => code) ?? [];
-    if (codes.includes('NOT_FOUND')) this.#goOn({ version: 0 }); // so it becomes a new comment
+    // the next attempt publishes it as a new comment
+    if (codes.includes('NOT_FOUND')) this.#goOn({ version: 0 });
     if (!codes.includes('CONFLICT')) return outcome;
     const { comment, problem } = await current(client, id);
     if (problem) return { problem };
@@ -137,7 +149,7 @@ export class CommentForm extends Component<Props, State> {
     return { errors: [] };
   }
 
-  /** Changes the draft by what the service said of it, unless it was discarded meanwhile. */
+  /** Updates the draft after an answer, unless it was discarded meanwhile. */
   #goOn(change: Partial<Draft>): void {
     if (load(this.place)) this.#typed(change);
   }
@@ -148,13 +160,13 @@ export class CommentForm extends Component<Props, State> {
     this.props.desk.written({ kind: draft.version ? 'edited' : 'added', comment }, leads);
   }
 
-  /** Closes all forms of this draft, which is written or given up. */
+  /** Deletes the draft and closes all its forms. */
   #close(): void {
     save(this.place, null);
     for (const form of forms) if (form.place === this.place) form.props.close(form === this && !writesBeside(this.#form.current));
   }
 
-  /** Gives up what was typed. After a conflict, the other change is shown. */
+  /** Discards the draft. After a conflict, shows the other version. */
   #discard = (): void => {
     const { theirs } = this.state;
     this.#close();
@@ -187,7 +199,7 @@ export class CommentForm extends Component<Props, State> {
     );
   }
 
-  /** What is wrong with the whole, on top. */
+  /** The errors and problems of the whole form, above its fields. */
   #trouble() {
     const { texts, comment } = this.props;
     const { draft, errors, problem, theirs } = this.state;
@@ -207,7 +219,7 @@ export class CommentForm extends Component<Props, State> {
   }
 }
 
-/** What a comment says by now, beside what was typed. */
+/** The current version of a comment, beside a conflicting draft. */
 function Theirs({ texts, comment: { rating, title, text, language } }: { texts: Texts; comment: Comment }) {
   return (
     <blockquote class="theirs">
@@ -218,7 +230,7 @@ function Theirs({ texts, comment: { rating, title, text, language } }: { texts: 
   );
 }
 
-/** Why a change was not made, as far as anyone knows, and what to do. */
+/** Returns texts that say why a change failed, as far as known, and what to do. */
 export function wordsOf(texts: Texts, { kind, retryAfter }: Problem): string[] {
   const keys: Partial<Record<Problem['kind'], Key>> = {
     unauthenticated: 'write.again', forbidden: 'write.forbidden', unavailable: 'write.failed', refused: 'write.failed',

@@ -1,13 +1,16 @@
-// The language that a text is likely in, by its script and by words that each language has in nearly every sentence. It is a
-// first choice for a form, which shows it, so a few words have to do.
+// Guesses the language of a text by its script and its most frequent words. The form shows the
+// guess and the author can change it, so short word lists suffice.
 
-/** Scripts of one language, or of one that most texts in it are in. Japanese has its own beside Chinese characters. */
+/**
+ * Scripts used by one language, or mostly by one. Japanese mixes its own script with Chinese
+ * characters.
+ */
 const scripts: readonly (readonly [string, RegExp])[] = [
   ['ja', /[\u3040-\u30ff]/g], ['zh', /\p{sc=Han}/gu], ['ko', /\p{sc=Hang}/gu], ['ar', /\p{sc=Arab}/gu],
   ['uk', /[іїє]/gi], ['ru', /\p{sc=Cyrl}/gu], ['el', /\p{sc=Grek}/gu], ['he', /\p{sc=Hebr}/gu], ['th', /\p{sc=Thai}/gu], ['hi', /\p{sc=Deva}/gu],
 ];
 
-/** Words of languages in Latin script, and letters of these alone. */
+/** Frequent words of languages in Latin script, and letters that only one of them uses. */
 const words: Readonly<Record<string, string>> = {
   en: 'the and is it this was very not for with have of my but are i so great good',
   de: 'der die das und ist nicht ich ein eine mit sehr für aber auch es den zu war gut ß',
@@ -20,11 +23,12 @@ const words: Readonly<Record<string, string>> = {
   sv: 'och är inte det en ett jag mycket för med men den på som bra så av å',
 };
 
-/** The tag of a text's language, "" if it has too little to say. */
+/** Returns the language tag of a text, or "" if the text is too short to tell. */
 export function languageOfText(text: string): string {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const script = scripts.find(([, form]) => (text.match(form)?.length ?? 0) > letters / 4)?.[0];
-  if (script) return script === 'ar' && /[پچژگ]/.test(text) ? 'fa' : script; // Persian has letters beside the Arabic ones
+  // Persian adds letters to the Arabic script
+  if (script) return script === 'ar' && /[پچژگ]/.test(text) ? 'fa' : script;
   const found = text.toLowerCase().match(/\p{L}+|[¿¡]/gu) ?? [];
   const scores = Object.entries(words).map(([tag, list]): [string, number] => {
     const known = list.split(' ');

@@ -1,17 +1,17 @@
-// A visitor without an account, who votes by a token that the service gives to everyone.
+// Visitors: people without an account, who vote with a token that the service gives to anyone.
 import { request } from './changes';
 import { keep, kept } from './drafts';
 import type { Client, Problem } from '../client';
 
 const placeOf = (service: string): string => `talkback visitor ${service}`;
 
-/** The token that this browser keeps for a service, "" if there is none or it has expired. */
+/** Returns the stored token for a service, or "" if there is none or it has expired. */
 export function visitorToken(service: string): string {
   const { token, expiresAt } = kept(placeOf(service), { token: '', expiresAt: '' });
   return Date.parse(expiresAt) > Date.now() ? token : '';
 }
 
-/** Forgets the token, which the service refuses. False if there is none to forget. */
+/** Deletes a token that the service refused. Returns false if there was none. */
 export function forgetVisitor(service: string): boolean {
   const token = visitorToken(service);
   keep(placeOf(service), null);
@@ -20,7 +20,10 @@ export function forgetVisitor(service: string): boolean {
 
 const asking = new Map<string, Promise<Problem | undefined>>();
 
-/** Asks for a token and keeps it. Two votes at once are of one visitor. */
+/**
+ * Requests a token and stores it. Concurrent votes share one request, so they count as one
+ * visitor's.
+ */
 export function becomeVisitor(client: Client): Promise<Problem | undefined> {
   const { service } = client;
   const asked = asking.get(service) ?? ask(client).finally(() => asking.delete(service));

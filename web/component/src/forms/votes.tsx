@@ -14,14 +14,18 @@ interface Props {
   readonly comment: Comment;
 }
 
-/** Whether to offer a vote about a comment: to whom the service lets, but not about their own. The service decides. */
+/**
+ * Reports whether to offer votes: to people who can vote, on comments of others. The service
+ * decides.
+ */
 export function mayVote(viewer: Viewer, comment: Comment): boolean {
   return viewer.cannotVoteReason !== 'CUSTOMER_TOKEN_REQUIRED' && !isOwn(comment, viewer);
 }
 
 /**
- * Votes. Whom the page gives no token becomes a visitor first, also if the service takes an earlier token no longer,
- * unless another vote got a new one by then.
+ * Sends a vote. Without a token from the page, the person becomes a visitor first. If the service
+ * refuses the visitor's token, the vote is sent again with a new one, which another vote may have
+ * got meanwhile.
  */
 async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote: Vote }): Promise<Outcome> {
   const send = () => change(client, 'voteOn', input);
@@ -37,9 +41,9 @@ async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote:
   return visitorToken(client.service) === token ? becomes() : send();
 }
 
-/** Two buttons to say whether a comment is helpful; the one that is pressed takes the vote back. */
+/** Two buttons to rate a comment as helpful or not. Pressing the chosen one takes the vote back. */
 export class Votes extends Component<Props> {
-  /** What is shown before the service has it; null if it has all. */
+  /** The vote that the reader chose and that is not stored yet; null if there is none. */
   #wish: Vote | null = null;
   #sending = false;
   #said = '';
@@ -49,21 +53,27 @@ export class Votes extends Component<Props> {
     return this.props.comment.votes.viewerVote ?? 'NONE';
   }
 
-  /** How many find the comment helpful if the vote is this one. What the service answers may lack the one before. */
+  /**
+   * Returns the number of helpful votes if `vote` is the reader's. The service's count may lag
+   * behind the vote.
+   */
   #helpful(vote: Vote): number {
     return Math.max(0, this.props.comment.votes.helpful + Number(vote === 'HELPFUL') - Number(this.#before === 'HELPFUL'));
   }
 
   #press = (pressed: Vote) => ({ detail }: MouseEvent): void => {
-    if (detail > 1) return; // whoever clicks twice means it once
+    if (detail > 1) return; // a double click counts as one
     this.#wish = (this.#wish ?? this.#before) === pressed ? 'NONE' : pressed;
     this.#trouble = [];
-    this.#said = ''; // the same words again are announced again
+    this.#said = ''; // cleared first, so that screen readers announce the same text again
     this.forceUpdate();
     if (!this.#sending) void this.#send();
   };
 
-  /** Sends what is wished, one after the other, so that the last one counts. What fails is not shown any more. */
+  /**
+   * Sends the chosen vote, and again if the reader changed it meanwhile. A vote that failed is no
+   * longer shown.
+   */
   async #send(): Promise<void> {
     this.#sending = true;
     let outcome: Outcome = {};

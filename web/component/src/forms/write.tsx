@@ -5,8 +5,8 @@ import { adopt, draftFor, newDraft, placeOf } from './drafts';
 import { CommentForm, isInUse, openForm } from './form';
 
 /**
- * The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown.
- * Nor is it while nothing is known of the viewer, such as after an error.
+ * The section of the form. The server sends it empty and keeps its height; without scripts it is
+ * not shown. It is also hidden while the viewer is unknown, such as after an error.
  */
 export function Write({ view }: Props) {
   const { desk, texts } = view;
@@ -18,15 +18,15 @@ export function Write({ view }: Props) {
   );
 }
 
-/** Whether nobody can write here. */
+/** Reports whether nobody can write here. */
 function isHidden(view: View): boolean {
   const viewer = viewerOf(view);
   return viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : view.desk !== null;
 }
 
 /**
- * The way to the form from the top, and what became of the last one. The server sends its room alone, as it does for the form. The
- * element leads from the button to the form, or to what says how to sign in.
+ * The button at the top that leads to the form or to the hint how to sign in, and the result of the
+ * last change. The server sends only an empty space of its height.
  */
 export function Compose({ view }: Props) {
   const { desk, said, texts } = view;
@@ -41,13 +41,14 @@ export function Compose({ view }: Props) {
   );
 }
 
-/** A button that opens the form, or the form. */
+/** The form, or the button that opens it. */
 class Place extends Component<FormProps> {
   readonly #button = createRef<HTMLButtonElement>();
 
   #open = (): void => {
     const { desk, viewer } = this.props;
-    openForm(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk)); // another element may have begun one
+    // another element may have saved a draft
+    openForm(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk));
     this.forceUpdate();
   };
 

@@ -7,7 +7,7 @@ import { Filters } from './filters';
 import { Pages } from './pages';
 import { Summary } from './summary';
 
-/** All that is in div.root. */
+/** The content of div.root. */
 export function Body({ view }: Props) {
   const product = productOf(view);
   const plain = isEmptyProduct(view);
@@ -30,7 +30,10 @@ export function Body({ view }: Props) {
   );
 }
 
-/** What stands while an answer is awaited: a skeleton if there is nothing to show yet, and words if it takes long. */
+/**
+ * Shown while a request is under way: a skeleton if nothing is visible yet, and a text if it takes
+ * long.
+ */
 function Waiting({ view }: Props) {
   return (
     <div class="waiting">
@@ -41,7 +44,7 @@ function Waiting({ view }: Props) {
   );
 }
 
-/** Where the comments will be. It takes some of their room, so that the page around moves less. */
+/** A placeholder for the list. Its height reduces layout shifts of the page. */
 export function Skeleton() {
   return (
     <div class="list skeleton" aria-hidden="true">

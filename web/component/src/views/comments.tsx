@@ -10,7 +10,10 @@ import { Clear } from './filters';
 import { Pictures } from './media';
 import { Stars } from './summary';
 
-/** The most helpful good and bad comment, or the newest, above the first page of everything. */
+/**
+ * The most helpful positive and critical comment, or else the newest. Shown above the first page of
+ * all comments.
+ */
 export function Highlights({ view }: Props) {
   const { praise, complaint } = productOf(view) ?? {};
   if (!praise && !complaint) return null;
@@ -31,7 +34,7 @@ function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complain
   );
 }
 
-/** What the reader wrote and others do not see, with its state. */
+/** The viewer's own comment while others cannot see it, with its status. */
 export function Own({ view }: Props) {
   const own = productOf(view)?.viewerComment;
   const kind = own && (own.status === 'REJECTED' ? 'own.rejected' : waits({ kind: 'edited', comment: own }) && 'own.waits');
@@ -47,7 +50,7 @@ export function Own({ view }: Props) {
   );
 }
 
-/** How many comments came since, as the way to them. It lies above what is read, so that nothing moves. */
+/** A link to new comments, with their number. It covers the list, so that nothing moves. */
 export function Fresh({ view: { fresh, shown, texts }, view }: Props) {
   if (fresh === null || !shown) return null;
   const text = () => fresh < mostCounted ? texts.count('fresh', fresh) : texts.say(texts.keyFor('fresh', fresh), { n: `${texts.number(mostCounted - 1)}+` });
@@ -58,7 +61,7 @@ export function Fresh({ view: { fresh, shown, texts }, view }: Props) {
   );
 }
 
-/** How many comments the list has, for screen readers too when it changes. */
+/** The number of comments in the list. Screen readers announce its changes. */
 export function Result({ view }: Props) {
   const list = listOf(view);
   if (!list || !view.shown || list.totalCount === null) return null;
@@ -83,7 +86,8 @@ export function List({ view }: Props) {
   const list = listOf(view);
   if (!list || list.nodes.length === 0) return <Empty view={view} />;
   const { viewerComment } = productOf(view) ?? {};
-  const above = viewerComment?.heldEdit && viewerComment.id; // is edited there
+  // that comment is edited above the list
+  const above = viewerComment?.heldEdit && viewerComment.id;
   const start = list.pageNumber === null ? undefined : (list.pageNumber - 1) * view.pageSize + 1;
   return (
     <ol class="list" part="list" start={start}>
@@ -101,7 +105,10 @@ export function List({ view }: Props) {
   );
 }
 
-/** The buttons to vote about a comment of the list, or the room that the first render keeps for them; null if the reader may not. */
+/**
+ * The vote buttons of a comment, or the space for them in the first render. Null if the viewer
+ * cannot vote.
+ */
 function voteOn(view: View, comment: Comment): ComponentChildren {
   const { desk, texts } = view;
   const viewer = viewerOf(view);
@@ -110,7 +117,7 @@ function voteOn(view: View, comment: Comment): ComponentChildren {
   return viewer.cannotVoteReason === 'VISITOR_TOKEN_REQUIRED' ? <span class="votes" part="votes">{helpful(view, comment)}</span> : null;
 }
 
-/** How many people find it helpful, if any do. */
+/** The number of helpful votes, unless it is 0. */
 function helpful({ texts }: View, { votes }: Comment): ComponentChildren {
   return votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(votes.helpful) })}</span>;
 }
@@ -118,17 +125,18 @@ function helpful({ texts }: View, { votes }: Comment): ComponentChildren {
 interface Parts {
   readonly comment: Comment;
   readonly actions?: ComponentChildren;
-  /** In place of the number of votes. */
+  /** Replaces the number of votes. */
   readonly votes?: ComponentChildren;
-  /** Of a text that takes more lines, a part is shown until the reader asks for all. */
+  /** A longer text is cut after this many lines until the reader unfolds it. */
   readonly most?: number;
 }
 
-/** A comment. Its texts are text nodes, whatever they look like. */
+/** A comment. Its texts always become text nodes, so they cannot inject markup. */
 function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
   const { texts } = view;
   const { title, text, language, author, rating, media } = comment;
-  // Few lines of a wide screen have more than 85 characters. The server counts in the same way. The style sheet alone unfolds.
+  // Estimates the lines of the text; a wide screen fits some 85 characters to a line. The server
+  // counts alike. Unfolding needs CSS only.
   const lines = `${text}\n`.match(/[^\n]{1,85}\n?|\n/gu)!.length;
   return (
     <>
@@ -157,7 +165,7 @@ function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
   );
 }
 
-/** The day of a comment or a reply, and whether it was edited since. */
+/** The date of a comment or reply, and whether it was edited. */
 function When({ texts, of }: { texts: Texts; of: Pick<Reply, 'createdAt' | 'updatedAt'> }) {
   return (
     <>
@@ -167,7 +175,7 @@ function When({ texts, of }: { texts: Texts; of: Pick<Reply, 'createdAt' | 'upda
   );
 }
 
-/** What the shop answers. */
+/** The shop's reply. */
 function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
   return (
     <div class="reply" part="reply">
@@ -180,7 +188,7 @@ function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
   );
 }
 
-/** What stands in place of a list that has no comments. */
+/** Shown in place of a list without comments. */
 function Empty({ view }: Props) {
   const { texts, shown } = view;
   const pageCount = listOf(view)?.pageCount ?? 0;

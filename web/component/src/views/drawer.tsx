@@ -2,7 +2,7 @@ import type { Plan } from '../answer';
 import { loadedInside } from '../inside';
 import { listOf, type Props } from '../view';
 
-/** "How this was answered": what it cost, and, once it was opened, what was read for the page. */
+/** The drawer "How this was answered": the cost and, once it is opened, each read. */
 export function Drawer({ view }: Props) {
   const plan = listOf(view)?.plan;
   if (!plan) return null;
@@ -17,7 +17,9 @@ export function Drawer({ view }: Props) {
   );
 }
 
-/** What the page and its number took; the totals of a plan leave out the index of page numbers. */
+/**
+ * Returns the cost of the page and its number. The plan's totals leave out the page-number index.
+ */
 function costOf({ texts }: Props['view'], { readUnits, waves, milliseconds, position }: Plan): string {
   const units = readUnits + (position?.readUnits ?? 0);
   return texts.say('plan.cost', {

@@ -4,7 +4,7 @@ import type { Texts } from '../texts';
 import { linkTo, type Props } from '../view';
 import { Clear } from './filters';
 
-/** What went wrong, and a link that tries again, or to what can be shown. */
+/** A problem, with links to retry or to what can be shown instead. */
 export function Failed({ view, problem }: Props & { problem: Problem }) {
   const { choice, texts } = view;
   const kind = problem.kind === 'forbidden' || problem.kind === 'refused' ? 'unavailable' : problem.kind;
@@ -23,7 +23,7 @@ export function Failed({ view, problem }: Props & { problem: Problem }) {
   );
 }
 
-/** When to try again, "" where the words for a problem say what else to do. */
+/** Returns when to retry, or "" if the text of the problem says what to do. */
 export function againOf(texts: Texts, kind: Problem['kind'], retryAfter: number): string {
   if (retryAfter > 0) return texts.count('error.wait', retryAfter);
   return /offline|much|numbers|unauthenticated|forbidden/.test(kind) ? '' : texts.say('error.soon');

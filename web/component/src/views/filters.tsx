@@ -3,7 +3,7 @@ import type { LanguageCount } from '../answer';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
 
-/** How many languages stand in the open. */
+/** How many languages are visible without unfolding. */
 const languagesInSight = 6;
 
 export function Filters({ view }: Props) {
@@ -19,7 +19,7 @@ export function Filters({ view }: Props) {
   );
 }
 
-/** The way back to all comments. */
+/** A link to all comments. */
 export function Clear({ view, look }: Props & { look: 'button' | 'clear' }) {
   return <a class={look} href={linkTo(view, everything)} rel="nofollow">{view.texts.say('filter.clear')}</a>;
 }
@@ -30,7 +30,7 @@ function Languages({ view }: Props) {
   const chosen = view.choice.languages;
   const tags = [...new Set([...languages.map(({ language }) => language), ...chosen])];
   const countOf = (language: string, among = languages) => among.find((found) => found.language === language)?.count;
-  // Of a chosen language that is not listed, nobody knows how many comments it has.
+  // The count of a chosen language that is not listed is unknown.
   const chips = tags.map((language) => ({ language, count: countOf(language) === undefined ? undefined : countOf(language, matching ?? languages) ?? 0 }));
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
@@ -48,7 +48,10 @@ function Languages({ view }: Props) {
   );
 }
 
-/** Opens what a chosen language is in, once: it stays so when that is not chosen any more, and a reader may close it. */
+/**
+ * Opens the <details> once it contains a chosen language. It then stays open until the reader
+ * closes it.
+ */
 function unfold(more: HTMLDetailsElement | null): void {
   if (more) more.open = true;
 }
@@ -91,7 +94,10 @@ function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
   );
 }
 
-/** The traits that any comments have, and those that are chosen, counted among the comments of the list unless it has dates. */
+/**
+ * The traits that some comments have, and the chosen ones. Their counts are those of the list,
+ * unless dates limit it.
+ */
 function Traits({ view }: Props) {
   const { choice: { only }, texts } = view;
   const { stats, list } = productOf(view) ?? {};
@@ -135,7 +141,7 @@ function Dates({ view }: Props) {
   );
 }
 
-/** What a form sends along: the choices that are made elsewhere. */
+/** Hidden fields with the parts of the address that a form does not ask for. */
 export function HiddenFields({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
   return <>{pairs.map(([name, value]) => <input key={`${name}=${value}`} type="hidden" name={name} value={value} />)}</>;
 }

@@ -2,10 +2,13 @@ import { type Cell, gridOf } from '../grid';
 import type { Plan } from '../answer';
 import { productOf, type Props } from '../view';
 
-// Sizes in units of the drawing.
+// Sizes in SVG units.
 const [cellWidth, cellHeight, labelWidth, headHeight, legendWidth] = [36, 24, 110, 20, 96];
 
-/** A picture of the partitions: languages by ratings, the wanted ones outlined, those that were read filled. */
+/**
+ * A grid of the partitions, languages by ratings. Wanted cells are outlined, and cells that were
+ * read are filled.
+ */
 export function Grid({ view, plan }: Props & { plan: Plan }) {
   const product = productOf(view);
   if (!product || !view.shown) return null;
@@ -37,7 +40,7 @@ export function Grid({ view, plan }: Props & { plan: Plan }) {
   );
 }
 
-/** What the looks of a cell mean. */
+/** The legend of the cells. */
 function Legend({ y, entries }: { y: number; entries: Readonly<Record<string, string>> }) {
   return (
     <g transform={`translate(0 ${y})`}>

@@ -4,12 +4,14 @@ import type { Texts } from '../texts';
 
 interface Props {
   readonly texts: Texts;
-  /** Of the comment, and so of what its writer says of them. */
+  /** The language of the comment, and so of the alt texts. */
   readonly language: string;
   readonly media: readonly Media[];
 }
 
-/** What a picture shows, in the language of who says so, or else its number. */
+/**
+ * A picture or video with its accessible name: the author's alt text and its language, or a number.
+ */
 interface Named extends Media {
   readonly lang: string | undefined;
 }
@@ -18,12 +20,12 @@ const named = ({ texts, language }: Props, m: Media, at: number): Named => m.alt
   ? { ...m, lang: language }
   : { ...m, lang: undefined, alt: texts.say(m.kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) }) };
 
-/** Whether a click means something else, such as a new tab. */
+/** Reports whether a click has a meaning of its own, such as to open a new tab. */
 export function isModified({ metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean {
   return metaKey || ctrlKey || shiftKey || altKey;
 }
 
-/** Small pictures and videos, which a click makes large. Without this script they are links. */
+/** Thumbnails of pictures and videos that open a lightbox. Without this script they are links. */
 export class Pictures extends Component<Props, { at: number }> {
   override state = { at: -1 };
 
@@ -58,15 +60,17 @@ export class Pictures extends Component<Props, { at: number }> {
   }
 }
 
-/** One of them, large. A dialog keeps the focus, closes by Escape, and gives the focus back. */
+/**
+ * A picture or video in large. The dialog traps the focus, closes on Escape, and returns the focus.
+ */
 class Lightbox extends Component<{ texts: Texts; media: readonly Named[]; at: number; move(at: number): void }> {
   readonly #dialog = createRef<HTMLDialogElement>();
 
   override componentDidMount(): void {
     const dialog = this.#dialog.current as HTMLDialogElement;
     dialog.showModal();
-    dialog.focus(); // and not a button, which the key that opened this would press
-    dialog.scrollTop = 0; // in a low window, a button that had the focus has scrolled the picture away
+    dialog.focus(); // a focused button would react to the key that opened the dialog
+    dialog.scrollTop = 0; // in a low window, focusing a button may have scrolled the picture away
   }
 
   #step(by: number): void {

@@ -5,7 +5,9 @@ import type { Key } from '../texts';
 import { hiddenPairs, linkTo, listOf, productOf, type Props } from '../view';
 import { HiddenFields } from './filters';
 
-/** The way to other pages: by number, by cursor where numbers are not to be had, or one long list. */
+/**
+ * The navigation between pages: by number, by cursor where there are no numbers, or "Load more".
+ */
 export function Pages({ view }: Props) {
   const list = listOf(view);
   if (!list || !view.shown) return null;
@@ -25,7 +27,10 @@ export function Pages({ view }: Props) {
 type Way = Partial<Choice> | null | false | '';
 type WaysProps = Props & { choice: Choice; previous: Way; next?: Way; children?: ComponentChildren; end?: ComponentChildren };
 
-/** The ways to the pages beside those that are shown, around others. "Load more" leads to the next page until the script is there. */
+/**
+ * Links to the previous and next page around other content. The "Load more" link leads to the next
+ * page until the script handles it.
+ */
 function Ways({ view, choice, previous, next, children, end }: WaysProps) {
   const { texts } = view;
   const link = (name: string, key: Key, change: Partial<Choice>, rel?: string) => (
@@ -44,7 +49,10 @@ function Ways({ view, choice, previous, next, children, end }: WaysProps) {
 
 type Numbered = Props & { choice: Choice; first: number; page: number; count: number };
 
-/** The numbers around the last page that is shown. "Load more" shows it below the first one. */
+/**
+ * The page numbers around the last visible page. "Load more" appends that below the first visible
+ * one.
+ */
 function NumberedPages({ view, choice, first, page, count }: Numbered) {
   const numbers = pagesAround(page, count);
   const isBehindGap = (number: number, i: number) => number - (numbers[i - 1] ?? 0) > 1;
@@ -67,7 +75,7 @@ function NumberedPages({ view, choice, first, page, count }: Numbered) {
   );
 }
 
-/** A field for the number of a page. It shows the one that is asked for, also while that is awaited. */
+/** A field to enter a page number. While a page is loading, it shows the number of that page. */
 function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   const { path, texts } = view;
   const wanted = view.choice === choice ? page : view.choice.page;
@@ -83,7 +91,9 @@ function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   );
 }
 
-/** One long list. If it was opened in the middle, such as by an address with a page, a link leads back. */
+/**
+ * The "Load more" button. If the list does not start at page 1, a link leads to the page before.
+ */
 function More({ view, list }: Props & { list: List }) {
   const { texts } = view;
   const { totalCount, nodes, pageInfo } = list;
@@ -97,7 +107,7 @@ function More({ view, list }: Props & { list: List }) {
   );
 }
 
-/** The numbers to show: the first, the last and those close to the page. */
+/** Returns the page numbers to show: the first, the last and those near the current page. */
 function pagesAround(page: number, count: number): number[] {
   const near = [page - 2, page - 1, page, page + 1, page + 2].filter((number) => number > 1 && number < count);
   return [1, ...near, count];

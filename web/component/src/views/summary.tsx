@@ -2,7 +2,7 @@ import { changed, isFiltered, toggled } from '../address';
 import type { Stats } from '../answer';
 import { linkTo, productOf, type Props } from '../view';
 
-/** The average of the product, and the histogram, which is the filter by rating. */
+/** The average rating of the product, and the histogram, which also filters by rating. */
 export function Summary({ view }: Props) {
   const product = productOf(view);
   if (!product?.stats || !view.shown) return null;
@@ -29,12 +29,15 @@ function Average({ view: { texts }, stats: { average, total } }: Props & { stats
   );
 }
 
-/** Five stars, filled as far as an average goes. The widths are classes: a strict page forbids style attributes. */
+/**
+ * Five stars, filled according to the average. The width is a class because a strict CSP forbids
+ * style attributes.
+ */
 export function Stars({ label, average }: { label: string; average: number }) {
   return <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>;
 }
 
-/** The count is null where it is not known. */
+/** `count` is null if unknown. */
 type Row = { readonly rating: number; readonly count: number | null };
 
 function Histogram({ view, ratings }: Props & { ratings: readonly Row[] }) {
@@ -60,7 +63,7 @@ function Bar({ view, row, max }: Props & { row: Row; max: number }) {
   );
 }
 
-/** The aria-current of a link whose choice is made. */
+/** Returns the aria-current of a filter link. */
 export function current(chosen: boolean): 'true' | undefined {
   return chosen ? 'true' : undefined;
 }
