@@ -1,8 +1,9 @@
 #!/bin/sh
-# check.sh FOLDER fails unless the sources of a bundle are well-typed, if they have types, and FOLDER/dist is what they make: it
-# builds into a folder of its own, and compares. To bring dist up to date: make component, make explorer.
+# check.sh FOLDER checks the types of a bundle's sources, if they have any, and that FOLDER/dist is
+# up to date: it builds into a temporary folder and compares. `make component` and `make explorer`
+# update dist.
 #
-# What is compared is unpacked: another release of Node may well pack the same bytes differently.
+# It compares the unpacked files, because other releases of Node may compress them differently.
 set -eu
 cd "$(dirname "$0")/$1"
 
@@ -10,11 +11,11 @@ fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
 ../../internal/provision/npm.sh "the bundle of web/$1" "web/$1"
-cmp -s package-lock.json node_modules/stamp || exit 0 # it is left out
+cmp -s package-lock.json node_modules/stamp || exit 0 # npm.sh left the packages out
 npm run --silent --if-present check
 node build.mjs "$fresh/dist"
 
-# unpack FROM TO copies a bundle, unpacked.
+# unpack FROM TO copies a bundle and decompresses its files.
 unpack() {
 	mkdir "$2"
 	for file in "$1"/*; do

@@ -33,8 +33,14 @@ const common = {
 // Bundles a style sheet with its imports, such as the tokens of the look. esbuild keeps the spaces
 // in values of custom properties; most of them are not needed.
 async function bundleStyles(entry) {
-  const { outputFiles } = await esbuild.build({ ...common, entryPoints: [entry], target: 'es2023' });
-  return outputFiles[0].text.trim().replaceAll(/(?<=--[\w-]+:|,) | (?=\* [\d(.v-])|(?<= \*) (?=[\d(.v-])/g, '');
+  const { outputFiles } = await esbuild.build({
+    ...common,
+    entryPoints: [entry],
+    target: 'es2023',
+  });
+  return outputFiles[0].text
+    .trim()
+    .replaceAll(/(?<=--[\w-]+:|,) | (?=\* [\d(.v-])|(?<= \*) (?=[\d(.v-])/g, '');
 }
 
 // Makes `import sheet from './component.css'` return the same text that the server embeds.
@@ -50,7 +56,11 @@ const operationAsText = {
   name: 'operation-as-text',
   setup(build) {
     build.onLoad({ filter: /\.graphql$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/^\s*#.*\n/gm, '').replaceAll(/,?\s+/g, ' ').replaceAll(/ ?([^\w ]) ?/g, '$1').trim(),
+      contents: readFileSync(path, 'utf8')
+        .replaceAll(/^\s*#.*\n/gm, '')
+        .replaceAll(/,?\s+/g, ' ')
+        .replaceAll(/ ?([^\w ]) ?/g, '$1')
+        .trim(),
       loader: 'text',
     }));
   },
@@ -77,7 +87,10 @@ const tagsOfLanguages = {
   setup(build) {
     build.onLoad({ filter: /texts\/languages\.json$/ }, ({ path }) => {
       const tags = Object.keys(JSON.parse(readFileSync(path, 'utf8'))).join();
-      return { contents: `export default Object.fromEntries('${tags}'.split(',').map((tag) => [tag]));`, loader: 'js' };
+      return {
+        contents: `export default Object.fromEntries('${tags}'.split(',').map((tag) => [tag]));`,
+        loader: 'js',
+      };
     });
   },
 };
@@ -85,17 +98,28 @@ const tagsOfLanguages = {
 // Properties that only the element's own scripts use. The build gives each the same short name in
 // every script. None of them is an attribute, a field of an answer or an event, or part of a
 // browser API.
-const internal = 'say shown choice texts view desk busy fresh more problem failed settings keyFor signedIn visits draft written seen amend loadMore pageSize foreign said typed client service theirs place'.split(' ');
+const internal = (
+  'say shown choice texts view desk busy fresh more problem failed settings keyFor signedIn ' +
+  'visits draft written seen amend loadMore pageSize foreign said typed client service theirs place'
+).split(' ');
 const mangled = {
   mangleProps: new RegExp(`^(${internal.join('|')})$`),
-  mangleCache: Object.fromEntries(internal.map((name, i) => [name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ$_'[i]])),
+  mangleCache: Object.fromEntries(
+    internal.map((name, i) => [name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ$_'[i]]),
+  ),
 };
 
 const scripts = { ...common, ...mangled, target: 'es2023' };
 
 // Compiles JSX to calls of Preact's h with children as arguments. The calls of the newer JSX
 // runtime are longer.
-const withJSX = { ...scripts, tsconfigRaw: {}, jsxFactory: 'h', jsxFragment: 'Fragment', inject: ['src/jsx.ts'] };
+const withJSX = {
+  ...scripts,
+  tsconfigRaw: {},
+  jsxFactory: 'h',
+  jsxFragment: 'Fragment',
+  inject: ['src/jsx.ts'],
+};
 
 async function bundleScript(styles, names) {
   const { outputFiles } = await esbuild.build({
@@ -104,7 +128,12 @@ async function bundleScript(styles, names) {
     // A classic script: pages of other origins load it without CORS, and it knows its own address.
     format: 'iife',
     define: { PLAN_SCRIPT: JSON.stringify(names.plan), LIVE_SCRIPT: JSON.stringify(names.live) },
-    plugins: [stylesAsText(styles), operationAsText, textsThat((key) => !ofThePage.test(key) && !ofThePlan.test(key)), tagsOfLanguages],
+    plugins: [
+      stylesAsText(styles),
+      operationAsText,
+      textsThat((key) => !ofThePage.test(key) && !ofThePlan.test(key)),
+      tagsOfLanguages,
+    ],
     banner: { js: licence('preact') },
   });
   return outputFiles[0].text;
@@ -115,7 +144,9 @@ const preactOfTheElement = {
   name: 'preact-of-the-element',
   setup(build) {
     build.onResolve({ filter: /^preact(\/|$)/ }, () => ({ path: 'preact', namespace: 'given' }));
-    build.onLoad({ filter: /./, namespace: 'given' }, () => ({ contents: 'export const { Fragment, h } = preact;' }));
+    build.onLoad({ filter: /./, namespace: 'given' }, () => ({
+      contents: 'export const { Fragment, h } = preact;',
+    }));
   },
 };
 
@@ -135,7 +166,12 @@ async function bundlePlan(styles) {
 
 // Bundles the connection that reports new comments, as a module.
 async function bundleLive() {
-  const { outputFiles } = await esbuild.build({ ...scripts, entryPoints: ['src/live.ts'], format: 'esm', plugins: [operationAsText] });
+  const { outputFiles } = await esbuild.build({
+    ...scripts,
+    entryPoints: ['src/live.ts'],
+    format: 'esm',
+    plugins: [operationAsText],
+  });
   return outputFiles[0].text;
 }
 
@@ -149,7 +185,8 @@ async function operationsOfTheElement() {
         import { commentQuery, mutationOf } from './src/forms/changes';
         import { visitorMutation } from './src/forms/visitor';
         import subscription from './src/live.graphql';
-        export default [operation, commentQuery, ...['add', 'edit', 'delete', 'voteOn'].map(mutationOf), visitorMutation, subscription];`,
+        const mutations = ['add', 'edit', 'delete', 'voteOn'].map(mutationOf);
+        export default [operation, commentQuery, ...mutations, visitorMutation, subscription];`,
       loader: 'ts',
       resolveDir: here,
     },
@@ -163,7 +200,10 @@ async function operationsOfTheElement() {
 // names end with Query or Mutation.
 function operationsOfTheDesk() {
   const script = readFileSync(join(here, '../desk/api.js'), 'utf8');
-  const names = Array.from(script.matchAll(/^const (\w+(?:Query|Mutation)) =/gm), ([, name]) => name);
+  const names = Array.from(
+    script.matchAll(/^const (\w+(?:Query|Mutation)) =/gm),
+    ([, name]) => name,
+  );
   return runInNewContext(`${script};[${names}]`, { sessionStorage: { getItem: () => null } });
 }
 
@@ -174,7 +214,8 @@ function manifestOf(texts) {
     const [, type, name] = /^(query|mutation|subscription) (\w+)/.exec(body);
     return { id: createHash('sha256').update(body).digest('hex'), name, type, body };
   });
-  return `${JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations }, null, 2)}\n`;
+  const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 // Returns the licence of a package as a comment, because pages receive the script alone.
@@ -188,7 +229,9 @@ function licence(name) {
 // that is only compared is compressed with zlib. Neither writes a time; byte 9 is set to name no
 // operating system.
 async function gzip(text) {
-  const packed = process.argv[2] ? gzipSync(text) : await zopfli.gzipAsync(text, { numiterations: 100 });
+  const packed = process.argv[2]
+    ? gzipSync(text)
+    : await zopfli.gzipAsync(text, { numiterations: 100 });
   packed[9] = 255;
   return packed;
 }
@@ -196,13 +239,21 @@ async function gzip(text) {
 const styles = await bundleStyles('src/component.css');
 const plan = await bundlePlan(await bundleStyles('src/plan.css'));
 const live = await bundleLive();
-const named = (subject, text) => `${subject}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.js`;
+const named = (subject, text) =>
+  `${subject}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.js`;
 const names = { plan: named('plan', plan), live: named('live', live) };
-const files = { [names.plan]: await gzip(plan), [names.live]: await gzip(live), 'talkback.js': await gzip(await bundleScript(styles, names)) };
+const files = {
+  [names.plan]: await gzip(plan),
+  [names.live]: await gzip(live),
+  'talkback.js': await gzip(await bundleScript(styles, names)),
+};
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 writeFileSync(join(target, 'component.css'), styles);
-writeFileSync(join(target, 'operations.json'), manifestOf([...(await operationsOfTheElement()), ...operationsOfTheDesk()]));
+writeFileSync(
+  join(target, 'operations.json'),
+  manifestOf([...(await operationsOfTheElement()), ...operationsOfTheDesk()]),
+);
 for (const [name, packed] of Object.entries(files)) {
   writeFileSync(join(target, `${name}.gz`), packed);
   console.log(`${name}: ${packed.length} bytes gzipped`);

@@ -56,16 +56,16 @@ byId('sign-in').addEventListener('submit', async (event) => {
   event.preventDefault();
   const field = byId('token');
   const given = field.value.trim();
-  // a header can hold no other characters
+  // A header can hold no other characters.
   if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty');
   if (given === asking) return; // Enter was pressed twice or held down
   asking = given;
   byId('sign-in-error').textContent = ''; // from an earlier attempt
-  // checks the token before anything is sent with it
+  // Checks the token before anything is sent with it.
   const { data, problem } = await ask(viewerQuery, {}, false, given);
   if (given !== asking) return;
   asking = '';
-  // keeps the token in the field for a retry
+  // Keeps the token in the field for a retry.
   if (!data && problem !== 'unauthenticated') return signIn(`error.${problem || 'unavailable'}`);
   field.value = '';
   if (!data || data.viewer.cannotWriteReason === 'TOKEN_REFUSED') return signIn('signin.refused');
@@ -91,7 +91,9 @@ byId('sign-out').addEventListener('click', async () => {
 function forget() {
   batches.flatMap(take);
   loads++; // drops the answers of requests under way
-  for (const key of Object.keys(ofTab)) if (key === tokenKey || key === signerKey || key.startsWith(replyKey)) ofTab.removeItem(key);
+  for (const key of Object.keys(ofTab)) {
+    if (key === tokenKey || key === signerKey || key.startsWith(replyKey)) ofTab.removeItem(key);
+  }
   items = [];
   unread = null;
   byId('queue').replaceChildren();
@@ -141,23 +143,31 @@ function show(found, after) {
   const at = current();
   const before = after ? [] : items;
   if (!after) items = items.filter(isUnsent);
-  const known = new Set(items.filter((item) => item.state === 'open' || isUnsent(item)).map(({ queued }) => queued.comment.id));
-  const added = found.filter(({ comment }) => !known.has(comment.id)).map((queued) => {
-    const li = byId('item').content.cloneNode(true).firstElementChild;
-    const same = before.find(({ queued: { comment } }) => comment.id === queued.comment.id);
-    return Object.assign(same ?? {}, { queued, li, state: 'open', verdict: null });
-  });
+  const known = new Set(
+    items
+      .filter((item) => item.state === 'open' || isUnsent(item))
+      .map(({ queued }) => queued.comment.id),
+  );
+  const added = found
+    .filter(({ comment }) => !known.has(comment.id))
+    .map((queued) => {
+      const li = byId('item').content.cloneNode(true).firstElementChild;
+      const same = before.find(({ queued: { comment } }) => comment.id === queued.comment.id);
+      return Object.assign(same ?? {}, { queued, li, state: 'open', verdict: null });
+    });
   items.push(...added);
   for (const item of added) {
     drawItem(item);
     set(item, 'open');
   }
-  for (const li of [...byId('queue').children]) if (!items.some((item) => item.li === li)) li.remove();
+  for (const li of [...byId('queue').children]) {
+    if (!items.some((item) => item.li === li)) li.remove();
+  }
   byId('queue').append(...added.map(({ li }) => li));
   for (const { li } of added) letScroll(li);
   draw();
   announce(added.length ? waitingText() : byId('empty').textContent);
-  // the moderator is busy elsewhere
+  // The moderator is busy elsewhere.
   if (current() || byId('filter').contains(document.activeElement)) return;
   if (at && open().includes(at)) focusOn(at);
   else if (added.length) focusOn(added[0]);
@@ -219,7 +229,8 @@ const picked = () => open().filter(({ li }) => li.querySelector('.pick input').c
 // decide records a decision about comments and sends it after undoTime.
 function decide(decided, reason, note = '') {
   for (const item of decided) item.note = note; // kept for another attempt
-  const focused = decided.some(({ li }) => li.contains(document.activeElement)) || decided.length > 1;
+  const focused =
+    decided.some(({ li }) => li.contains(document.activeElement)) || decided.length > 1;
   const batch = { items: decided, timer: setTimeout(() => send(take(batch)), undoTime) };
   batches.push(batch);
   const last = items.indexOf(decided.at(-1));
@@ -332,7 +343,7 @@ async function renew(item) {
   const reported = status === 'APPROVED' && item.queued.reasons.includes('REPORTED');
   if (status !== 'PENDING' && !heldEdit && !reported) return set(item, 'gone');
   item.queued.comment = data.comment;
-  // the other reasons were about the edit
+  // The other reasons were about the edit.
   if (status === 'APPROVED' && !heldEdit) item.queued.reasons = ['REPORTED'];
   reopen(item, say('conflict'));
 }
@@ -341,7 +352,7 @@ function reopen(item, notice) {
   waiting++;
   set(item, 'open', null);
   drawItem(item);
-  // they show the state before the decision
+  // They show the state before the decision.
   for (const details of item.li.querySelectorAll('.record')) details.open = false;
   notify(item, notice);
 }
@@ -373,8 +384,16 @@ addEventListener('beforeunload', (event) => {
 // The records of a comment, loaded when a moderator opens one, by name. `lines` returns no element
 // if there is nothing to show.
 const records = {
-  history: { query: auditQuery, variables: ({ id }) => ({ id }), lines: ({ audit }) => audit.map(decisionLine) },
-  reports: { query: reportsQuery, variables: ({ id }) => ({ id }), lines: ({ reports }) => reports.map(reportLine) },
+  history: {
+    query: auditQuery,
+    variables: ({ id }) => ({ id }),
+    lines: ({ audit }) => audit.map(decisionLine),
+  },
+  reports: {
+    query: reportsQuery,
+    variables: ({ id }) => ({ id }),
+    lines: ({ reports }) => reports.map(reportLine),
+  },
   others: {
     query: othersQuery,
     variables: ({ author }) => ({ customer: author.customerId }),
@@ -382,7 +401,11 @@ const records = {
   },
 };
 
-byId('queue').addEventListener('toggle', ({ target }) => target.matches('.record[open]') && showRecord(target), true);
+byId('queue').addEventListener(
+  'toggle',
+  ({ target }) => target.matches('.record[open]') && showRecord(target),
+  true,
+);
 
 async function showRecord(details) {
   const { comment } = itemOf(details).queued;
@@ -392,7 +415,9 @@ async function showRecord(details) {
   const { data, problem } = await ask(query, variables(comment));
   if (!data?.moderation) return list.replaceChildren(element('li', why(problem)));
   const found = lines(data.moderation, comment);
-  list.replaceChildren(...(found.length ? found : [element('li', say(`${details.dataset.record}.none`))]));
+  list.replaceChildren(
+    ...(found.length ? found : [element('li', say(`${details.dataset.record}.none`))]),
+  );
 }
 
 // ---- Rejecting ----
@@ -408,8 +433,14 @@ function askReason(about) {
   dialog.returnValue = '';
   byId('reject-error').textContent = '';
   const edits = about.filter(({ queued: { comment } }) => comment.heldEdit).length;
-  byId('reject-hint').textContent = [edits < about.length && say('reject.hint'), edits && say('reject.edit')].filter(Boolean).join(' ');
-  byId('reject-title').textContent = about.length === 1 ? say('reject.title') : say('reject.several', { n: about.length });
+  byId('reject-hint').textContent = [
+    edits < about.length && say('reject.hint'),
+    edits && say('reject.edit'),
+  ]
+    .filter(Boolean)
+    .join(' ');
+  byId('reject-title').textContent =
+    about.length === 1 ? say('reject.title') : say('reject.several', { n: about.length });
   dialog.showModal();
 }
 
@@ -454,14 +485,18 @@ function askReply(item) {
   byId('reply').showModal();
 }
 
-byId('reply-text').addEventListener('input', ({ target }) => ofTab.setItem(draftKey(replying), target.value));
+byId('reply-text').addEventListener('input', ({ target }) =>
+  ofTab.setItem(draftKey(replying), target.value),
+);
 
 byId('reply').addEventListener('submit', async (event) => {
   event.preventDefault();
   const item = replying;
   const { comment } = item.queued;
   const text = byId('reply-text').value;
-  const { data, problem } = await ask(replyMutation, { input: { id: comment.id, version: comment.reply?.version ?? null, text } });
+  const { data, problem } = await ask(replyMutation, {
+    input: { id: comment.id, version: comment.reply?.version ?? null, text },
+  });
   const goesOn = await takeReply(item, data?.replyToComment, problem);
   if (!data?.replyToComment?.comment) return;
   if (ofTab.getItem(draftKey(item)) === text) ofTab.removeItem(draftKey(item));
@@ -474,8 +509,10 @@ byId('reply').addEventListener('submit', async (event) => {
 byId('reply-delete').addEventListener('click', async () => {
   const item = replying;
   const { comment } = item.queued;
-  const { data, problem } = await ask(deleteReplyMutation, { input: { id: comment.id, version: comment.reply.version } });
-  if (!await takeReply(item, data?.deleteReply, problem)) return;
+  const { data, problem } = await ask(deleteReplyMutation, {
+    input: { id: comment.id, version: comment.reply.version },
+  });
+  if (!(await takeReply(item, data?.deleteReply, problem))) return;
   byId('reply-done').textContent = say('reply.deleted');
   byId('reply-text').focus();
 });
@@ -491,12 +528,18 @@ async function takeReply(item, payload, problem) {
     drawItem(item);
   }
   const isGone = now?.comment && !now.comment.reply;
-  const wrong = late && isGone ? say('fault.id.NOT_FOUND') : payload ? faultOf(payload.userErrors[0]) : why(problem);
+  const wrong =
+    late && isGone
+      ? say('fault.id.NOT_FOUND')
+      : payload
+        ? faultOf(payload.userErrors[0])
+        : why(problem);
   const goesOn = item === replying && byId('reply').open;
   notify(item, goesOn ? '' : wrong);
   if (!goesOn) return false;
   const { reply } = item.queued.comment;
-  byId('reply-done').textContent = late && now?.comment?.reply ? say('reply.now', { text: reply.text }) : '';
+  byId('reply-done').textContent =
+    late && now?.comment?.reply ? say('reply.now', { text: reply.text }) : '';
   byId('reply-delete').hidden = !reply;
   byId('reply-error').textContent = wrong;
   if (problem === 'unauthenticated') {
@@ -577,14 +620,24 @@ const actions = {
 // Single-key shortcuts disturb users of speech input, so they can be turned off.
 const keysKey = 'talkback keys';
 byId('use-keys').checked = ofBrowser.getItem(keysKey) !== 'off';
-byId('use-keys').addEventListener('change', ({ target }) => ofBrowser.setItem(keysKey, target.checked ? 'on' : 'off'));
+byId('use-keys').addEventListener('change', ({ target }) =>
+  ofBrowser.setItem(keysKey, target.checked ? 'on' : 'off'),
+);
 
 addEventListener('keydown', (event) => {
   const { target, key, ctrlKey, altKey, metaKey } = event;
   const typing = target.matches('input:not([type=checkbox]), textarea');
-  if (typing || ctrlKey || altKey || metaKey || byId('desk').hidden || document.querySelector('dialog[open]')) return;
+  if (
+    typing ||
+    ctrlKey ||
+    altKey ||
+    metaKey ||
+    byId('desk').hidden ||
+    document.querySelector('dialog[open]')
+  )
+    return;
   if (!Object.hasOwn(actions, key) || !byId('use-keys').checked) return;
-  // holding a key down decides one comment only
+  // Holding a key down decides one comment only.
   if (event.repeat && key !== 'j' && key !== 'k') return;
   event.preventDefault();
   actions[key]();

@@ -12,7 +12,11 @@ function differences(before, after) {
   let start = 0;
   while (start < Math.min(before.length, after.length) && before[start] === after[start]) start++;
   let end = 0;
-  while (end < Math.min(before.length, after.length) - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  while (
+    end < Math.min(before.length, after.length) - start &&
+    before.at(-1 - end) === after.at(-1 - end)
+  )
+    end++;
   const old = before.slice(start, before.length - end);
   const young = after.slice(start, after.length - end);
   add('same', before.slice(0, start));
@@ -41,7 +45,10 @@ function walk(old, young, add) {
     if (i < old.length && j < young.length && old[i] === young[j]) {
       add('same', [old[i++]]);
       j++;
-    } else if (j === young.length || (i < old.length && common[(i + 1) * width + j] >= common[i * width + j + 1])) {
+    } else if (
+      j === young.length ||
+      (i < old.length && common[(i + 1) * width + j] >= common[i * width + j + 1])
+    ) {
       add('removed', [old[i++]]);
     } else {
       add('added', [young[j++]]);

@@ -9,8 +9,10 @@ const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 
 const wordsOf = new Intl.Segmenter(locale, { granularity: 'word' });
 const languages = new Intl.DisplayNames(locale, { type: 'language' });
 
-const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (hole, name) => values[name] ?? hole);
-const count = (key, n) => say(`${key}.${n === 1 ? 'one' : 'other'}`, { n: n.toLocaleString(locale) });
+const say = (key, values = {}) =>
+  words[key].replace(/\{(\w+)\}/g, (hole, name) => values[name] ?? hole);
+const count = (key, n) =>
+  say(`${key}.${n === 1 ? 'one' : 'other'}`, { n: n.toLocaleString(locale) });
 
 let announced = 0;
 
@@ -28,12 +30,21 @@ function waitingText() {
 // draw renders everything but the comments.
 function draw() {
   const chosen = picked().length;
-  const filtered = document.querySelector('#filter :checked') !== null || byId('languages').value.trim() !== '' || byId('product').value.trim() !== '';
-  byId('count').textContent = reading ? say('loading') : unread && items.length === 0 ? '' : waitingText();
+  const filtered =
+    document.querySelector('#filter :checked') !== null ||
+    byId('languages').value.trim() !== '' ||
+    byId('product').value.trim() !== '';
+  byId('count').textContent = reading
+    ? say('loading')
+    : unread && items.length === 0
+      ? ''
+      : waitingText();
   byId('filter').classList.toggle('on', filtered);
   byId('select-all').hidden = open().length < 2;
   byId('empty').hidden = open().length > 0 || next !== '' || unread !== null;
-  byId('empty').textContent = say(items.length > 0 ? 'empty.done' : filtered ? 'empty.filter' : 'empty');
+  byId('empty').textContent = say(
+    items.length > 0 ? 'empty.done' : filtered ? 'empty.filter' : 'empty',
+  );
   byId('more').hidden = next === '';
   byId('selection').hidden = chosen === 0;
   byId('selection').querySelector('strong').textContent = count('selected', chosen);
@@ -44,8 +55,14 @@ function drawTrouble() {
   const unsaved = failed().length;
   const cause = unread?.problem ?? problem;
   byId('trouble').hidden = unsaved === 0 && !unread;
-  byId('trouble').querySelector('span').textContent = byId('trouble').hidden ? '' :
-    [cause && cause !== 'unauthenticated' ? why(cause) : '', unsaved ? count('trouble', unsaved) : ''].join(' ').trim();
+  byId('trouble').querySelector('span').textContent = byId('trouble').hidden
+    ? ''
+    : [
+        cause && cause !== 'unauthenticated' ? why(cause) : '',
+        unsaved ? count('trouble', unsaved) : '',
+      ]
+        .join(' ')
+        .trim();
 }
 
 // set changes the state of a comment and renders it: open, or as a line with the decision.
@@ -58,7 +75,9 @@ function set(item, state, verdict = item.verdict) {
   at('.outcome').hidden = state === 'open';
   if (state === 'open') return;
   at('.pick input').checked = false;
-  at('.outcome strong').textContent = verdict.reason ? say('done.rejected', { reason: say(`because.${verdict.reason}`) }) : say('done.approved');
+  at('.outcome strong').textContent = verdict.reason
+    ? say('done.rejected', { reason: say(`because.${verdict.reason}`) })
+    : say('done.approved');
   at('.outcome q').textContent = excerpt(title || text);
   at('.state').textContent = say(`state.${state}`);
   at('.undo').hidden = state !== 'decided' && state !== 'failed';
@@ -73,18 +92,21 @@ function drawItem(item) {
   const now = heldEdit ?? comment;
   const at = (selector) => item.li.querySelector(selector);
   const put = (selector, text) => (at(selector).textContent = text);
-  at('article').ariaLabel = `${say('stars', { n: now.rating })}, ${excerpt(now.title || now.text) || say('nothing')}`;
+  at('article').ariaLabel =
+    `${say('stars', { n: now.rating })}, ${excerpt(now.title || now.text) || say('nothing')}`;
   put('.stars', '★'.repeat(now.rating) + '☆'.repeat(5 - now.rating));
   at('.stars').ariaLabel = say('stars', { n: now.rating });
   put('.product', comment.product.id);
   at('.product').href = addressOf(comment.product.id);
-  // leaving this page would send decisions that can still be undone
+  // Leaving this page would send decisions that can still be undone.
   at('.product').target = '_blank';
   put('.language', languageName(now.language));
   put('.status', say(`status.${comment.status}`));
   putTime(at('.since time'), since);
   putTime(at('.written time'), comment.createdAt);
-  at('.reasons').replaceChildren(...reasons.map((reason) => element('li', say(`reason.${reason}`))));
+  at('.reasons').replaceChildren(
+    ...reasons.map((reason) => element('li', say(`reason.${reason}`))),
+  );
   put('.name', comment.author.name);
   put('.author code', comment.author.customerId ?? say('author.imported'));
   const was = [
@@ -97,7 +119,7 @@ function drawItem(item) {
   at('.none').hidden = now.text !== '' || comment.text !== '';
   at('.reply').hidden = !mayReply;
   put('.reply', say(comment.reply ? 'reply.edit' : 'reply'));
-  // nobody saw it, so nobody could report it
+  // Nobody saw it, so nobody could report it.
   at('.reports').hidden = comment.status === 'PENDING' && comment.version === 1;
   at('.others').hidden = !comment.author.customerId;
   at('.answer').hidden = !comment.reply;
@@ -123,9 +145,13 @@ function letScroll(li) {
 
 // changedMedia returns list items for pictures and videos, and marks which were removed or added.
 function changedMedia(before, after) {
-  const among = (list, { url, alt }) => list.some((other) => other.url === url && other.alt === alt);
+  const among = (list, { url, alt }) =>
+    list.some((other) => other.url === url && other.alt === alt);
   const removed = before.filter((media) => !among(after, media));
-  return [...after.map((media, i) => mediaOf(media, i, among(before, media) ? '' : 'added')), ...removed.map((media, i) => mediaOf(media, i, 'removed'))];
+  return [
+    ...after.map((media, i) => mediaOf(media, i, among(before, media) ? '' : 'added')),
+    ...removed.map((media, i) => mediaOf(media, i, 'removed')),
+  ];
 }
 
 // mediaOf returns a thumbnail, or an icon for a video, with a link to the file and its alt text.
@@ -149,7 +175,8 @@ function mediaOf({ url, kind, alt }, at, change) {
   return item;
 }
 
-const addressOf = (id) => (/^\.{1,2}$/.test(id) ? `/products/?id=${id}` : `/products/${encodeURIComponent(id)}`);
+const addressOf = (id) =>
+  /^\.{1,2}$/.test(id) ? `/products/?id=${id}` : `/products/${encodeURIComponent(id)}`;
 
 function languageName(tag) {
   if (tag === 'und') return say('language.unknown');
@@ -165,7 +192,8 @@ const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : 
 
 // faultOf returns the text for an error about an input, or "". It uses the server's message if the
 // page has no text for the field.
-const faultOf = (fault) => (fault ? words[`fault.${fault.path.at(-1)}.${fault.code}`] ?? fault.message : '');
+const faultOf = (fault) =>
+  fault ? (words[`fault.${fault.path.at(-1)}.${fault.code}`] ?? fault.message) : '';
 
 function putTime(at, time) {
   at.dateTime = time;
@@ -194,21 +222,33 @@ function changed(before, after) {
 
 function decisionLine({ decidedAt, by, from, to, version, reason, note }) {
   const [was, is] = [say(`status.${from}`), say(`status.${to}`)];
-  const line = element('li', say(from === to ? 'history.kept' : 'history.entry', {
-    time: times.format(new Date(decidedAt)), from: was, to: is, version, by: by ? say('history.by', { id: by }) : say('history.token'),
-  }));
+  const line = element(
+    'li',
+    say(from === to ? 'history.kept' : 'history.entry', {
+      time: times.format(new Date(decidedAt)),
+      from: was,
+      to: is,
+      version,
+      by: by ? say('history.by', { id: by }) : say('history.token'),
+    }),
+  );
   if (reason) line.append(` · ${say(`because.${reason}`)}`);
   return quoting(line, note);
 }
 
 function reportLine({ reason, note, createdAt }) {
-  return quoting(element('li', `${times.format(new Date(createdAt))}: ${say(`because.${reason}`)}`), note);
+  return quoting(
+    element('li', `${times.format(new Date(createdAt))}: ${say(`because.${reason}`)}`),
+    note,
+  );
 }
 
 // otherLines returns the number of an author's comments, and a line for each of the latest others.
 function otherLines({ total, latest }, comment) {
   const others = latest.filter(({ id }) => id !== comment.id).map(otherLine);
-  if (others.length) others.unshift(element('li', total < 100 ? count('others.count', total) : say('others.most')));
+  if (others.length) {
+    others.unshift(element('li', total < 100 ? count('others.count', total) : say('others.most')));
+  }
   return others;
 }
 

@@ -28,7 +28,10 @@ const replacements = [
   { filter: /^prettier\/plugins\/estree$/, path: join(here, 'src/json-printer.js') },
   { filter: /^prettier\/parser-babel$/, path: join(here, 'src/json-parser.js') },
   // A second copy of the GraphQL plugin under its old name.
-  { filter: /^prettier\/parser-graphql$/, path: join(here, 'node_modules/prettier/plugins/graphql.mjs') },
+  {
+    filter: /^prettier\/parser-graphql$/,
+    path: join(here, 'node_modules/prettier/plugins/graphql.mjs'),
+  },
 ];
 
 const replace = {
@@ -41,7 +44,10 @@ const replace = {
 // Modules generated from other files. made:examples is the sorted list of the queries in examples/.
 // made:palette and made:palette.css are the colours of web/look.
 const makers = {
-  examples: () => ({ contents: JSON.stringify(readExamples(join(here, 'examples'))), loader: 'json' }),
+  examples: () => ({
+    contents: JSON.stringify(readExamples(join(here, 'examples'))),
+    loader: 'json',
+  }),
   palette: () => ({ contents: JSON.stringify(readPalette(tokens)), loader: 'json' }),
   'palette.css': () => ({ contents: styleSheet(readPalette(tokens)), loader: 'css' }),
 };
@@ -49,7 +55,10 @@ const makers = {
 const made = {
   name: 'made',
   setup(build) {
-    build.onResolve({ filter: /^made:/ }, ({ path }) => ({ path: path.slice('made:'.length), namespace: 'made' }));
+    build.onResolve({ filter: /^made:/ }, ({ path }) => ({
+      path: path.slice('made:'.length),
+      namespace: 'made',
+    }));
     build.onLoad({ filter: /.*/, namespace: 'made' }, ({ path }) => makers[path]());
   },
 };
@@ -109,10 +118,13 @@ function namesOf(metafile) {
 }
 
 function page(names) {
-  return readFileSync(join(here, 'src/index.html'), 'utf8').replaceAll(/\{\{(.+?)\}\}/g, (_, name) => {
-    if (!names[name]) throw new Error(`src/index.html: no output for ${name}`);
-    return `${publicPath}/${names[name]}`;
-  });
+  return readFileSync(join(here, 'src/index.html'), 'utf8').replaceAll(
+    /\{\{(.+?)\}\}/g,
+    (_, name) => {
+      if (!names[name]) throw new Error(`src/index.html: no output for ${name}`);
+      return `${publicPath}/${names[name]}`;
+    },
+  );
 }
 
 // Packages published without a licence text, and a package of the same authors that includes it.
@@ -133,13 +145,25 @@ function licences(metafile) {
     if (found) folders.add(found[0]);
   }
   const texts = [...folders].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(here, folder, 'package.json'), 'utf8'));
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(here, folder, 'package.json'), 'utf8'),
+    );
     const other = textsElsewhere[name];
     const from = join(here, other ? join('node_modules', other) : folder);
-    const files = readdirSync(from).filter((entry) => /^(licen[cs]e|notice|third-?party-?notices|copyrightnotice)/i.test(entry)).sort();
-    if (files.length === 0) throw new Error(`${name} ${version} comes without the text of its licence, ${license}: name a package that has it`);
-    const own = files.map((file) => readFileSync(join(from, file), 'utf8').replaceAll('\r\n', '\n').trim());
-    return `${name} ${version}${other ? ` (${license}), by the authors of ${other}` : ''}\n\n${own.join('\n\n')}\n`;
+    const files = readdirSync(from)
+      .filter((entry) => /^(licen[cs]e|notice|third-?party-?notices|copyrightnotice)/i.test(entry))
+      .sort();
+    if (files.length === 0) {
+      throw new Error(
+        `${name} ${version} comes without the text of its licence, ${license}: ` +
+          'name a package that has it in textsElsewhere',
+      );
+    }
+    const own = files.map((file) =>
+      readFileSync(join(from, file), 'utf8').replaceAll('\r\n', '\n').trim(),
+    );
+    const origin = other ? ` (${license}), by the authors of ${other}` : '';
+    return `${name} ${version}${origin}\n\n${own.join('\n\n')}\n`;
   });
   return texts.sort().join(`\n${'-'.repeat(80)}\n\n`);
 }

@@ -77,20 +77,61 @@ export interface TalkbackComment {
 /** The element's events by name. They bubble and are composed. */
 export interface TalkbackEvents {
   /** An answer arrived. */
-  'talkback-answer': CustomEvent<{ readonly plan: object | null; readonly variables: object; readonly milliseconds: number }>;
+  'talkback-answer': CustomEvent<{
+    readonly plan: object | null;
+    readonly variables: object;
+    readonly milliseconds: number;
+  }>;
   /** A request failed. */
-  'talkback-error': CustomEvent<{ readonly kind: TalkbackErrorKind; readonly retryAfter: number; readonly detail: string }>;
+  'talkback-error': CustomEvent<{
+    readonly kind: TalkbackErrorKind;
+    readonly retryAfter: number;
+    readonly detail: string;
+  }>;
   /** A comment was added, edited or deleted. */
-  'talkback-written': CustomEvent<{ readonly kind: 'added' | 'edited' | 'deleted'; readonly comment: TalkbackComment }>;
+  'talkback-written': CustomEvent<{
+    readonly kind: 'added' | 'edited' | 'deleted';
+    readonly comment: TalkbackComment;
+  }>;
 }
 
 export type TalkbackErrorKind =
-  | 'offline' | 'network' | 'slow' | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused';
+  | 'offline'
+  | 'network'
+  | 'slow'
+  | 'busy'
+  | 'limited'
+  | 'unavailable'
+  | 'numbers'
+  | 'much'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'refused';
 
 /** The names that ::part() accepts. */
 export type TalkbackPart =
-  | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply' | 'unfold'
-  | 'votes' | 'media' | 'lightbox' | 'fresh' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';
+  | 'root'
+  | 'summary'
+  | 'histogram'
+  | 'bar'
+  | 'filters'
+  | 'chip'
+  | 'highlights'
+  | 'result'
+  | 'list'
+  | 'comment'
+  | 'reply'
+  | 'unfold'
+  | 'votes'
+  | 'media'
+  | 'lightbox'
+  | 'fresh'
+  | 'empty'
+  | 'error'
+  | 'pages'
+  | 'compose'
+  | 'write'
+  | 'plan';
 
 declare global {
   interface HTMLElementTagNameMap {

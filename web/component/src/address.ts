@@ -54,8 +54,15 @@ export function parseChoice(query: string): Choice {
   const [from, to] = days(given.get('from'), given.get('to'));
   return {
     page: /^[1-9]\d{0,8}$/.test(page) && !after && !before ? Number(page) : 1,
-    ratings: unique(given.getAll('rating').filter((text) => /^[1-5]$/.test(text)).map(Number)).sort((a, b) => b - a),
-    languages: unique(given.getAll('language').map(canonicalTag).filter(Boolean)).sort().slice(0, mostLanguages),
+    ratings: unique(
+      given
+        .getAll('rating')
+        .filter((text) => /^[1-5]$/.test(text))
+        .map(Number),
+    ).sort((a, b) => b - a),
+    languages: unique(given.getAll('language').map(canonicalTag).filter(Boolean))
+      .sort()
+      .slice(0, mostLanguages),
     only: traits.filter((trait) => given.getAll('only').includes(trait)),
     order: orderOf(given.get('order')),
     from, to, after, before,
@@ -79,7 +86,10 @@ export function pairsOf(choice: Choice): [string, string][] {
     ...choice.ratings.map((rating): [string, string] => ['rating', String(rating)]),
     ...choice.languages.map((tag): [string, string] => ['language', tag]),
     ...choice.only.map((trait): [string, string] => ['only', trait]),
-    ...(['order', 'from', 'to', 'after', 'before'] as const).map((name): [string, string] => [name, choice[name]]),
+    ...(['order', 'from', 'to', 'after', 'before'] as const).map((name): [string, string] => [
+      name,
+      choice[name],
+    ]),
   ];
   return pairs.filter(([, value]) => value);
 }
@@ -107,7 +117,12 @@ export function isDated({ from, to }: Choice): boolean {
 
 /** Reports whether the choice may leave out comments. */
 export function isFiltered(choice: Choice): boolean {
-  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || isDated(choice);
+  return (
+    choice.ratings.length > 0 ||
+    choice.languages.length > 0 ||
+    choice.only.length > 0 ||
+    isDated(choice)
+  );
 }
 
 /** Returns the first page of a choice after a change. */
@@ -128,7 +143,8 @@ function unique<T>(list: T[]): T[] {
  * Three-letter language codes for which browsers and the service disagree: the browser replaces the
  * code by a two-letter one and the service does not, or each uses another code.
  */
-const kept = /als|arb|ayr|azj|cls|cmn|cwd|ekk|esk|fat|fuc|gaz|gug|ike|jaw|khk|kmr|knc|kng|kpv|lvs|mol|npi|ojg|ory|pbu|pes|plt|quz|scc|scr|src|swh|twi|uzn|ydd|zsm|zyb/;
+const kept =
+  /als|arb|ayr|azj|cls|cmn|cwd|ekk|esk|fat|fuc|gaz|gug|ike|jaw|khk|kmr|knc|kng|kpv|lvs|mol|npi|ojg|ory|pbu|pes|plt|quz|scc|scr|src|swh|twi|uzn|ydd|zsm|zyb/;
 
 /**
  * Returns the canonical form of a language tag, or "" if the text is no tag. Underscores, which
@@ -157,7 +173,7 @@ function days(from: string | null, to: string | null): [string, string] {
 
 function day(text: string | null): string {
   if (!text || !/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970' || text >= '9999') return '';
-  // otherwise the month has no such day, or there is no such month
+  // Otherwise the month has no such day, or there is no such month.
   return new Date(text).toJSON()?.startsWith(text) ? text : '';
 }
 

@@ -108,8 +108,12 @@ export interface Media {
 export interface OwnComment extends Comment {
   readonly status: string;
   /** The moderator's reason for the rejection. */
-  readonly rejectionReason: 'SPAM' | 'OFFENSIVE' | 'OFF_TOPIC' | 'PERSONAL_DATA' | 'NOT_A_REVIEW' | 'OTHER' | null;
-  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media' | 'version'> | null;
+  readonly rejectionReason:
+    'SPAM' | 'OFFENSIVE' | 'OFF_TOPIC' | 'PERSONAL_DATA' | 'NOT_A_REVIEW' | 'OTHER' | null;
+  readonly heldEdit: Pick<
+    Comment,
+    'rating' | 'language' | 'title' | 'text' | 'media' | 'version'
+  > | null;
 }
 
 export interface Reply {
@@ -193,13 +197,22 @@ export interface Position {
   readonly readUnits: number;
 }
 
-const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: 'LOWEST_RATED', helpful: 'MOST_HELPFUL' };
+const orderNames = {
+  oldest: 'OLDEST_FIRST',
+  highest: 'HIGHEST_RATED',
+  lowest: 'LOWEST_RATED',
+  helpful: 'MOST_HELPFUL',
+};
 
 /**
  * Returns the variables of the operation for a choice, with `size` comments to a page. The server
  * uses the same variables.
  */
-export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
+export function variablesOf(
+  product: string,
+  choice: Choice,
+  size: number,
+): Record<string, unknown> {
   const only = {
     ...(choice.only.includes('verified') && { verified: true }),
     ...(choice.only.includes('media') && { withMedia: true }),
@@ -228,7 +241,7 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
 function placeOf({ page, after, before }: Choice, size: number): Record<string, unknown> {
   if (after) return { first: size, after };
   if (before) return { last: size, before };
-  // no "page" for the first page: it must load even while page numbers are unavailable
+  // No "page" for the first page: it must load even while page numbers are unavailable.
   return page > 1 ? { first: size, page } : { first: size };
 }
 

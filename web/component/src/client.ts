@@ -22,8 +22,9 @@ export interface Client {
 /** Why there is no answer. */
 export type ProblemKind =
   | 'offline' | 'network' | 'slow' // no answer arrived
-  // the server gave the reason
-  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden' | 'refused';
+  // The server gave the reason:
+  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'much' | 'unauthenticated' | 'forbidden'
+  | 'refused';
 
 export interface Problem {
   readonly kind: ProblemKind;
@@ -40,12 +41,21 @@ export interface Problem {
 const patience = 30_000;
 
 /** Sends an operation. Throws a [Problem], or an AbortError once the signal is aborted. */
-export async function ask<D = Data>(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer<D>> {
+export async function ask<D = Data>(
+  client: Client,
+  query: string,
+  variables: unknown,
+  signal: AbortSignal,
+): Promise<Answer<D>> {
   let response: Response;
   let body: Partial<Answer<D>>;
   try {
-    response = await send(client, JSON.stringify({ query, variables }), AbortSignal.any([signal, AbortSignal.timeout(patience)]));
-    // a body that is no GraphQL answer has no data, so it is reported below
+    response = await send(
+      client,
+      JSON.stringify({ query, variables }),
+      AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+    );
+    // A body that is no GraphQL answer has no data, so it is reported below.
     body = Object(await response.json().catch(unlessMalformed));
   } catch (error) {
     throw failureOf(error, client.service, signal);
@@ -93,17 +103,27 @@ function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unkno
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return problem('slow', 'no answer in 30 seconds');
   }
-  return navigator.onLine ? problem('network', unreachable(new URL(endpoint))) : problem('offline', 'offline');
+  return navigator.onLine
+    ? problem('network', unreachable(new URL(endpoint)))
+    : problem('offline', 'offline');
 }
 
 function unreachable(endpoint: URL): string {
-  return `${endpoint.href} cannot be reached${endpoint.origin === location.origin ? '' : `: start it with --cors-origin ${location.origin}, or see connect-src`}`;
+  return `${endpoint.href} cannot be reached${
+    endpoint.origin === location.origin
+      ? ''
+      : `: start it with --cors-origin ${location.origin}, or see connect-src`
+  }`;
 }
 
 function problemOfStatus({ status, headers }: Response, error: GraphQLError | undefined): Problem {
-  // the header may be a date instead
+  // The header may be a date instead.
   const [seconds] = /^\d+$/.exec(headers.get('Retry-After') ?? '') ?? [0];
-  return problem(kinds[codeOf(error)] ?? kindOfStatus(status), `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`, Number(seconds));
+  return problem(
+    kinds[codeOf(error)] ?? kindOfStatus(status),
+    `HTTP ${status}: ${error?.message ?? 'no GraphQL answer'}`,
+    Number(seconds),
+  );
 }
 
 function kindOfStatus(status: number): ProblemKind {
@@ -114,8 +134,16 @@ function kindOfStatus(status: number): ProblemKind {
 
 /** The kinds of problems by error code. */
 const kinds: Readonly<Record<string, ProblemKind>> = {
-  THROTTLED: 'busy', OVERLOADED: 'busy', RATE_LIMITED: 'limited', TOO_COMPLEX: 'much', TOO_COSTLY: 'much',
-  UNAVAILABLE: 'unavailable', TIMEOUT: 'unavailable', INTERNAL: 'unavailable', UNAUTHENTICATED: 'unauthenticated', FORBIDDEN: 'forbidden',
+  THROTTLED: 'busy',
+  OVERLOADED: 'busy',
+  RATE_LIMITED: 'limited',
+  TOO_COMPLEX: 'much',
+  TOO_COSTLY: 'much',
+  UNAVAILABLE: 'unavailable',
+  TIMEOUT: 'unavailable',
+  INTERNAL: 'unavailable',
+  UNAUTHENTICATED: 'unauthenticated',
+  FORBIDDEN: 'forbidden',
 };
 
 function codeOf(error: GraphQLError | undefined): string {
@@ -128,7 +156,9 @@ function problem(kind: ProblemKind, detail: string, retryAfter = 0): Problem {
 
 /** Returns the problem for an error that was thrown. */
 export function problemIn(error: unknown): Problem {
-  return (error as Partial<Problem>).kind ? (error as Problem) : problem('unavailable', String(error));
+  return (error as Partial<Problem>).kind
+    ? (error as Problem)
+    : problem('unavailable', String(error));
 }
 
 /** Returns the problem for a mutation that failed, or whose outcome is unknown. */
@@ -143,7 +173,9 @@ export function problemOfError(error: GraphQLError): Problem {
 export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   if (answer.data?.product?.list) return null;
   // An error of the product or its list, or of the whole operation.
-  const error = answer.errors.find(({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')));
+  const error = answer.errors.find(
+    ({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')),
+  );
   const code = codeOf(error);
   // The cursor belongs to another list, or page numbers are turned off or unavailable.
   const isPlace = (numbered && code === 'UNAVAILABLE') || (error?.path?.[1] && /^BAD/.test(code));

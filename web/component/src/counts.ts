@@ -19,7 +19,12 @@ export function recounted(shown: Shown, pageSize: number): Shown {
   let least = nodes.length;
   if (!hasNextPage && !list.pageInfo.hasPreviousPage) {
     const all = statsOf(nodes);
-    list = { ...list, totalCount: least, pageCount: least && more.length + 1, stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) } };
+    list = {
+      ...list,
+      totalCount: least,
+      pageCount: least && more.length + 1,
+      stats: { ...all, ...(isDated(choice) && { verified: null, withMedia: null }) },
+    };
     if (!isFiltered(choice)) {
       stats = all;
       languages = languagesOf(nodes);
@@ -27,9 +32,14 @@ export function recounted(shown: Shown, pageSize: number): Shown {
   } else if (least > 0) {
     // The page number after a cursor is approximate, so the page may begin earlier than its number
     // says.
-    least = Math.max(least + (choice.page - 1) * pageSize + Number(hasNextPage), ((list.pageNumber ?? 1) - 1) * pageSize + 1);
+    least = Math.max(
+      least + (choice.page - 1) * pageSize + Number(hasNextPage),
+      ((list.pageNumber ?? 1) - 1) * pageSize + 1,
+    );
   }
-  if (list.totalCount !== null && list.totalCount < least) list = { ...list, totalCount: null, pageCount: null, stats: null };
+  if (list.totalCount !== null && list.totalCount < least) {
+    list = { ...list, totalCount: null, pageCount: null, stats: null };
+  }
   if (stats && stats.total < least) stats = null;
   return { ...shown, data: { ...data, product: { ...product, list, stats, languages } } };
 }
@@ -38,16 +48,24 @@ function statsOf(nodes: readonly Comment[]): Stats {
   const count = (has: (comment: Comment) => unknown) => nodes.filter(has).length;
   return {
     total: nodes.length,
-    average: nodes.length ? nodes.reduce((sum, { rating }) => sum + rating, 0) / nodes.length : null,
+    average: nodes.length
+      ? nodes.reduce((sum, { rating }) => sum + rating, 0) / nodes.length
+      : null,
     verified: count(({ isVerifiedPurchase }) => isVerifiedPurchase),
     withMedia: count(({ media }) => media?.length),
-    ratings: [5, 4, 3, 2, 1].map((rating) => ({ rating, count: count((comment) => comment.rating === rating) })),
+    ratings: [5, 4, 3, 2, 1].map((rating) => ({
+      rating,
+      count: count((comment) => comment.rating === rating),
+    })),
   };
 }
 
 /** Returns the languages of comments with their counts, the largest first, then by tag. */
 function languagesOf(nodes: readonly Comment[]): LanguageCount[] {
   const tags = nodes.map(({ language }) => language).sort();
-  const counts = [...new Set(tags)].map((language) => ({ language, count: tags.filter((tag) => tag === language).length }));
+  const counts = [...new Set(tags)].map((language) => ({
+    language,
+    count: tags.filter((tag) => tag === language).length,
+  }));
   return counts.sort((a, b) => b.count - a.count);
 }

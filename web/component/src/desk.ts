@@ -60,8 +60,14 @@ export function latest(comment: Comment & Partial<OwnComment>): Comment {
  * Reports whether an answer has the result of a change that waited: its author's view of the
  * comment, or the public one once approved.
  */
-export function isKnown({ list, viewerComment }: Product, { comment }: Change): boolean | undefined {
-  return viewerComment?.id === comment.id || list?.nodes.some(({ id, version }) => id === comment.id && version >= latest(comment).version);
+export function isKnown(
+  { list, viewerComment }: Product,
+  { comment }: Change,
+): boolean | undefined {
+  return (
+    viewerComment?.id === comment.id ||
+    list?.nodes.some(({ id, version }) => id === comment.id && version >= latest(comment).version)
+  );
 }
 
 /**
@@ -73,9 +79,11 @@ export function withChange(data: Data, choice: Choice, change: Change): Data {
   if (!product) return data;
   const { list, praise, complaint, viewerComment } = product;
   if (waits(change)) {
-    // another customer may have signed in by now
+    // Another customer may have signed in by now.
     const shows = isFirst(choice) && data.viewer && isOwn(change.comment, data.viewer);
-    return shows ? { ...data, product: { ...product, viewerComment: change.comment as OwnComment } } : data;
+    return shows
+      ? { ...data, product: { ...product, viewerComment: change.comment as OwnComment } }
+      : data;
   }
   return {
     ...data,
@@ -83,7 +91,9 @@ export function withChange(data: Data, choice: Choice, change: Change): Data {
       ...product,
       ...(praise && { praise: nodesWith([praise], change)[0] ?? null }),
       ...(complaint && { complaint: nodesWith([complaint], change)[0] ?? null }),
-      ...(viewerComment && { viewerComment: (nodesWith([viewerComment], change) as OwnComment[])[0] ?? null }),
+      ...(viewerComment && {
+        viewerComment: (nodesWith([viewerComment], change) as OwnComment[])[0] ?? null,
+      }),
       list: list && { ...list, nodes: withAdded(nodesWith(list.nodes, change), choice, change) },
     },
   };
@@ -100,13 +110,18 @@ export function nodesWith(nodes: readonly Comment[], { kind, comment }: Change):
 }
 
 function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Change): Comment[] {
-  const isNew = kind === 'added' && goesFirst(comment, choice) && !nodes.some(({ id }) => id === comment.id);
+  const isNew =
+    kind === 'added' && goesFirst(comment, choice) && !nodes.some(({ id }) => id === comment.id);
   return isNew ? [comment, ...nodes] : nodes;
 }
 
 /** Reports whether a new comment belongs at the top of a list. */
 function goesFirst(comment: Comment, choice: Choice): boolean {
-  return isNewest(choice) && (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
+  return (
+    isNewest(choice) &&
+    (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
     (choice.languages.length === 0 || choice.languages.includes(comment.language)) &&
-    (!choice.only.includes('verified') || comment.isVerifiedPurchase) && (!choice.only.includes('media') || comment.media.length > 0);
+    (!choice.only.includes('verified') || comment.isVerifiedPurchase) &&
+    (!choice.only.includes('media') || comment.media.length > 0)
+  );
 }

@@ -1,5 +1,13 @@
 import { hydrate, render } from 'preact';
-import { changed, type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
+import {
+  changed,
+  type Choice,
+  everything,
+  foreignQuery,
+  orderOf,
+  parseChoice,
+  queryOf,
+} from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
 import { recounted } from './counts';
@@ -34,8 +42,18 @@ type Need = 'begin' | 'choose' | 'ask' | 'draw';
 
 /** The effect of each attribute. */
 const needs: Readonly<Record<string, Need>> = {
-  product: 'begin', endpoint: 'begin', lang: 'begin', 'page-size': 'begin', order: 'choose', filter: 'choose',
-  hide: 'ask', explain: 'draw', live: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
+  product: 'begin',
+  endpoint: 'begin',
+  lang: 'begin',
+  'page-size': 'begin',
+  order: 'choose',
+  filter: 'choose',
+  hide: 'ask',
+  explain: 'draw',
+  live: 'draw',
+  mode: 'draw',
+  'customer-name': 'draw',
+  strings: 'draw',
 };
 
 /** Properties that a page may have set before the element was defined. */
@@ -93,7 +111,9 @@ export class TalkbackComments extends Base {
   set token(token: Token | null | undefined) {
     const before = this.#token;
     this.#token = token || '';
-    if (before !== this.#token && !(typeof before === 'function' && typeof token === 'function')) this.#change('ask');
+    if (before !== this.#token && !(typeof before === 'function' && typeof token === 'function')) {
+      this.#change('ask');
+    }
   }
 
   /** The author's name that forms start with. */
@@ -129,7 +149,10 @@ export class TalkbackComments extends Base {
   }
 
   set strings(strings: Strings | string | null | undefined) {
-    this.#reflect('strings', typeof strings === 'object' && strings ? JSON.stringify(strings) : strings);
+    this.#reflect(
+      'strings',
+      typeof strings === 'object' && strings ? JSON.stringify(strings) : strings,
+    );
   }
 
   connectedCallback(): void {
@@ -149,7 +172,9 @@ export class TalkbackComments extends Base {
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
     if (state) this.#adopt(state, drawn);
     else this.#begin();
-    if (this.hasAttribute('navigate') && !this.#navigates) console.warn('<talkback-comments navigate>: the first one has the address');
+    if (this.hasAttribute('navigate') && !this.#navigates) {
+      console.warn('<talkback-comments navigate>: the first one has the address');
+    }
   }
 
   disconnectedCallback(): void {
@@ -199,9 +224,13 @@ export class TalkbackComments extends Base {
     this.#needs = new Set();
     if (changes.has('begin')) return this.#begin();
     if (changes.has('draw')) this.#texts = this.#newTexts();
-    if (changes.has('choose') && this.product && !this.#navigates) void session.load(this.#firstChoice);
-    else if (changes.has('ask')) void this.refresh();
-    else if (changes.has('draw')) this.#draw();
+    if (changes.has('choose') && this.product && !this.#navigates) {
+      void session.load(this.#firstChoice);
+    } else if (changes.has('ask')) {
+      void this.refresh();
+    } else if (changes.has('draw')) {
+      this.#draw();
+    }
   }
 
   #newTexts(): Texts {
@@ -214,7 +243,7 @@ export class TalkbackComments extends Base {
     this.#session.show(state.answer);
     const { shown } = this.#session;
     this.#speak(state.locale, () => {
-      // the page may have requested something else meanwhile
+      // The page may have requested something else meanwhile.
       const isSame = shown === this.#session?.shown && !this.#session.busy;
       this.#listen((this.#root = drawn && isSame ? drawn : this.#newRoot()));
       if (this.#root === drawn) hydrate(<Body view={this.#view()} />, drawn);
@@ -230,7 +259,9 @@ export class TalkbackComments extends Base {
   /** Starts a new session with a request. */
   #begin(): void {
     this.#session?.stop();
-    this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
+    this.#session = this.#newSession(
+      this.#navigates ? parseChoice(location.search) : this.#firstChoice,
+    );
     if (!this.#root) {
       this.#root = this.#newRoot();
       this.#listen(this.#root);
@@ -241,8 +272,7 @@ export class TalkbackComments extends Base {
       this.#draw();
     });
     if (this.product) this.#change('ask');
-    // the page may set the product later
-    else console.info('<talkback-comments> waits for product="42"');
+    else console.info('<talkback-comments> waits for product="42"'); // the page may set it later
   }
 
   /** Switches to a language. Unless its texts are loaded, rendering waits for them. */
@@ -275,21 +305,26 @@ export class TalkbackComments extends Base {
           own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '';
         } catch (error) {
           console.warn(error);
-          // no valid token, and not a visitor's: the service answers as to an anonymous reader
+          // No valid token, and not a visitor's: the service answers as to an anonymous reader.
           own = ' ';
         }
         return own || visitorToken(service);
       },
     };
-    const desk: Desk = this.#desk = {
+    const desk: Desk = (this.#desk = {
       product,
       client,
       language: baseOf(this.#language),
-      languages: () => [...new Set([desk.language, ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language)])],
+      languages: () => [
+        ...new Set([
+          desk.language,
+          ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language),
+        ]),
+      ],
       customerName: () => this.customerName.trim(), // a blank name counts as none
       written: (change, leads) => this.#written(desk, change, leads),
       seen: (change) => this.#session?.amend(change),
-    };
+    });
     const highlights = () => !this.getAttribute('hide')?.includes('highlights');
     return new Session({ product, pageSize: this.#pageSize, client, highlights }, choice, {
       changed: () => {
@@ -316,7 +351,15 @@ export class TalkbackComments extends Base {
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
     const done = kind === 'added' && leads ? this.#go(everything, false) : this.refresh();
-    void done.then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : waits(change) ? '[class~="own.waits"]' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
+    void done.then(() =>
+      this.#lead(
+        kind === 'deleted'
+          ? '.list, .empty'
+          : waits(change)
+            ? '[class~="own.waits"]'
+            : `[id="${comment.id}"]`,
+      )?.scrollIntoView({ block: 'nearest' }),
+    );
   }
 
   #newRoot(): HTMLElement {
@@ -366,18 +409,31 @@ export class TalkbackComments extends Base {
     }
     // Resets the fields to the new choice. Input typed after this point stays when the answer
     // arrives. A field of the host page may be named "reset", hence the call through the prototype.
-    if (view.choice !== this.#chosen) root.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => HTMLFormElement.prototype.reset.call(form));
+    if (view.choice !== this.#chosen) {
+      root
+        .querySelectorAll<HTMLFormElement>('form[method=get]')
+        .forEach((form) => HTMLFormElement.prototype.reset.call(form));
+    }
     this.#chosen = view.choice;
     // The focused node may be gone or folded away, such as "Clear filters". The focus then moves to
     // the result.
-    if (focused && !this.shadowRoot?.activeElement?.checkVisibility()) this.#focus('.result, .error, .empty');
+    if (focused && !this.shadowRoot?.activeElement?.checkVisibility()) {
+      this.#focus('.result, .error, .empty');
+    }
     this.#follow();
   }
 
   /** Follows the visible list, if the page asks for live updates and the element is connected. */
   #follow(): void {
-    const lists = this.isConnected && this.hasAttribute('live') ? '.list:not(.skeleton), .empty' : null;
-    if (this.#session) this.#following.follow(lists && (this.#root?.querySelector(lists) ?? null), this.#session, this.#folder);
+    const lists =
+      this.isConnected && this.hasAttribute('live') ? '.list:not(.skeleton), .empty' : null;
+    if (this.#session) {
+      this.#following.follow(
+        lists && (this.#root?.querySelector(lists) ?? null),
+        this.#session,
+        this.#folder,
+      );
+    }
   }
 
   /** Moves the focus to the new content, unless the reader is typing or answering a dialog. */
@@ -397,7 +453,7 @@ export class TalkbackComments extends Base {
   #listen(root: HTMLElement): void {
     root.addEventListener('click', this.#onClick);
     root.addEventListener('submit', this.#onSubmit);
-    // toggle does not bubble, so listen in the capture phase
+    // Toggle does not bubble, so listen in the capture phase.
     root.addEventListener('toggle', this.#onToggle, true);
   }
 
@@ -414,7 +470,7 @@ export class TalkbackComments extends Base {
     const [path, query = ''] = href.split('?');
     if (path !== this.#path && !href.startsWith('?')) return;
     event.preventDefault();
-    // a double click on a filter counts as one
+    // A double click on a filter counts as one.
     if (event.detail > 1 && link.rel === 'nofollow') return;
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
@@ -427,7 +483,9 @@ export class TalkbackComments extends Base {
    */
   #onToggle = (): void => {
     const shadow = this.shadowRoot;
-    if (shadow?.querySelector('.plan[open]')) void loadInside(this.#folder, shadow).then(() => this.#draw());
+    if (shadow?.querySelector('.plan[open]')) {
+      void loadInside(this.#folder, shadow).then(() => this.#draw());
+    }
   };
 
   /** Opens the form, or moves the focus to the open form, or to the hint how to sign in. */
@@ -435,16 +493,21 @@ export class TalkbackComments extends Base {
     this.#said = '';
     this.#draw();
     const opens = this.#root?.querySelector<HTMLElement>('.write > button');
-    if (opens) opens.click();
-    else this.#focus('.write [name=rating], .write:not(:has(form))')?.scrollIntoView({ block: 'nearest' });
+    if (opens) {
+      opens.click();
+    } else {
+      this.#focus('.write [name=rating], .write:not(:has(form))')?.scrollIntoView({
+        block: 'nearest',
+      });
+    }
   }
 
   #onSubmit = (event: SubmitEvent): void => {
     const form = event.target as HTMLFormElement;
-    // not form.method: a field of the host page may be named "method"
+    // Not form.method: a field of the host page may be named "method".
     if (!this.#root?.contains(form) || form.getAttribute('method') !== 'get') return;
     event.preventDefault();
-    // the form has no file fields, so all values are strings
+    // The form has no file fields, so all values are strings.
     const query = new URLSearchParams(new FormData(form) as never);
     void this.#go(parseChoice(query.toString()), form.closest('.pages') !== null);
   };
@@ -466,7 +529,7 @@ export class TalkbackComments extends Base {
       history.pushState(null, '', this.#addressOf(choice));
     }
     await session.load(choice);
-    // superseded by a later choice
+    // Superseded by a later choice.
     if (session !== this.#session || session.choice !== choice) return;
     if (turnsPage && !session.problem && this.#lead('.list, .empty')) {
       this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
@@ -485,7 +548,7 @@ export class TalkbackComments extends Base {
     const { at, choice: wanted, shown } = this.#session as Session;
     if (shown?.choice === wanted) at.set(queryOf(choice), shown);
     if (!this.#navigates || queryOf(choice) === queryOf(parseChoice(location.search))) return;
-    // keeps the state, which the page's own scripts may need
+    // Keeps the state, which the page's own scripts may need.
     history.replaceState(history.state, '', this.#addressOf(choice));
   }
 
@@ -516,7 +579,10 @@ export class TalkbackComments extends Base {
     if (!text) return null;
     try {
       const state = JSON.parse(text) as ServerState;
-      return { ...state, answer: { data: state.answer.data ?? null, errors: state.answer.errors ?? [] } };
+      return {
+        ...state,
+        answer: { data: state.answer.data ?? null, errors: state.answer.errors ?? [] },
+      };
     } catch {
       return null;
     }
@@ -529,7 +595,9 @@ export class TalkbackComments extends Base {
    */
   get #path(): string {
     const { origin, pathname } = location;
-    return this.#enhanced && document.baseURI !== document.URL ? origin + pathname : pathname.replace(/^\/\//, '/.//');
+    return this.#enhanced && document.baseURI !== document.URL
+      ? origin + pathname
+      : pathname.replace(/^\/\//, '/.//');
   }
 
   /**
@@ -547,7 +615,8 @@ export class TalkbackComments extends Base {
    */
   get #endpoint(): string {
     const given = this.getAttribute('endpoint');
-    const [address, base] = given === null ? ['/graphql', scriptAddress || document.baseURI] : [given, document.baseURI];
+    const [address, base] =
+      given === null ? ['/graphql', scriptAddress || document.baseURI] : [given, document.baseURI];
     return new URL(URL.canParse(address, base) ? address : `about:invalid#${address}`, base).href;
   }
 
@@ -562,7 +631,9 @@ export class TalkbackComments extends Base {
    */
   get #language(): string {
     let at: Element = this;
-    for (let root; !at.closest('[lang]') && (root = at.getRootNode()) instanceof ShadowRoot; ) at = root.host;
+    for (let root; !at.closest('[lang]') && (root = at.getRootNode()) instanceof ShadowRoot;) {
+      at = root.host;
+    }
     return (at.closest('[lang]')?.getAttribute('lang') || navigator.language).replaceAll('_', '-');
   }
 

@@ -5,5 +5,8 @@
 export function writesBeside(part: Element | null): boolean {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-  return !part?.contains(at) && !!at?.closest('input, select, textarea, iframe, [contenteditable], dialog, form[method=post]');
+  return (
+    !part?.contains(at) &&
+    !!at?.closest('input, select, textarea, iframe, [contenteditable], dialog, form[method=post]')
+  );
 }

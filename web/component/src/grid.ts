@@ -32,8 +32,11 @@ export function gridOf(product: Product, choice: Choice, plan: Plan): Row[] {
   const listed = (product.languages ?? []).map(({ language }) => language);
   const named = plan.reads.map((read) => placeOf(read).language ?? '').filter((tag) => tag !== '');
   const largest = listed.slice(0, mostRows);
-  const rows = [...new Set([...choice.languages, ...(choice.languages.length > 0 ? [] : named), ...largest])].slice(0, 2 * mostRows);
-  const others = listed.some((tag) => !rows.includes(tag)) || (product.commentsInOtherLanguages ?? 0) > 0;
+  const rows = [
+    ...new Set([...choice.languages, ...(choice.languages.length > 0 ? [] : named), ...largest]),
+  ].slice(0, 2 * mostRows);
+  const others =
+    listed.some((tag) => !rows.includes(tag)) || (product.commentsInOtherLanguages ?? 0) > 0;
   return [...rows, ...(others ? [''] : [])].map((language) => ({
     language,
     cells: allRatings.map((rating) => ({
@@ -53,7 +56,10 @@ function isWanted(choice: Choice, language: string, rating: number): boolean {
 /** Reports whether a partition contains the comments of a cell. */
 function holds(partition: Partition, language: string, rating: number): boolean {
   const place = placeOf(partition);
-  return (place.language === null || place.language === language) && (place.rating === null || place.rating === rating);
+  return (
+    (place.language === null || place.language === language) &&
+    (place.rating === null || place.rating === rating)
+  );
 }
 
 interface Place {

@@ -28,12 +28,16 @@ export async function loadInside(folder: URL, shadow: ShadowRoot): Promise<void>
     console.warn(`<talkback-comments>: no plans: ${error}`);
   });
   await loading;
-  if (inside && !shadow.adoptedStyleSheets.includes(sheet as CSSStyleSheet)) shadow.adoptedStyleSheets.push(sheet as CSSStyleSheet);
+  if (inside && !shadow.adoptedStyleSheets.includes(sheet as CSSStyleSheet)) {
+    shadow.adoptedStyleSheets.push(sheet as CSSStyleSheet);
+  }
 }
 
 async function load(folder: URL): Promise<void> {
-  const script: { default(preact: object): typeof Plan } = await import(new URL(PLAN_SCRIPT, folder).href);
-  // with a second copy of Preact, its nodes could not be mixed with the element's
+  const script: { default(preact: object): typeof Plan } = await import(
+    new URL(PLAN_SCRIPT, folder).href
+  );
+  // With a second copy of Preact, its nodes could not be mixed with the element's.
   inside = script.default({ Fragment, h });
   learn(inside.english);
   sheet = new CSSStyleSheet();

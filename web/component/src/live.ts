@@ -101,7 +101,10 @@ export class Follower {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
     clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => (wanted ? this.#open() : this.close()), wanted ? dwell : linger);
+    this.#timer = window.setTimeout(
+      () => (wanted ? this.#open() : this.close()),
+      wanted ? dwell : linger,
+    );
   }
 
   close(): void {
@@ -124,7 +127,8 @@ export class Follower {
     for (;;) {
       await this.#read(signal).catch(() => {}); // connection lost; the browser's console shows it
       if (signal.aborted || this.#refused) return;
-      const pause = 1_000 * 2 ** Math.min(this.#failures++, mostDoublings) * (1 + 3 * Math.random());
+      const pause =
+        1_000 * 2 ** Math.min(this.#failures++, mostDoublings) * (1 + 3 * Math.random());
       await new Promise((resolve) => setTimeout(resolve, pause));
       if (signal.aborted) return;
     }
@@ -143,10 +147,15 @@ export class Follower {
       const response = await fetch(service, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-        body: JSON.stringify({ query: operation, variables, ...(this.#position && { extensions: { position: this.#position } }) }),
+        body: JSON.stringify({
+          query: operation,
+          variables,
+          ...(this.#position && { extensions: { position: this.#position } }),
+        }),
         signal: AbortSignal.any([closed, lost.signal]),
       });
-      const isStream = response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream');
+      const isStream =
+        response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream');
       if (!isStream || !response.body) return await this.#judge(response);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let text = '', chunks = 0; !this.#refused; chunks++) {
@@ -156,7 +165,7 @@ export class Follower {
         const blocks = (text + value).split('\n\n');
         text = blocks.pop() ?? '';
         const events = blocks.flatMap((block) => this.#take(block));
-        // the first chunk proves nothing: a stopping server may send one and then end the stream
+        // The first chunk proves nothing: a stopping server may send one and then end the stream.
         if (chunks > 0 || events.length > 0) this.#failures = 0;
         this.#count(events);
       }
@@ -177,7 +186,12 @@ export class Follower {
     for (const { kind, commentId, comment } of events) {
       if (kind === 'GONE') fresh.delete(commentId);
       const isMine = me && comment?.author.customerId === me;
-      if (kind === 'ADDED' && !isMine && !shown?.data.product?.list?.nodes.some(({ id }) => id === commentId)) fresh.add(commentId);
+      if (
+        kind === 'ADDED' &&
+        !isMine &&
+        !shown?.data.product?.list?.nodes.some(({ id }) => id === commentId)
+      )
+        fresh.add(commentId);
     }
     if (fresh.size === before) return;
     const rest = fresh.size < mostCounted ? Math.min(before, longestRest) : 0;
@@ -206,7 +220,7 @@ export class Follower {
     if (!json) return [];
     const said = JSON.parse(json) as Said;
     const code = codeOf(said);
-    // the position is too old; the events since then are lost
+    // The position is too old; the events since then are lost.
     if (code === 'BAD_INPUT' && this.#position) this.#position = '';
     else if (code) this.#refused = !passing.test(code);
     return said.data ? [said.data.commentEvents] : [];

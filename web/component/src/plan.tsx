@@ -47,10 +47,17 @@ function Totals({ view: { texts, shown }, plan }: Part) {
   ];
   if (plan.lookups > 0) totals.push(['plan.lookups', texts.number(plan.lookups)]);
   if (plan.age > 0) totals.push(['plan.age', `${texts.milliseconds(plan.age)} ms`]);
-  if (shown?.milliseconds != null) totals.push(['plan.browser', `${texts.milliseconds(shown.milliseconds)} ms`]);
+  if (shown?.milliseconds != null) {
+    totals.push(['plan.browser', `${texts.milliseconds(shown.milliseconds)} ms`]);
+  }
   return (
     <dl>
-      {totals.map(([key, value]) => <Fragment key={key}><dt>{texts.say(key)}</dt><dd>{value}</dd></Fragment>)}
+      {totals.map(([key, value]) => (
+        <Fragment key={key}>
+          <dt>{texts.say(key)}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
     </dl>
   );
 }
@@ -58,7 +65,16 @@ function Totals({ view: { texts, shown }, plan }: Part) {
 function Reads({ view, plan }: Part) {
   const { texts } = view;
   if (plan.reads.length === 0) return null;
-  const heads: Key[] = ['plan.purpose', 'plan.index', 'plan.key', 'plan.range', 'plan.limit', 'plan.scanned', 'plan.returned', 'plan.readUnits'];
+  const heads: Key[] = [
+    'plan.purpose',
+    'plan.index',
+    'plan.key',
+    'plan.range',
+    'plan.limit',
+    'plan.scanned',
+    'plan.returned',
+    'plan.readUnits',
+  ];
   return (
     <Table caption={texts.say('plan.reads')} heads={heads.map((key) => texts.say(key))}>
       {plan.reads.map((read, i) => (
@@ -80,13 +96,23 @@ function Reads({ view, plan }: Part) {
 /** The range of the sort key, in the direction of the read. */
 function SortKeys({ view, read: { sortKeyFrom, sortKeyTo, descending } }: Props & { read: Read }) {
   const arrow = view.texts.say(descending ? 'plan.descending' : 'plan.ascending');
-  if (sortKeyFrom === null && sortKeyTo === null) return <>{`${view.texts.say('plan.whole')}${view.texts.say('comma')}${arrow}`}</>;
-  return <><code>{`${sortKeyFrom ?? ''} … ${sortKeyTo ?? ''}`}</code>{` ${arrow}`}</>;
+  if (sortKeyFrom === null && sortKeyTo === null) {
+    return <>{`${view.texts.say('plan.whole')}${view.texts.say('comma')}${arrow}`}</>;
+  }
+  return (
+    <>
+      <code>{`${sortKeyFrom ?? ''} … ${sortKeyTo ?? ''}`}</code>
+      {` ${arrow}`}
+    </>
+  );
 }
 
 function purposeOf({ texts }: Props['view'], purpose: string): string {
   const known: Readonly<Record<string, Key>> = {
-    PAGE: 'plan.purpose.page', PROBE: 'plan.purpose.probe', SKIP: 'plan.purpose.skip', COUNT: 'plan.purpose.count',
+    PAGE: 'plan.purpose.page',
+    PROBE: 'plan.purpose.probe',
+    SKIP: 'plan.purpose.skip',
+    COUNT: 'plan.purpose.count',
   };
   const key = known[purpose];
   return key ? texts.say(key) : purpose;
@@ -100,7 +126,9 @@ function Candidates({ view: { texts }, plan }: Part) {
     <Table caption={texts.say('plan.candidates')} heads={heads.map((key) => texts.say(key))}>
       {plan.candidates.map((candidate: Candidate, i) => (
         <tr key={i} class={candidate.chosen ? 'chosen' : undefined}>
-          <th scope="row">{candidate.chosen ? `${candidate.name} (${texts.say('plan.chosen')})` : candidate.name}</th>
+          <th scope="row">
+            {candidate.chosen ? `${candidate.name} (${texts.say('plan.chosen')})` : candidate.name}
+          </th>
           <td class="n">{texts.number(candidate.reads)}</td>
           <td class="n">{number(candidate.estimatedUnits)}</td>
           <td class="n">{number(candidate.price)}</td>
@@ -146,7 +174,15 @@ function Position({ view: { texts }, plan: { position } }: Part) {
   );
 }
 
-function Table({ caption, heads, children }: { caption: string; heads: string[]; children: ComponentChildren }) {
+function Table({
+  caption,
+  heads,
+  children,
+}: {
+  caption: string;
+  heads: string[];
+  children: ComponentChildren;
+}) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>

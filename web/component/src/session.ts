@@ -64,7 +64,11 @@ export class Session {
     this.more = false;
     await this.#request(choice, async (answer, read) => {
       const more: List[] = [];
-      for (let list = answer.data?.product?.list; list?.pageInfo.hasNextPage && more.length < below; list && more.push(list)) {
+      for (
+        let list = answer.data?.product?.list;
+        list?.pageInfo.hasNextPage && more.length < below;
+        list && more.push(list)
+      ) {
         list = (await read(behind(choice, list.pageInfo.endCursor))).data?.product?.list;
       }
       this.show(answer, more);
@@ -86,7 +90,13 @@ export class Session {
     await this.#request(behind(this.choice, after), ({ data }) => {
       const list = data?.product?.list;
       const shown = this.shown; // includes what was written or voted meanwhile
-      if (list && shown) this.shown = this.#amended({ ...shown, more: [...shown.more, list], milliseconds: this.#milliseconds });
+      if (list && shown) {
+        this.shown = this.#amended({
+          ...shown,
+          more: [...shown.more, list],
+          milliseconds: this.#milliseconds,
+        });
+      }
     });
   }
 
@@ -98,16 +108,20 @@ export class Session {
     const { choice, shown } = this;
     if (!shown?.more.length || choice !== shown.choice) return choice;
     const { list } = shown.data.product as Product;
-    return list?.pageNumber ? changed(choice, { page: list.pageNumber + shown.more.length }) : behind(choice, [list, ...shown.more].at(-2)?.pageInfo.endCursor);
+    return list?.pageNumber
+      ? changed(choice, { page: list.pageNumber + shown.more.length })
+      : behind(choice, [list, ...shown.more].at(-2)?.pageInfo.endCursor);
   }
 
   /** Applies a change to the visible answer, and to later ones until lists must include it. */
   amend(change: Change): void {
     this.fresh.delete(change.comment.id);
-    // the service cannot know whose comment it is
+    // The service cannot know whose comment it is.
     const keeps = waits(change) && !this.settings.client.signedIn();
     // Otherwise an earlier edit would show a deleted comment again.
-    const before = this.#written.filter((other) => change.kind !== 'deleted' || other.change.comment.id !== change.comment.id);
+    const before = this.#written.filter(
+      (other) => change.kind !== 'deleted' || other.change.comment.id !== change.comment.id,
+    );
     this.#written = [...before, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
     this.shown = this.#amended(this.shown);
@@ -135,12 +149,20 @@ export class Session {
     const { product, pageSize, client } = this.settings;
     const read = async (choice: Choice) => {
       const asked = variablesOf(product, choice, pageSize);
-      const variables = { ...asked, highlights: asked.highlights && this.settings.highlights(), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
+      const variables = {
+        ...asked,
+        highlights: asked.highlights && this.settings.highlights(),
+        ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }),
+      };
       const started = performance.now();
       const answer = await ask(client, operation, variables, signal);
       signal.throwIfAborted();
       this.#milliseconds = performance.now() - started;
-      this.#listener.answered({ plan: answer.data?.product?.list?.plan ?? null, variables, milliseconds: this.#milliseconds });
+      this.#listener.answered({
+        plan: answer.data?.product?.list?.plan ?? null,
+        variables,
+        milliseconds: this.#milliseconds,
+      });
       return answer;
     };
     this.busy = true;
@@ -148,8 +170,9 @@ export class Session {
     this.#listener.changed();
     try {
       const answer = await read(choice);
-      const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
-      // the visitor's token was refused: continue without it
+      const isNobody =
+        answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
+      // The visitor's token was refused: continue without it.
       if (isNobody && forgetVisitor(client.service)) return await this.#request(choice, take);
       this.problem = problemOf(answer, choice.page > 1);
       await take(answer, read);
@@ -167,11 +190,18 @@ export class Session {
     this.problem = problemOf(answer, this.choice.page > 1);
     const product = answer.data?.product;
     if (!product) return;
-    this.#written = this.#written.filter(({ change }) => !waits(change) || !isKnown(product, change));
-    // the kept answers include another customer's own comments
+    this.#written = this.#written.filter(
+      ({ change }) => !waits(change) || !isKnown(product, change),
+    );
+    // The kept answers include another customer's own comments.
     if (answer.data.viewer?.customerId !== this.shown?.data.viewer?.customerId) this.at.clear();
     this.fresh.clear();
-    this.shown = this.#amended({ choice: this.choice, data: answer.data, more, milliseconds: this.#milliseconds });
+    this.shown = this.#amended({
+      choice: this.choice,
+      data: answer.data,
+      more,
+      milliseconds: this.#milliseconds,
+    });
   }
 
   #amended(shown: Shown): Shown {

@@ -7,10 +7,16 @@ export type Key = keyof typeof en;
  * Keys with plural forms, named as by Intl.PluralRules: "one" and "other" in English, more or fewer
  * elsewhere.
  */
-export type CountedKey = Key extends infer K ? (K extends `${infer Base}.one` ? Base : never) : never;
+export type CountedKey = Key extends infer K
+  ? K extends `${infer Base}.one`
+    ? Base
+    : never
+  : never;
 
 /** Texts of the page that replace the element's own, by key. */
-export type Strings = Partial<Readonly<Record<Key | `${CountedKey}.${'zero' | 'two' | 'few' | 'many'}`, string>>>;
+export type Strings = Partial<
+  Readonly<Record<Key | `${CountedKey}.${'zero' | 'two' | 'few' | 'many'}`, string>>
+>;
 
 type Values = Readonly<Record<string, string>>;
 
@@ -18,7 +24,7 @@ type Values = Readonly<Record<string, string>>;
  * The languages with a file of texts beside the script. The script itself includes the English
  * texts.
  */
-// the Chinese texts are in simplified characters
+// The Chinese texts are in simplified characters.
 const served = /^(ar|de|es|fr|it|ja|nl|pl|pt|sv|zh(?!-(hant|tw|hk|mo)\b))\b/;
 const english: Record<string, string> = { ...en };
 const loaded: Record<string, Values> = { en: english };
@@ -42,12 +48,16 @@ function languageOf(tag: string): string {
 export function load(tag: string, folder: URL): Promise<void> | null {
   const language = languageOf(tag);
   if (loaded[language]) return null;
-  return (loading[language] ??= fetch(new URL(`${language}.json`, folder), { signal: AbortSignal.timeout(patience) })
+  return (loading[language] ??= fetch(new URL(`${language}.json`, folder), {
+    signal: AbortSignal.timeout(patience),
+  })
     .then(async (response) => {
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      loaded[language] = await response.json() as Values;
+      loaded[language] = (await response.json()) as Values;
     })
-    .catch((error: unknown) => console.warn(`<talkback-comments>: no texts in ${language}: ${error}`))
+    .catch((error: unknown) =>
+      console.warn(`<talkback-comments>: no texts in ${language}: ${error}`),
+    )
     .finally(() => delete loading[language]));
 }
 
@@ -88,7 +98,11 @@ export class Texts {
    * derived from their keys.
    */
   say(key: Key, values: Values = {}): string {
-    return (this.#texts[key] ?? english[key] ?? key[7] + key.replaceAll('_', ' ').slice(8).toLowerCase()).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+    return (
+      this.#texts[key] ??
+      english[key] ??
+      key[7] + key.replaceAll('_', ' ').slice(8).toLowerCase()
+    ).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
   /** Returns the plural form of a text for a number, such as "1 comment" and "2 comments". */
@@ -165,7 +179,7 @@ function hasName(tag: string): boolean {
  * has a name of its own.
  */
 export function baseOf(tag: string): string {
-  return hasName(tag) ? tag : tag.split('-')[0] ?? '';
+  return hasName(tag) ? tag : (tag.split('-')[0] ?? '');
 }
 
 /** Parses the JSON of an attribute. Logs an error that names the unknown keys. */
@@ -173,10 +187,14 @@ export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);
     const isOurs = ([key, text]: [string, unknown]) =>
-      typeof text === 'string' && (/^(plan|reason)\./.test(key) || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other')));
+      typeof text === 'string' &&
+      (/^(plan|reason)\./.test(key) ||
+        Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other')));
     const ours = Object.fromEntries(given.filter(isOurs));
     const wrong = given.map(([key]) => key).filter((key) => !Object.hasOwn(ours, key));
-    if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
+    if (wrong.length > 0) {
+      console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
+    }
     return ours;
   } catch {
     console.error('<talkback-comments strings> is no JSON');

@@ -71,7 +71,12 @@ export function listOf(view: View): List | null {
   const first = productOf(view)?.list ?? null;
   const last = view.shown?.more.at(-1);
   if (!first || !last) return first;
-  return { ...first, ...(last.plan && { plan: last.plan }), pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
+  return {
+    ...first,
+    ...(last.plan && { plan: last.plan }),
+    pageInfo: last.pageInfo,
+    nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes),
+  };
 }
 
 /** Reports whether the product has no comments at all. */

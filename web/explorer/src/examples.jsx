@@ -11,7 +11,14 @@ export const examplesPlugin = { title: 'Examples', icon: Icon, content: Examples
 
 function Icon(props) {
   return (
-    <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" {...props}>
+    <svg
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      {...props}
+    >
       <path d="M9 6h11M9 12h11M9 18h11" />
       <path d="m3.5 5 2 1-2 1zM3.5 11l2 1-2 1zM3.5 17l2 1-2 1z" strokeLinejoin="round" />
     </svg>
@@ -37,12 +44,18 @@ function List({ of }) {
   const { open, ready } = useOpen();
   const query = useGraphiQL(({ tabs, activeTabIndex }) => tabs[activeTabIndex]?.query ?? '');
   // An edited example is still recognized by its first line.
-  const isShown = (example) => query.startsWith(example.query.slice(0, example.query.indexOf('\n') + 1));
+  const isShown = (example) =>
+    query.startsWith(example.query.slice(0, example.query.indexOf('\n') + 1));
   return (
     <ol>
       {of.map((example) => (
         <li key={example.title}>
-          <button type="button" disabled={!ready} aria-current={isShown(example) || undefined} onClick={() => open(example)}>
+          <button
+            type="button"
+            disabled={!ready}
+            aria-current={isShown(example) || undefined}
+            onClick={() => open(example)}
+          >
             <strong>{example.title}</strong>
             <span>{example.description}</span>
           </button>
@@ -55,11 +68,15 @@ function List({ of }) {
 // Returns a function that opens an example: in the tab that has it unchanged, or else in a new one.
 function useOpen() {
   const { addTab, changeTab, stop, updateActiveTabValues, setOperationName } = useGraphiQLActions();
-  const { queryEditor, variableEditor, tabs } = useGraphiQL(pick('queryEditor', 'variableEditor', 'tabs'));
+  const { queryEditor, variableEditor, tabs } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'tabs'),
+  );
   function open(example) {
     const { query } = example;
     const variables = writes(example) ? withWritten(example.variables) : example.variables;
-    const index = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
+    const index = tabs.findIndex(
+      (tab) => tab.query === query && (tab.variables ?? '') === variables,
+    );
     stop();
     if (index < 0) addTab();
     else changeTab(index);

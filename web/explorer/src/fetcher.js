@@ -15,7 +15,9 @@ export function fetcher(request, options) {
         noteWritten(answer);
         next(answer);
       };
-      run(request, options?.headers, show, cancel.signal).then(() => cancel.signal.aborted || complete());
+      run(request, options?.headers, show, cancel.signal).then(
+        () => cancel.signal.aborted || complete(),
+      );
       return { unsubscribe: () => cancel.abort() };
     },
   };
@@ -25,21 +27,42 @@ export function fetcher(request, options) {
 async function run(request, given, show, signal) {
   let headers;
   try {
-    headers = new Headers({ 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json;q=0.9', ...given });
+    headers = new Headers({
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json;q=0.9',
+      ...given,
+    });
   } catch (reason) {
-    return show(failure(`The request was not sent, for a header cannot be: ${reason.message}. Correct it in the pane of headers.`));
+    return show(
+      failure(
+        `The request was not sent, for a header cannot be: ${reason.message}. ` +
+          'Correct it in the pane of headers.',
+      ),
+    );
   }
   try {
     if (!isSubscription(request)) {
-      return show(await answerIn(await fetch(url, { method: 'POST', headers, body: JSON.stringify(request), signal })));
+      return show(
+        await answerIn(
+          await fetch(url, { method: 'POST', headers, body: JSON.stringify(request), signal }),
+        ),
+      );
     }
     const client = createClient({ url, headers: Object.fromEntries(headers), retryAttempts: 0 });
     signal.addEventListener('abort', client.dispose);
     for await (const event of client.iterate(request)) show(event);
   } catch (reason) {
-    if (reason instanceof RangeError) return show(failure('The answer is nested too deeply to be shown. Ask for less.'));
+    if (reason instanceof RangeError) {
+      return show(failure('The answer is nested too deeply to be shown. Ask for less.'));
+    }
     const refused = reason.response && (await answerIn(reason.response).catch(() => null));
-    show(refused || failure(`The server does not answer, or stopped in the middle: ${reason.message}. Look whether it runs and can be reached, then press the run button again.`));
+    show(
+      refused ||
+        failure(
+          `The server does not answer, or stopped in the middle: ${reason.message}. ` +
+            'Look whether it runs and can be reached, then press the run button again.',
+        ),
+    );
   }
 }
 
@@ -55,7 +78,10 @@ function isSubscription({ query, operationName }) {
 // shown as it is and not as a JSON error.
 async function answerIn(response) {
   const text = (await response.text()).trim();
-  return (response.headers.get('content-type')?.includes('json') && objectOf(text)) || failure(`HTTP ${response.status}: ${text || 'nothing else came'}`);
+  return (
+    (response.headers.get('content-type')?.includes('json') && objectOf(text)) ||
+    failure(`HTTP ${response.status}: ${text || 'nothing else came'}`)
+  );
 }
 
 const failure = (message) => ({ errors: [{ message }] });

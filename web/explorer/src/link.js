@@ -21,22 +21,38 @@ export function addressOf(base, { query, variables, operationName }) {
 // if the address has no query. It returns null for an address without any of these.
 export function readLink(search) {
   const given = new URLSearchParams(search);
-  const [query, variables, name] = ['query', 'variables', 'operationName'].map((key) => given.get(key)?.trim() ?? '');
-  if (!query) return variables || name ? { notes: ['The link has no query, so there is nothing to show.'] } : null;
+  const [query, variables, name] = ['query', 'variables', 'operationName'].map(
+    (key) => given.get(key)?.trim() ?? '',
+  );
+  if (!query) {
+    return variables || name
+      ? { notes: ['The link has no query, so there is nothing to show.'] }
+      : null;
+  }
   const { operations, note } = operationsOf(query);
   const { text, problem } = tidy(variables);
   const notes = [note, problem];
   const named = operations.find((operation) => operation.name?.value === name);
-  if (name && !named) notes.push(`The link names an operation “${name}”, which its query does not have.`);
+  if (name && !named) {
+    notes.push(`The link names an operation “${name}”, which its query does not have.`);
+  }
   return { operation: { query, variables: text, named }, notes: notes.filter(Boolean) };
 }
 
 // operationsOf returns the operations of a query, and a note about them.
 function operationsOf(query) {
   try {
-    const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    const operations = parse(query).definitions.filter(
+      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+    );
     const writes = operations.some(({ operation }) => operation === 'mutation');
-    const note = `This ${writes ? 'mutation' : (operations[0]?.operation ?? 'query')} came with the link and was not run. ${writes ? 'It changes data when you press the run button.' : 'Press the run button to send it.'}`;
+    const note =
+      `This ${writes ? 'mutation' : (operations[0]?.operation ?? 'query')} ` +
+      `came with the link and was not run. ${
+        writes
+          ? 'It changes data when you press the run button.'
+          : 'Press the run button to send it.'
+      }`;
     return { operations, note };
   } catch (error) {
     return { operations: [], note: `The query of the link has an error: ${error.message}` };
@@ -48,8 +64,13 @@ function tidy(variables) {
   if (!variables) return { text: '' };
   try {
     const value = JSON.parse(variables);
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { text: JSON.stringify(value, null, 2) };
-    return { text: variables, problem: 'The variables of the link are not a JSON object, such as {"first": 5}.' };
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+      return { text: JSON.stringify(value, null, 2) };
+    }
+    return {
+      text: variables,
+      problem: 'The variables of the link are not a JSON object, such as {"first": 5}.',
+    };
   } catch (error) {
     return { text: variables, problem: `The variables of the link are not JSON: ${error.message}` };
   }

@@ -15,8 +15,17 @@ export function Notice() {
       {shown && (
         <>
           <div>
-            {shown.paragraphs.map((paragraph) => <p key={paragraph}>{paragraph}</p>)}
-            {shown.address && <input aria-label="Address" readOnly value={shown.address} onFocus={(event) => event.target.select()} />}
+            {shown.paragraphs.map((paragraph) => (
+              <p key={paragraph}>{paragraph}</p>
+            ))}
+            {shown.address && (
+              <input
+                aria-label="Address"
+                readOnly
+                value={shown.address}
+                onFocus={(event) => event.target.select()}
+              />
+            )}
           </div>
           <button type="button" onClick={hush}>Dismiss</button>
         </>

@@ -7,12 +7,20 @@ import { plansIn, withPlans } from './plans.js';
 const mostPlans = 50;
 
 export function PlanStrip() {
-  const { storage, queryEditor, isFetching } = useGraphiQL(pick('storage', 'queryEditor', 'isFetching'));
-  const { response, query } = useGraphiQL(({ tabs, activeTabIndex }) => pick('response', 'query')(tabs[activeTabIndex] ?? {}));
+  const { storage, queryEditor, isFetching } = useGraphiQL(
+    pick('storage', 'queryEditor', 'isFetching'),
+  );
+  const { response, query } = useGraphiQL(({ tabs, activeTabIndex }) =>
+    pick('response', 'query')(tabs[activeTabIndex] ?? {}),
+  );
   const plans = useMemo(() => read(response), [response]);
   const fuller = useMemo(() => withPlans(query ?? ''), [query]);
   const [open, setOpen] = useState(storage.get('plan') !== 'folded');
-  if (!response) return isFetching ? null : <p className="plan-none">No answer yet. Press the run button to get one.</p>;
+  if (!response) {
+    return isFetching ? null : (
+      <p className="plan-none">No answer yet. Press the run button to get one.</p>
+    );
+  }
   // Folds by state alone. The "toggle" event fires later, when an answer may already have removed
   // the element.
   const fold = (event) => {
@@ -22,11 +30,23 @@ export function PlanStrip() {
   };
   return (
     <details className="plan" open={open}>
-      <summary onClick={fold}>Plan <span>{plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}</span></summary>
+      <summary onClick={fold}>
+        {'Plan '}
+        <span>
+          {plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}
+        </span>
+      </summary>
       <div className="plan-body">
-        {plans.slice(0, mostPlans).map(({ where, plan }) => <Plan key={where} where={plans.length > 1 && where} plan={plan} />)}
-        {plans.length > mostPlans && <p className="plan-hint">The other {plans.length - mostPlans} are in the answer alone.</p>}
-        <Hint asked={plans.length > 0} fuller={fuller === query ? null : () => queryEditor.setValue(fuller)} />
+        {plans.slice(0, mostPlans).map(({ where, plan }) => (
+          <Plan key={where} where={plans.length > 1 && where} plan={plan} />
+        ))}
+        {plans.length > mostPlans && (
+          <p className="plan-hint">The other {plans.length - mostPlans} are in the answer alone.</p>
+        )}
+        <Hint
+          asked={plans.length > 0}
+          fuller={fuller === query ? null : () => queryEditor.setValue(fuller)}
+        />
       </div>
     </details>
   );
@@ -44,17 +64,31 @@ function read(response) {
 
 // Hint says how to request a plan, or more fields of it.
 function Hint({ asked, fuller }) {
-  if (!fuller) return asked ? null : <p>Only lists of comments have a plan, and this query asks for none.</p>;
+  if (!fuller) {
+    return asked ? null : <p>Only lists of comments have a plan, and this query asks for none.</p>;
+  }
   return (
     <p className="plan-hint">
-      <span>{asked ? 'A plan can say more than this query asks for.' : <>A list of comments says how it was read, and what that cost: ask for its <code>plan</code>.</>}</span>
-      <button type="button" onClick={fuller}>{asked ? 'Ask for all of it' : 'Add it to the query'}</button>
+      <span>
+        {asked ? (
+          'A plan can say more than this query asks for.'
+        ) : (
+          <>
+            {'A list of comments says how it was read, and what that cost: ask for its '}
+            <code>plan</code>.
+          </>
+        )}
+      </span>
+      <button type="button" onClick={fuller}>
+        {asked ? 'Ask for all of it' : 'Add it to the query'}
+      </button>
     </p>
   );
 }
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
-const amount = (value, one, many) => (typeof value === 'number' ? `${number.format(value)} ${value === 1 ? one : many}` : null);
+const amount = (value, one, many) =>
+  typeof value === 'number' ? `${number.format(value)} ${value === 1 ? one : many}` : null;
 const listed = (...amounts) => amounts.filter(Boolean).join(', ');
 
 const cost = (plan) => listed(
@@ -101,13 +135,29 @@ const readColumns = {
   readUnits: 'Units',
   asOf: 'As of',
 };
-const candidateColumns = { name: 'Way', reads: 'Reads', estimatedUnits: 'Estimated units', price: 'Price', chosen: 'Chosen' };
-const positionColumns = { by: 'Found by', rank: 'Comments before', skipped: 'Left out', counted: 'Counted by the index', calls: 'Calls', waves: 'Waves', readUnits: 'Units' };
+const candidateColumns = {
+  name: 'Way',
+  reads: 'Reads',
+  estimatedUnits: 'Estimated units',
+  price: 'Price',
+  chosen: 'Chosen',
+};
+const positionColumns = {
+  by: 'Found by',
+  rank: 'Comments before',
+  skipped: 'Left out',
+  counted: 'Counted by the index',
+  calls: 'Calls',
+  waves: 'Waves',
+  readUnits: 'Units',
+};
 
 // Table shows the requested columns. Values with another shape are skipped, because an alias can
 // give any field these names.
 function Table({ title, rows: given, columns }) {
-  const rows = Array.isArray(given) ? given.filter((row) => row !== null && typeof row === 'object') : [];
+  const rows = Array.isArray(given)
+    ? given.filter((row) => row !== null && typeof row === 'object')
+    : [];
   if (rows.length === 0) return null;
   const shown = Object.keys(columns).filter((field) => rows.some((row) => field in row));
   return (
@@ -119,7 +169,20 @@ function Table({ title, rows: given, columns }) {
       <tbody>
         {rows.map((row, index) => (
           <tr key={index} className={row.chosen ? 'chosen' : undefined}>
-            {shown.map((field) => <td key={field} className={field === 'partitionKey' ? 'key' : typeof row[field] === 'number' ? 'number' : undefined}>{cell(row[field])}</td>)}
+            {shown.map((field) => (
+              <td
+                key={field}
+                className={
+                  field === 'partitionKey'
+                    ? 'key'
+                    : typeof row[field] === 'number'
+                      ? 'number'
+                      : undefined
+                }
+              >
+                {cell(row[field])}
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>
@@ -128,7 +191,13 @@ function Table({ title, rows: given, columns }) {
 }
 
 function cell(value) {
-  if (value === null || value === undefined || (typeof value === 'object' && !Array.isArray(value))) return '–';
+  if (
+    value === null ||
+    value === undefined ||
+    (typeof value === 'object' && !Array.isArray(value))
+  ) {
+    return '–';
+  }
   if (typeof value === 'number') return number.format(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return Array.isArray(value) ? value.join(', ') : value;

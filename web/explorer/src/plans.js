@@ -11,8 +11,15 @@ export function plansIn(answer) {
 function collect(value, where, found) {
   if (value === null || typeof value !== 'object') return;
   for (const [key, inner] of Object.entries(value)) {
-    if (key === 'plan' && inner && typeof inner === 'object' && !Array.isArray(value)) found.push({ where, plan: inner });
-    else collect(inner, Array.isArray(value) ? `${where}[${key}]` : where ? `${where}.${key}` : key, found);
+    if (key === 'plan' && inner && typeof inner === 'object' && !Array.isArray(value)) {
+      found.push({ where, plan: inner });
+    } else {
+      collect(
+        inner,
+        Array.isArray(value) ? `${where}[${key}]` : where ? `${where}.${key}` : key,
+        found,
+      );
+    }
   }
 }
 
@@ -46,7 +53,9 @@ function insertions(query) {
   try {
     visit(parse(query), {
       Field(node) {
-        if (node.name.value === 'comments' && node.selectionSet) found.push(insertion(query, node.selectionSet));
+        if (node.name.value === 'comments' && node.selectionSet) {
+          found.push(insertion(query, node.selectionSet));
+        }
       },
     });
   } catch {
@@ -56,13 +65,19 @@ function insertions(query) {
 }
 
 function insertion(query, list) {
-  const plan = fieldsOf(list).find((field) => (field.alias ?? field.name).value === 'plan')?.selectionSet;
+  const plan = fieldsOf(list).find(
+    (field) => (field.alias ?? field.name).value === 'plan',
+  )?.selectionSet;
   const asked = plan ? fieldsOf(plan).map((field) => field.name.value) : [];
-  const wanted = Object.keys(parts).filter((field) => !asked.includes(field)).map((field) => parts[field]);
+  const wanted = Object.keys(parts)
+    .filter((field) => !asked.includes(field))
+    .map((field) => parts[field]);
   if (wanted.length === 0) return null;
   const text = plan ? wanted.join(' ') : `plan { ${wanted.join(' ')} }`;
   const last = (plan ?? list).selections.at(-1);
-  const indent = /[ \t]*$/.exec(query.slice(0, last.loc.start).split('\n').at(-1).replace(/\S.*$/, ''))[0];
+  const indent = /[ \t]*$/.exec(
+    query.slice(0, last.loc.start).split('\n').at(-1).replace(/\S.*$/, ''),
+  )[0];
   return { at: last.loc.end, text: `\n${indent}${text}` };
 }
 

@@ -14,7 +14,9 @@ export function Session({ link, firstQuery }) {
 }
 
 const useReady = () =>
-  useGraphiQL(({ queryEditor, variableEditor, responseEditor }) => Boolean(queryEditor && variableEditor && responseEditor));
+  useGraphiQL(({ queryEditor, variableEditor, responseEditor }) =>
+    Boolean(queryEditor && variableEditor && responseEditor),
+  );
 
 // Runs the first example for new visitors. Their own tabs and linked queries are never run
 // automatically. That includes a link to the first query, whose variables may differ.
@@ -34,7 +36,10 @@ function useLink(link) {
   const { setOperationName } = useGraphiQLActions();
   const isOther = useGraphiQL(({ tabs, activeTabIndex }) => {
     const { query, variables } = tabs[activeTabIndex] ?? {};
-    return link?.operation && (query !== link.operation.query || (variables ?? '') !== link.operation.variables);
+    return (
+      link?.operation &&
+      (query !== link.operation.query || (variables ?? '') !== link.operation.variables)
+    );
   });
   // Removes the link from the address once another query is shown. Otherwise a reload would open
   // the link's tab in front of it.
@@ -101,7 +106,9 @@ function useSystemColours() {
 // keepInView scrolls a tab into view, also when the tab bar is resized. It returns a function that
 // stops this.
 function keepInView(tab) {
-  const observer = new ResizeObserver(() => tab.scrollIntoView({ block: 'nearest', inline: 'nearest' }));
+  const observer = new ResizeObserver(() =>
+    tab.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+  );
   observer.observe(tab.parentElement);
   return () => observer.disconnect();
 }
@@ -112,5 +119,7 @@ function foldVariables(fold) {
   const toggle = document.querySelector('.graphiql-toggle-editor-tools');
   const folded = toggle?.getAttribute('aria-label').startsWith('Show');
   if (fold && folded === false) toggle.click();
-  if (!fold && folded) document.querySelector('.graphiql-editor-tools [data-name="variables"]').click();
+  if (!fold && folded) {
+    document.querySelector('.graphiql-editor-tools [data-name="variables"]').click();
+  }
 }

@@ -4,15 +4,28 @@ import { addressOf, longest } from './link.js';
 import { say } from './notice.jsx';
 
 export function ShareButton() {
-  const { queryEditor, variableEditor, operations, operationName } = useGraphiQL(pick('queryEditor', 'variableEditor', 'operations', 'operationName'));
-  const share = () => copy(addressOf(location.href, {
-    query: queryEditor.getValue(),
-    variables: variableEditor.getValue(),
-    operationName: operations?.length > 1 ? operationName : null,
-  }));
+  const { queryEditor, variableEditor, operations, operationName } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'operations', 'operationName'),
+  );
+  const share = () =>
+    copy(
+      addressOf(location.href, {
+        query: queryEditor.getValue(),
+        variables: variableEditor.getValue(),
+        operationName: operations?.length > 1 ? operationName : null,
+      }),
+    );
   return (
     <ToolbarButton onClick={share} label="Copy a link to this query">
-      <svg className="graphiql-toolbar-icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" aria-hidden="true">
+      <svg
+        className="graphiql-toolbar-icon"
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.8"
+        strokeLinecap="round"
+        aria-hidden="true"
+      >
         <path d="M10 14a4.5 4.5 0 0 0 6.4 0l3.2-3.2a4.5 4.5 0 0 0-6.4-6.4L12 5.6" />
         <path d="M14 10a4.5 4.5 0 0 0-6.4 0l-3.2 3.2a4.5 4.5 0 0 0 6.4 6.4l1.2-1.2" />
       </svg>
@@ -22,7 +35,11 @@ export function ShareButton() {
 
 async function copy(address) {
   if (address.length > longest) {
-    say([`The link would have ${address.length.toLocaleString()} characters. Proxies and chats cut what is longer than ${longest.toLocaleString()}, so send the query itself.`]);
+    say([
+      `The link would have ${address.length.toLocaleString()} characters. ` +
+        `Proxies and chats cut what is longer than ${longest.toLocaleString()}, ` +
+        'so send the query itself.',
+    ]);
     return;
   }
   try {

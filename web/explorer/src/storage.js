@@ -26,7 +26,9 @@ function withoutHeaders(text) {
 // such a text.
 function listOf(name, text) {
   const list = JSON.parse(text)?.[name];
-  return Array.isArray(list) && list.every((item) => item !== null && typeof item === 'object') ? text : null;
+  return Array.isArray(list) && list.every((item) => item !== null && typeof item === 'object')
+    ? text
+    : null;
 }
 
 // localStorage, or memory where the browser refuses storage.

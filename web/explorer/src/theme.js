@@ -36,7 +36,12 @@ for (const [scheme, name] of Object.entries(editorTheme)) {
       'quickInputList.focusForeground': colour.text,
       'scrollbar.shadow': '#00000000',
       focusBorder: colour.focus,
-      ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((depth) => [`editorBracketHighlight.foreground${depth}`, colour.quiet])),
+      ...Object.fromEntries(
+        [1, 2, 3, 4, 5, 6].map((depth) => [
+          `editorBracketHighlight.foreground${depth}`,
+          colour.quiet,
+        ]),
+      ),
     },
     rules: [
       rule('', 'text'),

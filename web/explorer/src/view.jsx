@@ -22,7 +22,9 @@ export function Switch({ place, root, firstPane }) {
   useLayoutEffect(() => {
     root.dataset.view = shown;
     // The focused element may be hidden now.
-    if (!document.activeElement.checkVisibility()) buttons.current.querySelector('[aria-pressed="true"]').focus();
+    if (!document.activeElement.checkVisibility()) {
+      buttons.current.querySelector('[aria-pressed="true"]').focus();
+    }
   }, [shown]);
 
   // Sending a query switches to the result; closing the pane switches to the query.
@@ -45,7 +47,9 @@ export function Switch({ place, root, firstPane }) {
   return createPortal(
     <div className="switch" role="group" aria-label="Part of the explorer" ref={buttons}>
       {Object.entries(parts).map(([part, title]) => (
-        <button key={part} type="button" aria-pressed={part === shown} onClick={() => open(part)}>{title}</button>
+        <button key={part} type="button" aria-pressed={part === shown} onClick={() => open(part)}>
+          {title}
+        </button>
       ))}
     </div>,
     place,

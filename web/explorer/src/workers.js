@@ -3,6 +3,7 @@
 export function setUpWorkers({ editorWorker, jsonWorker, graphqlWorker }) {
   const addresses = { json: jsonWorker, graphql: graphqlWorker };
   globalThis.MonacoEnvironment = {
-    getWorker: (_, label) => new Worker(addresses[label] ?? editorWorker, { type: 'module', name: label }),
+    getWorker: (_, label) =>
+      new Worker(addresses[label] ?? editorWorker, { type: 'module', name: label }),
   };
 }

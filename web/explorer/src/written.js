@@ -11,5 +11,7 @@ export function noteWritten({ data }) {
 // withWritten replaces the id and version in variables by those of the last comment.
 export function withWritten(variables) {
   if (!last) return variables;
-  return variables.replace(/"c_\w+"/, JSON.stringify(last.id)).replace(/("version": )\d+/, `$1${last.version}`);
+  return variables
+    .replace(/"c_\w+"/, JSON.stringify(last.id))
+    .replace(/("version": )\d+/, `$1${last.version}`);
 }

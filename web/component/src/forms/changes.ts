@@ -32,11 +32,16 @@ export type Change = 'add' | 'edit' | 'delete' | 'voteOn';
 export function mutationOf(kind: Change): string {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  return `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}errors:userErrors{code message path}}}${shown}`;
+  return (
+    `mutation ${name}($input:${type}!){value:${name}(input:$input)` +
+    `{comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}` +
+    `errors:userErrors{code message path}}}${shown}`
+  );
 }
 
 /** Reads one comment. */
-export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Shown ${state}}}${shown}`;
+export const commentQuery =
+  `query comment($id:ID!){value:comment(id:$id){...Shown ${state}}}${shown}`;
 
 /** Sends a change. Never throws. */
 export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
@@ -56,7 +61,11 @@ interface Response<T> {
 }
 
 /** Sends an operation whose only field is "value". Never throws. */
-export async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
+export async function request<T>(
+  client: Client,
+  query: string,
+  variables: unknown,
+): Promise<Response<T>> {
   try {
     const { data, errors } = await ask<Response<T>>(client, query, variables, never);
     if (errors[0]) return { problem: problemOfError(errors[0]) };

@@ -22,6 +22,11 @@ export interface Draft {
   readonly version: number;
 }
 
+/** The part of a comment that its author types. */
+type Content = Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'version'> & {
+  readonly author: { readonly name: string };
+};
+
 const blank = { rating: 0, language: '', title: '', text: '', author: { name: '' }, version: 0 };
 
 /** Returns an empty draft. */
@@ -30,14 +35,28 @@ export function newDraft({ language }: Desk): Draft {
 }
 
 /** Returns a draft with the content of a comment. */
-export function draftOf({ rating, language, title, text, author, version }: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'version'> & { author: { name: string } }): Draft {
-  return { rating, language, tag: '', title: title ?? '', text, name: author.name, key: unique(), version };
+export function draftOf({ rating, language, title, text, author, version }: Content): Draft {
+  return {
+    rating,
+    language,
+    tag: '',
+    title: title ?? '',
+    text,
+    name: author.name,
+    key: unique(),
+    version,
+  };
 }
 
 /** Reports whether a comment has the content of a draft. */
 export function says(comment: Comment, draft: Draft): boolean {
   const { rating, title, text } = draftOf(comment);
-  return rating === draft.rating && title === draft.title && text === draft.text && comment.language === languageOf(draft);
+  return (
+    rating === draft.rating &&
+    title === draft.title &&
+    text === draft.text &&
+    comment.language === languageOf(draft)
+  );
 }
 
 /** Reports whether nothing was typed. */
@@ -54,7 +73,9 @@ export function typedInto(draft: Draft, change: Partial<Draft>): Draft {
   if ('language' in change) return { ...next, tagged: 'chosen' };
   if (next.version > 0 || next.tagged === 'chosen') return next;
   const guess = languageOfText(`${next.title} ${next.text}`);
-  return guess && guess !== next.language.split('-')[0] ? { ...next, language: guess, tagged: 'guessed' } : next;
+  return guess && guess !== next.language.split('-')[0]
+    ? { ...next, language: guess, tagged: 'guessed' }
+    : next;
 }
 
 export function languageOf(draft: Draft): string {
@@ -79,7 +100,11 @@ export function load(place: string): Draft | null {
  */
 export function draftFor(viewer: Viewer | null, place: string): Draft | null {
   const draft = load(place);
-  return draft?.by && viewer?.customerId !== draft.by && viewer?.cannotWriteReason !== 'TOKEN_REFUSED' ? null : draft;
+  return draft?.by &&
+    viewer?.customerId !== draft.by &&
+    viewer?.cannotWriteReason !== 'TOKEN_REFUSED'
+    ? null
+    : draft;
 }
 
 /** Saves a draft; null deletes it. */
@@ -94,9 +119,12 @@ export function save(place: string, draft: Draft | null): void {
 export function adopt(desk: Desk, isInUse: (place: string) => boolean): void {
   const place = placeOf(desk);
   if (load(place)) return;
-  // otherwise it is a key of the product "id more"
-  const isHere = (other: string) => other.startsWith(place) && !other.slice(place.length).includes(' ');
-  const left = [...memory.keys(), ...stored()].find((other) => isHere(other) && load(other)?.version === 0 && !isInUse(other));
+  // Otherwise it is a key of the product "id more".
+  const isHere = (other: string) =>
+    other.startsWith(place) && !other.slice(place.length).includes(' ');
+  const left = [...memory.keys(), ...stored()].find(
+    (other) => isHere(other) && load(other)?.version === 0 && !isInUse(other),
+  );
   if (!left) return;
   save(place, load(left));
   save(left, null);
@@ -143,7 +171,9 @@ export function keep(key: string, value: object | null): void {
  */
 function readLike<T extends object>(storage: () => Storage, key: string, model: T): T | null {
   const kept = Object(read(storage, key)) as Record<string, unknown>;
-  return Object.entries(model).every(([name, value]) => typeof kept[name] === typeof value) ? (kept as T) : null;
+  return Object.entries(model).every(([name, value]) => typeof kept[name] === typeof value)
+    ? (kept as T)
+    : null;
 }
 
 function read(storage: () => Storage, key: string): unknown {

@@ -28,12 +28,18 @@ export class Entry extends Component<Props, { asked: number }> {
 
   #edit = (): void => {
     const { view, view: { desk }, comment } = this.props;
-    // another element may have saved a draft
-    if (desk) openForm(placeOf(desk, comment.id), draftFor(viewerOf(view), placeOf(desk, comment.id)) ?? draftOf(comment));
+    // Another element may have saved a draft.
+    if (desk) {
+      openForm(
+        placeOf(desk, comment.id),
+        draftFor(viewerOf(view), placeOf(desk, comment.id)) ?? draftOf(comment),
+      );
+    }
     this.forceUpdate();
   };
 
-  #close = (leads: boolean): void => this.forceUpdate(() => leads && this.#article.current?.querySelector('button')?.focus());
+  #close = (leads: boolean): void =>
+    this.forceUpdate(() => leads && this.#article.current?.querySelector('button')?.focus());
 
   #askDeletion = (): void => this.setState({ asked: ++this.#times });
 
@@ -41,23 +47,57 @@ export class Entry extends Component<Props, { asked: number }> {
    * A dialog fires "close" a moment after it returned the focus. The next dialog may be open by
    * then.
    */
-  #closeDeletion = (which: number): void => this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
+  #closeDeletion = (which: number): void =>
+    this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
 
-  override render({ view, view: { desk, texts }, comment, id, content }: Props, { asked }: { asked: number }) {
+  override render(
+    { view, view: { desk, texts }, comment, id, content }: Props,
+    { asked }: { asked: number },
+  ) {
     const viewer = viewerOf(view);
     const mine = desk !== null && mayChange(viewer, comment);
     // A draft stays visible when the token expires.
-    const edits = desk !== null && (mine || !viewer?.mayWrite) && !!draftFor(viewer, placeOf(desk, comment.id));
+    const edits =
+      desk !== null && (mine || !viewer?.mayWrite) && !!draftFor(viewer, placeOf(desk, comment.id));
     const actions = mine && (
       <span class="actions">
-        <button class="button quiet" type="button" onClick={this.#edit}>{texts.say('write.edit')}</button>
-        <button class="button quiet" type="button" onClick={this.#askDeletion}>{texts.say('write.delete')}</button>
+        <button class="button quiet" type="button" onClick={this.#edit}>
+          {texts.say('write.edit')}
+        </button>
+        <button class="button quiet" type="button" onClick={this.#askDeletion}>
+          {texts.say('write.delete')}
+        </button>
       </span>
     );
     return (
-      <article ref={this.#article} class="comment" part="comment" id={id} data-version={comment.version}>
-        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
-        {mine && asked > 0 && <Deletion key={asked} desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.#closeDeletion(asked)} />}
+      <article
+        ref={this.#article}
+        class="comment"
+        part="comment"
+        id={id}
+        data-version={comment.version}
+      >
+        {edits ? (
+          <CommentForm
+            desk={desk}
+            texts={texts}
+            viewer={viewer}
+            comment={comment}
+            close={this.#close}
+          />
+        ) : (
+          content(actions)
+        )}
+        {mine && asked > 0 && (
+          <Deletion
+            key={asked}
+            desk={desk}
+            texts={texts}
+            viewer={viewer}
+            comment={comment}
+            close={() => this.#closeDeletion(asked)}
+          />
+        )}
       </article>
     );
   }
@@ -108,8 +148,17 @@ class Deletion extends Component<FormProps & { comment: Comment; close(): void }
           <p>{texts.say('write.delete.hint')}</p>
           {problem && <p class="error" role="alert">{wordsOf(texts, problem).join(' ')}</p>}
           <div class="buttons">
-            <button class="button danger" aria-disabled={busy || undefined}>{texts.say(busy ? 'write.busy' : 'write.delete')}</button>
-            <button class="button quiet" type="button" autofocus onClick={() => this.#dialog.current?.close()}>{texts.say('write.cancel')}</button>
+            <button class="button danger" aria-disabled={busy || undefined}>
+              {texts.say(busy ? 'write.busy' : 'write.delete')}
+            </button>
+            <button
+              class="button quiet"
+              type="button"
+              autofocus
+              onClick={() => this.#dialog.current?.close()}
+            >
+              {texts.say('write.cancel')}
+            </button>
           </div>
         </form>
       </dialog>

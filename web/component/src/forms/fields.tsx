@@ -28,25 +28,54 @@ export interface Fields {
 export function FormFields(form: Fields) {
   const { texts, draft, named, busy, typed } = form;
   const near = [...new Set([...form.near, draft.language])].filter((tag) => tag !== '');
-  const option = (tag: string) => <option key={tag} value={tag} lang={tag}>{texts.language(tag)}</option>;
-  const input = (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) =>
-    typed({ [event.currentTarget.name]: event.currentTarget.value });
-  const given = (name: 'title' | 'text' | 'name' | 'tag') => ({ ...described(form, name), name, dir: 'auto' as const, value: draft[name], readOnly: busy, onInput: input });
+  const option = (tag: string) => (
+    <option key={tag} value={tag} lang={tag}>
+      {texts.language(tag)}
+    </option>
+  );
+  const input = (
+    event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>,
+  ) => typed({ [event.currentTarget.name]: event.currentTarget.value });
+  const given = (name: 'title' | 'text' | 'name' | 'tag') => ({
+    ...described(form, name),
+    name,
+    dir: 'auto' as const,
+    value: draft[name],
+    readOnly: busy,
+    onInput: input,
+  });
   return (
     <>
       <Rating {...form} />
       <Field form={form} name="title"><input {...given('title')} autocomplete="off" /></Field>
       <Field form={form} name="text"><textarea {...given('text')}></textarea></Field>
       <Field form={form} name="language">
-        <select {...described(form, 'language')} name="language" value={draft.language} disabled={busy} onChange={input}>
+        <select
+          {...described(form, 'language')}
+          name="language"
+          value={draft.language}
+          disabled={busy}
+          onChange={input}
+        >
           {near.map(option)}
           <hr />
           {languages(texts, near).map(option)}
           <option value="">{texts.say('write.other')}</option>
         </select>
-        {draft.language === '' && <input {...given('tag')} aria-label={texts.say('write.tag')} placeholder="pt-BR" autocomplete="off" />}
+        {draft.language === '' && (
+          <input
+            {...given('tag')}
+            aria-label={texts.say('write.tag')}
+            placeholder="pt-BR"
+            autocomplete="off"
+          />
+        )}
       </Field>
-      {named && <Field form={form} name="name"><input {...given('name')} autocomplete="name" /></Field>}
+      {named && (
+        <Field form={form} name="name">
+          <input {...given('name')} autocomplete="name" />
+        </Field>
+      )}
     </>
   );
 }
@@ -63,10 +92,21 @@ function Rating(form: Fields) {
       <div class="rate">
         {[1, 2, 3, 4, 5].map((n) => (
           <label key={n} title={texts.count('stars', n)}>
-            <input type="radio" name="rating" value={n} checked={draft.rating === n} aria-label={texts.count('stars', n)} onChange={() => typed({ rating: n })} />
+            <input
+              type="radio"
+              name="rating"
+              value={n}
+              checked={draft.rating === n}
+              aria-label={texts.count('stars', n)}
+              onChange={() => typed({ rating: n })}
+            />
           </label>
         ))}
-        {draft.rating > 0 && <span class="hint" aria-hidden="true">{texts.say('stars.of', { n: String(draft.rating) })}</span>}
+        {draft.rating > 0 && (
+          <span class="hint" aria-hidden="true">
+            {texts.say('stars.of', { n: String(draft.rating) })}
+          </span>
+        )}
       </div>
       <Notes form={form} name="rating" />
     </fieldset>
@@ -79,7 +119,9 @@ function Field({ form, name, children }: Part & { children: ComponentChildren })
   const text = texts.say(`write.${name}`);
   return (
     <div class="field">
-      <label for={`${id}-${name}`}>{name === 'title' || name === 'text' ? texts.say('write.optional', { name: text }) : text}</label>
+      <label for={`${id}-${name}`}>
+        {name === 'title' || name === 'text' ? texts.say('write.optional', { name: text }) : text}
+      </label>
       {children}
       <Notes form={form} name={name} />
     </div>
@@ -93,9 +135,21 @@ function Notes({ form, name }: Part) {
   const length = [...String(draft[name])].length; // the service counts code points too
   return (
     <div id={`${id}-${name}-notes`}>
-      {length > limit * 0.9 && <p class="hint">{texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}</p>}
-      {name === 'language' && draft.tagged === 'guessed' && <p class="hint">{texts.say('write.guessed')}</p>}
-      {errors.filter((error) => fieldOf(error) === name).map((error, i) => <p key={i} class="error">{wordsFor(texts, error, draft)}</p>)}
+      {length > limit * 0.9 && (
+        <p class="hint">
+          {texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}
+        </p>
+      )}
+      {name === 'language' && draft.tagged === 'guessed' && (
+        <p class="hint">{texts.say('write.guessed')}</p>
+      )}
+      {errors
+        .filter((error) => fieldOf(error) === name)
+        .map((error, i) => (
+          <p key={i} class="error">
+            {wordsFor(texts, error, draft)}
+          </p>
+        ))}
     </div>
   );
 }
@@ -105,8 +159,14 @@ function Notes({ form, name }: Part) {
  */
 function described({ id, errors, draft }: Fields, name: Name | 'tag') {
   const field = name === 'tag' ? 'language' : name;
-  const wrong = errors.some((error) => fieldOf(error) === field) && !(name === 'language' && draft.language === '');
-  return { id: `${id}-${name}`, 'aria-describedby': `${id}-${field}-notes`, 'aria-invalid': wrong || undefined };
+  const wrong =
+    errors.some((error) => fieldOf(error) === field) &&
+    !(name === 'language' && draft.language === '');
+  return {
+    id: `${id}-${name}`,
+    'aria-describedby': `${id}-${field}-notes`,
+    'aria-invalid': wrong || undefined,
+  };
 }
 
 /** Returns the name of the field with the error: the last step of its path. */
@@ -116,7 +176,9 @@ export function fieldOf({ path }: UserError): string {
 
 /** Reports whether the form has a field that shows the error. */
 export function isShown(error: UserError, named: boolean): boolean {
-  return ['rating', 'title', 'text', 'language', ...(named ? ['name'] : [])].includes(fieldOf(error));
+  return ['rating', 'title', 'text', 'language', ...(named ? ['name'] : [])].includes(
+    fieldOf(error),
+  );
 }
 
 function wordsFor(texts: Texts, error: UserError, draft: Draft): string {
@@ -140,7 +202,9 @@ function wordsFor(texts: Texts, error: UserError, draft: Draft): string {
  */
 function controlsOf(text: string): string {
   const found = new Set(text.match(/[^\P{Cc}\n\t]/gu));
-  return [...found].map((char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`).join(', ');
+  return [...found]
+    .map((char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`)
+    .join(', ');
 }
 
 /**
@@ -148,6 +212,8 @@ function controlsOf(text: string): string {
  * without one.
  */
 function languages(texts: Texts, near: readonly string[]): string[] {
-  const named = texts.tags.filter((tag) => !near.includes(tag) && texts.language(tag).toLowerCase() !== tag);
+  const named = texts.tags.filter(
+    (tag) => !near.includes(tag) && texts.language(tag).toLowerCase() !== tag,
+  );
   return named.sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));
 }

@@ -7,7 +7,19 @@ import type { Key, Texts } from '../texts';
 import { againOf } from '../views/failure';
 import { Stars } from '../views/summary';
 import { change, current, type Outcome, type UserError } from './changes';
-import { type Draft, enrol, isBlank, languageOf, load, newDraft, placeOf, save, says, typedInto, unique } from './drafts';
+import {
+  type Draft,
+  enrol,
+  isBlank,
+  languageOf,
+  load,
+  newDraft,
+  placeOf,
+  save,
+  says,
+  typedInto,
+  unique,
+} from './drafts';
 import { fieldOf, FormFields, isShown } from './fields';
 
 interface Props extends FormProps {
@@ -65,7 +77,10 @@ export class CommentForm extends Component<Props, State> {
 
   constructor(props: Props) {
     super(props);
-    this.state = formOf(this.place)?.state ?? { draft: load(this.place) ?? newDraft(props.desk), ...untroubled };
+    this.state = formOf(this.place)?.state ?? {
+      draft: load(this.place) ?? newDraft(props.desk),
+      ...untroubled,
+    };
   }
 
   override componentDidMount(): void {
@@ -97,7 +112,10 @@ export class CommentForm extends Component<Props, State> {
     save(this.place, draft);
     // The errors of a field stay until it changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
-    this.#share(({ errors }) => ({ draft, errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
+    this.#share(({ errors }) => ({
+      draft,
+      errors: errors.filter((error) => !(fieldOf(error) in changed)),
+    }));
   };
 
   /** Changes the state of all forms of this draft. */
@@ -122,7 +140,12 @@ export class CommentForm extends Component<Props, State> {
     const { desk, viewer } = this.props;
     const name = (this.#named ? draft.name : desk.customerName()).trim();
     const author = { id: viewer?.customerId ?? enrol(name), name };
-    const outcome = await change(desk.client, 'add', { ...inputOf(draft), productId: desk.product, author, idempotencyKey: draft.key });
+    const outcome = await change(desk.client, 'add', {
+      ...inputOf(draft),
+      productId: desk.product,
+      author,
+      idempotencyKey: draft.key,
+    });
     // An earlier attempt was stored although its answer was lost, and the text changed since. The
     // next attempt adds a second comment.
     if (outcome.errors?.some(({ code }) => code === 'KEY_REUSED')) this.#goOn({ key: unique() });
@@ -138,7 +161,7 @@ export class CommentForm extends Component<Props, State> {
     const id = this.props.comment?.id ?? '';
     const outcome = await change(client, 'edit', { ...inputOf(draft), id, version: draft.version });
     const codes = outcome.errors?.map(({ code }) => code) ?? [];
-    // the next attempt publishes it as a new comment
+    // The next attempt publishes it as a new comment.
     if (codes.includes('NOT_FOUND')) this.#goOn({ version: 0 });
     if (!codes.includes('CONFLICT')) return outcome;
     const { comment, problem } = await current(client, id);
@@ -163,7 +186,11 @@ export class CommentForm extends Component<Props, State> {
   /** Deletes the draft and closes all its forms. */
   #close(): void {
     save(this.place, null);
-    for (const form of forms) if (form.place === this.place) form.props.close(form === this && !writesBeside(this.#form.current));
+    for (const form of forms) {
+      if (form.place === this.place) {
+        form.props.close(form === this && !writesBeside(this.#form.current));
+      }
+    }
   }
 
   /** Discards the draft. After a conflict, shows the other version. */
@@ -177,7 +204,11 @@ export class CommentForm extends Component<Props, State> {
     const form = this.#form.current;
     if (writesBeside(form)) return;
     const field = form?.querySelector<HTMLElement>('[aria-invalid]');
-    (field?.querySelector('input') ?? field ?? form?.querySelector<HTMLElement>('.trouble'))?.focus();
+    (
+      field?.querySelector('input') ??
+      field ??
+      form?.querySelector<HTMLElement>('.trouble')
+    )?.focus();
   };
 
   override render({ texts, comment }: Props, { draft, errors, theirs }: State) {
@@ -185,15 +216,34 @@ export class CommentForm extends Component<Props, State> {
     const deleted = comment && draft.version === 0;
     const isUntouched = comment && !deleted ? says(comment, draft) : isBlank(draft);
     const discard: Key = theirs ? 'write.theirs' : isUntouched ? 'write.cancel' : 'write.discard';
-    const submit: Key = busy ? 'write.busy' : theirs ? 'write.mine' : comment && !deleted ? 'write.save' : 'write.publish';
+    const submit: Key = busy
+      ? 'write.busy'
+      : theirs
+        ? 'write.mine'
+        : comment && !deleted
+          ? 'write.save'
+          : 'write.publish';
     return (
       <form ref={this.#form} method="post" noValidate aria-busy={busy} onSubmit={this.#submit}>
         {this.#trouble()}
         {theirs && <Theirs texts={texts} comment={theirs} />}
-        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} near={this.props.desk.languages()} named={this.#named} busy={busy} typed={this.#typed} />
+        <FormFields
+          texts={texts}
+          id={comment?.id ?? 'new'}
+          draft={draft}
+          errors={errors}
+          near={this.props.desk.languages()}
+          named={this.#named}
+          busy={busy}
+          typed={this.#typed}
+        />
         <div class="buttons">
-          <button class="button primary" aria-disabled={busy || undefined}>{texts.say(submit)}</button>
-          <button class="button quiet" type="button" onClick={this.#discard}>{texts.say(discard)}</button>
+          <button class="button primary" aria-disabled={busy || undefined}>
+            {texts.say(submit)}
+          </button>
+          <button class="button quiet" type="button" onClick={this.#discard}>
+            {texts.say(discard)}
+          </button>
         </div>
       </form>
     );
@@ -203,24 +253,44 @@ export class CommentForm extends Component<Props, State> {
   #trouble() {
     const { texts, comment } = this.props;
     const { draft, errors, problem, theirs } = this.state;
-    const general = errors.filter((error) => !isShown(error, this.#named) && error.code !== 'NOT_FOUND');
+    const general = errors.filter(
+      (error) => !isShown(error, this.#named) && error.code !== 'NOT_FOUND',
+    );
     const saysSo = errors.some(({ code }) => code === 'NOT_FOUND' || code === 'KEY_REUSED');
     const words = [
-      ...(problem || (errors.length > 0 && !saysSo) ? [texts.say(draft.version ? 'write.unsaved' : 'write.unpublished')] : []),
+      ...(problem || (errors.length > 0 && !saysSo)
+        ? [texts.say(draft.version ? 'write.unsaved' : 'write.unpublished')]
+        : []),
       ...(comment && draft.version === 0 ? [texts.say('write.gone')] : []),
       ...(theirs ? [texts.say('write.conflict')] : []),
-      ...general.map(({ code, message }) => (
-        code === 'KEY_REUSED' ? texts.say('write.reused') : code === 'ALREADY_WRITTEN' ? texts.say('write.already') : message
-      )),
+      ...general.map(({ code, message }) =>
+        code === 'KEY_REUSED'
+          ? texts.say('write.reused')
+          : code === 'ALREADY_WRITTEN'
+            ? texts.say('write.already')
+            : message,
+      ),
       ...(problem ? [...wordsOf(texts, problem), texts.say('write.kept')] : []),
     ];
     if (words.length === 0) return null;
-    return <div class="error trouble" role="alert" tabIndex={-1}>{words.map((text) => <p key={text}>{text}</p>)}</div>;
+    return (
+      <div class="error trouble" role="alert" tabIndex={-1}>
+        {words.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+      </div>
+    );
   }
 }
 
 /** The current version of a comment, beside a conflicting draft. */
-function Theirs({ texts, comment: { rating, title, text, language } }: { texts: Texts; comment: Comment }) {
+function Theirs({
+  texts,
+  comment: { rating, title, text, language },
+}: {
+  texts: Texts;
+  comment: Comment;
+}) {
   return (
     <blockquote class="theirs">
       <Stars label={texts.say('stars.of', { n: String(rating) })} average={rating} />
@@ -233,9 +303,15 @@ function Theirs({ texts, comment: { rating, title, text, language } }: { texts: 
 /** Returns texts that say why a change failed, as far as known, and what to do. */
 export function wordsOf(texts: Texts, { kind, retryAfter }: Problem): string[] {
   const keys: Partial<Record<Problem['kind'], Key>> = {
-    unauthenticated: 'write.again', forbidden: 'write.forbidden', unavailable: 'write.failed', refused: 'write.failed',
+    unauthenticated: 'write.again',
+    forbidden: 'write.forbidden',
+    unavailable: 'write.failed',
+    refused: 'write.failed',
   };
-  return [texts.say(keys[kind] ?? `error.${kind as 'busy'}`), againOf(texts, kind, retryAfter)].filter(Boolean);
+  return [
+    texts.say(keys[kind] ?? `error.${kind as 'busy'}`),
+    againOf(texts, kind, retryAfter),
+  ].filter(Boolean);
 }
 
 function inputOf(draft: Draft) {

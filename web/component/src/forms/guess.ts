@@ -6,8 +6,16 @@
  * characters.
  */
 const scripts: readonly (readonly [string, RegExp])[] = [
-  ['ja', /[\u3040-\u30ff]/g], ['zh', /\p{sc=Han}/gu], ['ko', /\p{sc=Hang}/gu], ['ar', /\p{sc=Arab}/gu],
-  ['uk', /[іїє]/gi], ['ru', /\p{sc=Cyrl}/gu], ['el', /\p{sc=Grek}/gu], ['he', /\p{sc=Hebr}/gu], ['th', /\p{sc=Thai}/gu], ['hi', /\p{sc=Deva}/gu],
+  ['ja', /[\u3040-\u30ff]/g],
+  ['zh', /\p{sc=Han}/gu],
+  ['ko', /\p{sc=Hang}/gu],
+  ['ar', /\p{sc=Arab}/gu],
+  ['uk', /[іїє]/gi],
+  ['ru', /\p{sc=Cyrl}/gu],
+  ['el', /\p{sc=Grek}/gu],
+  ['he', /\p{sc=Hebr}/gu],
+  ['th', /\p{sc=Thai}/gu],
+  ['hi', /\p{sc=Deva}/gu],
 ];
 
 /** Frequent words of languages in Latin script, and letters that only one of them uses. */
@@ -30,11 +38,15 @@ export function languageOfText(text: string): string {
   // Persian adds letters to the Arabic script
   if (script) return script === 'ar' && /[پچژگ]/.test(text) ? 'fa' : script;
   const found = text.toLowerCase().match(/\p{L}+|[¿¡]/gu) ?? [];
-  const scores = Object.entries(words).map(([tag, list]): [string, number] => {
-    const known = list.split(' ');
-    const foreign = known.filter((word) => /^[^a-z]$/.test(word) && text.toLowerCase().includes(word)).length;
-    return [tag, found.filter((word) => known.includes(word)).length + 2 * foreign];
-  }).sort(([, a], [, b]) => b - a);
+  const scores = Object.entries(words)
+    .map(([tag, list]): [string, number] => {
+      const known = list.split(' ');
+      const foreign = known.filter(
+        (word) => /^[^a-z]$/.test(word) && text.toLowerCase().includes(word),
+      ).length;
+      return [tag, found.filter((word) => known.includes(word)).length + 2 * foreign];
+    })
+    .sort(([, a], [, b]) => b - a);
   const [[tag, most], [, second]] = scores as [[string, number], [string, number]];
   return most >= 2 && most > second ? tag : '';
 }

@@ -27,7 +27,11 @@ export function mayVote(viewer: Viewer, comment: Comment): boolean {
  * refuses the visitor's token, the vote is sent again with a new one, which another vote may have
  * got meanwhile.
  */
-async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote: Vote }): Promise<Outcome> {
+async function vote(
+  { client }: Desk,
+  viewer: Viewer,
+  input: { id: string; vote: Vote },
+): Promise<Outcome> {
   const send = () => change(client, 'voteOn', input);
   if (viewer.customerId || !client.visits()) return send();
   const becomes = async (): Promise<Outcome> => {
@@ -58,7 +62,12 @@ export class Votes extends Component<Props> {
    * behind the vote.
    */
   #helpful(vote: Vote): number {
-    return Math.max(0, this.props.comment.votes.helpful + Number(vote === 'HELPFUL') - Number(this.#before === 'HELPFUL'));
+    return Math.max(
+      0,
+      this.props.comment.votes.helpful +
+        Number(vote === 'HELPFUL') -
+        Number(this.#before === 'HELPFUL'),
+    );
   }
 
   #press = (pressed: Vote) => ({ detail }: MouseEvent): void => {
@@ -83,7 +92,10 @@ export class Votes extends Component<Props> {
       outcome = await vote(desk, viewer, { id: comment.id, vote: sent });
       if (!outcome.comment) break;
       this.#said = texts.say(sent === 'NONE' ? 'vote.undone' : 'vote.saved');
-      desk.seen({ kind: 'voted', comment: { ...comment, votes: { helpful: this.#helpful(sent), viewerVote: sent } } });
+      desk.seen({
+        kind: 'voted',
+        comment: { ...comment, votes: { helpful: this.#helpful(sent), viewerVote: sent } },
+      });
     }
     this.#sending = false;
     this.#wish = null;
@@ -91,7 +103,10 @@ export class Votes extends Component<Props> {
       const { problem } = outcome;
       const { texts } = this.props;
       this.#said = '';
-      this.#trouble = problem && problem.kind !== 'forbidden' ? wordsOf(texts, problem) : [texts.say('vote.refused')];
+      this.#trouble =
+        problem && problem.kind !== 'forbidden'
+          ? wordsOf(texts, problem)
+          : [texts.say('vote.refused')];
     }
     this.forceUpdate();
   }
@@ -100,11 +115,21 @@ export class Votes extends Component<Props> {
     const vote = this.#wish ?? this.#before;
     const helpful = this.#helpful(vote);
     const button = (value: Vote, text: string) => (
-      <button class="button quiet" type="button" aria-pressed={vote === value} onClick={this.#press(value)}>{text}</button>
+      <button
+        class="button quiet"
+        type="button"
+        aria-pressed={vote === value}
+        onClick={this.#press(value)}
+      >
+        {text}
+      </button>
     );
     return (
       <span class="votes" part="votes">
-        {button('HELPFUL', texts.say(helpful > 0 ? 'helpful' : 'helpful.yes', { n: texts.number(helpful) }))}
+        {button(
+          'HELPFUL',
+          texts.say(helpful > 0 ? 'helpful' : 'helpful.yes', { n: texts.number(helpful) }),
+        )}
         {button('NOT_HELPFUL', texts.say('helpful.not'))}
         <span class="hidden" role="status">{this.#said}</span>
         {this.#trouble.length > 0 && <span role="alert">{this.#trouble.join(' ')}</span>}

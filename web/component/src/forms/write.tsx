@@ -34,7 +34,11 @@ export function Compose({ view }: Props) {
   return (
     <>
       <div class="compose" part="compose" hidden={isHidden(view)}>
-        {desk && viewer && !isEmptyProduct(view) && <button class="button" type="button">{texts.say('write')}</button>}
+        {desk && viewer && !isEmptyProduct(view) && (
+          <button class="button" type="button">
+            {texts.say('write')}
+          </button>
+        )}
       </div>
       {desk && <p class="said" role="status">{said}</p>}
     </>
@@ -47,7 +51,7 @@ class Place extends Component<FormProps> {
 
   #open = (): void => {
     const { desk, viewer } = this.props;
-    // another element may have saved a draft
+    // Another element may have saved a draft.
     openForm(placeOf(desk), draftFor(viewer, placeOf(desk)) ?? newDraft(desk));
     this.forceUpdate();
   };
@@ -59,13 +63,27 @@ class Place extends Component<FormProps> {
     const isOpen = !!draftFor(viewer, placeOf(desk));
     return (
       <>
-        {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
+        {!viewer?.mayWrite && (
+          <slot name="sign-in">
+            <p>
+              {texts.say(
+                viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in',
+              )}
+            </p>
+          </slot>
+        )}
         {isOpen ? (
           <>
             <h2>{texts.say('write')}</h2>
             <CommentForm desk={desk} texts={texts} viewer={viewer} close={this.#close} />
           </>
-        ) : viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
+        ) : (
+          viewer?.mayWrite && (
+            <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>
+              {texts.say('write')}
+            </button>
+          )
+        )}
       </>
     );
   }

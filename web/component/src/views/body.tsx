@@ -49,7 +49,11 @@ export function Skeleton() {
   return (
     <div class="list skeleton" aria-hidden="true">
       {[1, 2, 3, 4].map((i) => (
-        <div key={i}><span class="line short"></span><span class="line"></span><span class="line"></span></div>
+        <div key={i}>
+          <span class="line short"></span>
+          <span class="line"></span>
+          <span class="line"></span>
+        </div>
       ))}
     </div>
   );

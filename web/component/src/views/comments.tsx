@@ -5,7 +5,16 @@ import { latest, waits } from '../desk';
 import { Entry } from '../forms/entry';
 import { mayVote, Votes } from '../forms/votes';
 import type { Texts } from '../texts';
-import { isEmptyProduct, linkTo, listOf, mostCounted, productOf, type Props, type View, viewerOf } from '../view';
+import {
+  isEmptyProduct,
+  linkTo,
+  listOf,
+  mostCounted,
+  productOf,
+  type Props,
+  type View,
+  viewerOf,
+} from '../view';
 import { Clear } from './filters';
 import { Pictures } from './media';
 import { Stars } from './summary';
@@ -25,11 +34,21 @@ export function Highlights({ view }: Props) {
   );
 }
 
-function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint'; comment: Comment }) {
+function Highlight({
+  view,
+  kind,
+  comment,
+}: Props & { kind: 'praise' | 'complaint'; comment: Comment }) {
   return (
     <div class={`highlight ${kind}`}>
-      <h3>{view.texts.say(comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: [] }} most={4} /></article>
+      <h3>
+        {view.texts.say(
+          comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind,
+        )}
+      </h3>
+      <article class="comment" part="comment">
+        <Content view={view} comment={{ ...comment, reply: null, media: [] }} most={4} />
+      </article>
     </div>
   );
 }
@@ -37,7 +56,11 @@ function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complain
 /** The viewer's own comment while others cannot see it, with its status. */
 export function Own({ view }: Props) {
   const own = productOf(view)?.viewerComment;
-  const kind = own && (own.status === 'REJECTED' ? 'own.rejected' : waits({ kind: 'edited', comment: own }) && 'own.waits');
+  const kind =
+    own &&
+    (own.status === 'REJECTED'
+      ? 'own.rejected'
+      : waits({ kind: 'edited', comment: own }) && 'own.waits');
   if (!kind) return null;
   const comment = { ...latest(own), reply: null };
   const reason = own.rejectionReason;
@@ -45,7 +68,12 @@ export function Own({ view }: Props) {
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
       {reason && reason !== 'OTHER' && <p class="hint">{view.texts.say(`reason.${reason}`)}</p>}
-      <Entry key={own.id} view={view} comment={comment} content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />} />
+      <Entry
+        key={own.id}
+        view={view}
+        comment={comment}
+        content={(actions) => <Content view={view} comment={comment} actions={actions} most={4} />}
+      />
     </div>
   );
 }
@@ -53,10 +81,17 @@ export function Own({ view }: Props) {
 /** A link to new comments, with their number. It covers the list, so that nothing moves. */
 export function Fresh({ view: { fresh, shown, texts }, view }: Props) {
   if (fresh === null || !shown) return null;
-  const text = () => fresh < mostCounted ? texts.count('fresh', fresh) : texts.say(texts.keyFor('fresh', fresh), { n: `${texts.number(mostCounted - 1)}+` });
+  const text = () =>
+    fresh < mostCounted
+      ? texts.count('fresh', fresh)
+      : texts.say(texts.keyFor('fresh', fresh), { n: `${texts.number(mostCounted - 1)}+` });
   return (
     <div class="fresh" role="status">
-      {fresh > 0 && <a class="button primary" part="fresh" href={linkTo(view, changed(shown.choice))}>{text()}</a>}
+      {fresh > 0 && (
+        <a class="button primary" part="fresh" href={linkTo(view, changed(shown.choice))}>
+          {text()}
+        </a>
+      )}
     </div>
   );
 }
@@ -70,7 +105,9 @@ export function Result({ view }: Props) {
   const filtered = all && isFiltered(view.shown.choice);
   const total = filtered ? all.total : list.totalCount;
   const key = texts.keyFor(filtered ? 'result.some' : 'comments', total);
-  const [before, number, after] = texts.around(key, texts.number(list.totalCount), { total: texts.number(total) });
+  const [before, number, after] = texts.around(key, texts.number(list.totalCount), {
+    total: texts.number(total),
+  });
   const average = (filtered && list.stats?.average) || null;
   return (
     <p class="result" part="result" role="status">
@@ -86,7 +123,7 @@ export function List({ view }: Props) {
   const list = listOf(view);
   if (!list || list.nodes.length === 0) return <Empty view={view} />;
   const { viewerComment } = productOf(view) ?? {};
-  // that comment is edited above the list
+  // That comment is edited above the list.
   const above = viewerComment?.heldEdit && viewerComment.id;
   const start = list.pageNumber === null ? undefined : (list.pageNumber - 1) * view.pageSize + 1;
   return (
@@ -97,7 +134,14 @@ export function List({ view }: Props) {
             id={comment.id}
             view={comment.id === above ? { ...view, desk: null } : view}
             comment={comment}
-            content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
+            content={(actions) => (
+              <Content
+                view={view}
+                comment={comment}
+                actions={actions}
+                votes={voteOn(view, comment)}
+              />
+            )}
           />
         </li>
       ))}
@@ -113,13 +157,25 @@ function voteOn(view: View, comment: Comment): ComponentChildren {
   const { desk, texts } = view;
   const viewer = viewerOf(view);
   if (!viewer) return null;
-  if (desk) return mayVote(viewer, comment) ? <Votes desk={desk} texts={texts} viewer={viewer} comment={comment} /> : null;
-  return viewer.cannotVoteReason === 'VISITOR_TOKEN_REQUIRED' ? <span class="votes" part="votes">{helpful(view, comment)}</span> : null;
+  if (desk) {
+    return mayVote(viewer, comment) ? (
+      <Votes desk={desk} texts={texts} viewer={viewer} comment={comment} />
+    ) : null;
+  }
+  return viewer.cannotVoteReason === 'VISITOR_TOKEN_REQUIRED' ? (
+    <span class="votes" part="votes">
+      {helpful(view, comment)}
+    </span>
+  ) : null;
 }
 
 /** The number of helpful votes, unless it is 0. */
 function helpful({ texts }: View, { votes }: Comment): ComponentChildren {
-  return votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(votes.helpful) })}</span>;
+  return (
+    votes?.helpful > 0 && (
+      <span class="helpful">{texts.say('helpful', { n: texts.number(votes.helpful) })}</span>
+    )
+  );
 }
 
 interface Parts {
@@ -147,7 +203,10 @@ function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
       {text && <p class="text" lang={language} dir="auto">{text}</p>}
       {lines > most && (
         <details class="unfold" part="unfold">
-          <summary><span class="more">{texts.say('text.more')}</span><span class="less">{texts.say('text.less')}</span></summary>
+          <summary>
+            <span class="more">{texts.say('text.more')}</span>
+            <span class="less">{texts.say('text.less')}</span>
+          </summary>
         </details>
       )}
       {media?.length > 0 && <Pictures texts={texts} language={language} media={media} />}
@@ -192,11 +251,20 @@ function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
 function Empty({ view }: Props) {
   const { texts, shown } = view;
   const pageCount = listOf(view)?.pageCount ?? 0;
-  const kind = isEmptyProduct(view) || !shown ? 'product' : shown.choice.page > 1 && pageCount > 0 ? 'page' : 'filter';
+  const kind =
+    isEmptyProduct(view) || !shown
+      ? 'product'
+      : shown.choice.page > 1 && pageCount > 0
+        ? 'page'
+        : 'filter';
   return (
     <div class="empty" part="empty">
       <p>{texts.say(`empty.${kind}`)}</p>
-      {kind === 'page' && <a class="button" href={linkTo(view, { ...shown!.choice, page: pageCount })}>{texts.say('empty.last')}</a>}
+      {kind === 'page' && (
+        <a class="button" href={linkTo(view, { ...shown!.choice, page: pageCount })}>
+          {texts.say('empty.last')}
+        </a>
+      )}
       {kind === 'filter' && <Clear view={view} look="button" />}
     </div>
   );

@@ -7,7 +7,8 @@ import { Clear } from './filters';
 /** A problem, with links to retry or to what can be shown instead. */
 export function Failed({ view, problem }: Props & { problem: Problem }) {
   const { choice, texts } = view;
-  const kind = problem.kind === 'forbidden' || problem.kind === 'refused' ? 'unavailable' : problem.kind;
+  const kind =
+    problem.kind === 'forbidden' || problem.kind === 'refused' ? 'unavailable' : problem.kind;
   const again = againOf(texts, kind, problem.retryAfter);
   const here = linkTo(view, choice);
   const first = linkTo(view, changed(choice));
@@ -16,8 +17,16 @@ export function Failed({ view, problem }: Props & { problem: Problem }) {
     <div class="error" part="error" role="alert">
       <p>{texts.say(`error.${kind}`)}</p>
       {!!again && <p class="wait">{again}</p>}
-      {!much && <a class={view.more ? 'button more' : 'button'} href={here}>{texts.say('error.retry')}</a>}
-      {(much || kind === 'numbers') && first !== here && <a class="button" href={first}>{texts.say('error.first')}</a>}
+      {!much && (
+        <a class={view.more ? 'button more' : 'button'} href={here}>
+          {texts.say('error.retry')}
+        </a>
+      )}
+      {(much || kind === 'numbers') && first !== here && (
+        <a class="button" href={first}>
+          {texts.say('error.first')}
+        </a>
+      )}
       {much && <Clear view={view} look="button" />}
     </div>
   );

@@ -1,4 +1,13 @@
-import { type Choice, changed, everything, isDated, isFiltered, orders, toggled, traits } from '../address';
+import {
+  type Choice,
+  changed,
+  everything,
+  isDated,
+  isFiltered,
+  orders,
+  toggled,
+  traits,
+} from '../address';
 import type { LanguageCount } from '../answer';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
@@ -21,7 +30,11 @@ export function Filters({ view }: Props) {
 
 /** A link to all comments. */
 export function Clear({ view, look }: Props & { look: 'button' | 'clear' }) {
-  return <a class={look} href={linkTo(view, everything)} rel="nofollow">{view.texts.say('filter.clear')}</a>;
+  return (
+    <a class={look} href={linkTo(view, everything)} rel="nofollow">
+      {view.texts.say('filter.clear')}
+    </a>
+  );
 }
 
 function Languages({ view }: Props) {
@@ -29,9 +42,14 @@ function Languages({ view }: Props) {
   if (!languages) return null;
   const chosen = view.choice.languages;
   const tags = [...new Set([...languages.map(({ language }) => language), ...chosen])];
-  const countOf = (language: string, among = languages) => among.find((found) => found.language === language)?.count;
+  const countOf = (language: string, among = languages) =>
+    among.find((found) => found.language === language)?.count;
   // The count of a chosen language that is not listed is unknown.
-  const chips = tags.map((language) => ({ language, count: countOf(language) === undefined ? undefined : countOf(language, matching ?? languages) ?? 0 }));
+  const chips = tags.map((language) => ({
+    language,
+    count:
+      countOf(language) === undefined ? undefined : (countOf(language, matching ?? languages) ?? 0),
+  }));
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
   const isChosen = hidden.some(({ language }) => chosen.includes(language));
@@ -56,7 +74,10 @@ function unfold(more: HTMLDetailsElement | null): void {
   if (more) more.open = true;
 }
 
-function Chips({ view, chips }: Props & { chips: readonly (Pick<LanguageCount, 'language'> & Pick<ToggleProps, 'count'>)[] }) {
+function Chips({
+  view,
+  chips,
+}: Props & { chips: readonly (Pick<LanguageCount, 'language'> & Pick<ToggleProps, 'count'>)[] }) {
   const { choice, texts } = view;
   return (
     <ul class="languages">
@@ -86,7 +107,13 @@ interface ToggleProps extends Props {
 
 function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
   return (
-    <a class="chip" part="chip" href={linkTo(view, changed(view.choice, change))} aria-current={current(chosen)} rel="nofollow">
+    <a
+      class="chip"
+      part="chip"
+      href={linkTo(view, changed(view.choice, change))}
+      aria-current={current(chosen)}
+      rel="nofollow"
+    >
       <span lang={language}>{label}</span>
       {count != null && <span class="count">{view.texts.number(count)}</span>}
       {chosen && <span class="hidden">{view.texts.say('selected')}</span>}
@@ -101,7 +128,10 @@ function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
 function Traits({ view }: Props) {
   const { choice: { only }, texts } = view;
   const { stats, list } = productOf(view) ?? {};
-  const of = (found: { verified: number | null; withMedia: number | null } | null | undefined) => ({ verified: found?.verified, media: found?.withMedia });
+  const of = (found: { verified: number | null; withMedia: number | null } | null | undefined) => ({
+    verified: found?.verified,
+    media: found?.withMedia,
+  });
   const all = of(stats);
   const counts = of(list?.stats ?? (isFiltered((view.shown ?? view).choice) ? null : stats));
   const shown = traits.filter((trait) => only.includes(trait) || all[trait]);
@@ -109,7 +139,17 @@ function Traits({ view }: Props) {
   const toggle = (trait: (typeof traits)[number]) => {
     const chosen = toggled(only, trait);
     const change = { only: traits.filter((one) => chosen.includes(one)) };
-    return <li><Toggle view={view} chosen={only.includes(trait)} change={change} label={texts.say(`only.${trait}`)} count={counts[trait]} /></li>;
+    return (
+      <li>
+        <Toggle
+          view={view}
+          chosen={only.includes(trait)}
+          change={change}
+          label={texts.say(`only.${trait}`)}
+          count={counts[trait]}
+        />
+      </li>
+    );
   };
   return <ul class="languages">{shown.map(toggle)}</ul>;
 }
@@ -118,7 +158,11 @@ function Order({ view }: Props) {
   const { choice, texts } = view;
   const link = (order: (typeof orders)[number]) => (
     <li>
-      <a href={linkTo(view, changed(choice, { order }))} aria-current={current(choice.order === order)} rel="nofollow">
+      <a
+        href={linkTo(view, changed(choice, { order }))}
+        aria-current={current(choice.order === order)}
+        rel="nofollow"
+      >
         {texts.say(`order.${order || 'newest'}`)}
       </a>
     </li>
@@ -133,8 +177,14 @@ function Dates({ view }: Props) {
       <summary>{texts.say('dates')}</summary>
       <form method="get" action={path}>
         <HiddenFields pairs={hiddenPairs(view, changed(choice, { from: '', to: '' }))} />
-        <label>{`${texts.say('dates.from')} `}<input type="date" name="from" defaultValue={choice.from} /></label>
-        <label>{`${texts.say('dates.to')} `}<input type="date" name="to" defaultValue={choice.to} /></label>
+        <label>
+          {`${texts.say('dates.from')} `}
+          <input type="date" name="from" defaultValue={choice.from} />
+        </label>
+        <label>
+          {`${texts.say('dates.to')} `}
+          <input type="date" name="to" defaultValue={choice.to} />
+        </label>
         <button class="button">{texts.say('dates.apply')}</button>
       </form>
     </details>
@@ -143,5 +193,11 @@ function Dates({ view }: Props) {
 
 /** Hidden fields with the parts of the address that a form does not ask for. */
 export function HiddenFields({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
-  return <>{pairs.map(([name, value]) => <input key={`${name}=${value}`} type="hidden" name={name} value={value} />)}</>;
+  return (
+    <>
+      {pairs.map(([name, value]) => (
+        <input key={`${name}=${value}`} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
 }

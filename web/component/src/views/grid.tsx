@@ -14,12 +14,28 @@ export function Grid({ view, plan }: Props & { plan: Plan }) {
   if (!product || !view.shown) return null;
   const { texts } = view;
   const rows = gridOf(product, view.shown.choice, plan);
-  const [width, height] = [Math.max(labelWidth + 5 * cellWidth, 3.5 * legendWidth), headHeight + (rows.length + 1.5) * cellHeight];
+  const [width, height] = [
+    Math.max(labelWidth + 5 * cellWidth, 3.5 * legendWidth),
+    headHeight + (rows.length + 1.5) * cellHeight,
+  ];
   return (
     <div class="scroll">
-      <svg class="grid" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={texts.say('plan.grid')}>
+      <svg
+        class="grid"
+        viewBox={`0 0 ${width} ${height}`}
+        width={width}
+        height={height}
+        role="img"
+        aria-label={texts.say('plan.grid')}
+      >
         {[1, 2, 3, 4, 5].map((rating) => (
-          <text key={rating} class="head" x={labelWidth + (rating - 0.5) * cellWidth} y={headHeight - 6} text-anchor="middle">{`${rating}★`}</text>
+          <text
+            key={rating}
+            class="head"
+            x={labelWidth + (rating - 0.5) * cellWidth}
+            y={headHeight - 6}
+            text-anchor="middle"
+          >{`${rating}★`}</text>
         ))}
         {rows.map(({ language, cells }, i) => (
           <g key={language} transform={`translate(0 ${headHeight + i * cellHeight})`}>
@@ -28,13 +44,25 @@ export function Grid({ view, plan }: Props & { plan: Plan }) {
             </text>
             {cells.map((cell) => (
               <rect
-                key={cell.rating} class={classOf(cell)}
-                x={labelWidth + (cell.rating - 1) * cellWidth + 2} y={2} width={cellWidth - 4} height={cellHeight - 4} rx={3}
+                key={cell.rating}
+                class={classOf(cell)}
+                x={labelWidth + (cell.rating - 1) * cellWidth + 2}
+                y={2}
+                width={cellWidth - 4}
+                height={cellHeight - 4}
+                rx={3}
               />
             ))}
           </g>
         ))}
-        <Legend y={height - cellHeight} entries={{ wanted: texts.say('plan.wanted'), read: texts.say('plan.read'), skipped: texts.say('plan.empty') }} />
+        <Legend
+          y={height - cellHeight}
+          entries={{
+            wanted: texts.say('plan.wanted'),
+            read: texts.say('plan.read'),
+            skipped: texts.say('plan.empty'),
+          }}
+        />
       </svg>
     </div>
   );
@@ -55,7 +83,9 @@ function Legend({ y, entries }: { y: number; entries: Readonly<Record<string, st
 }
 
 function classOf({ wanted, read, skipped }: Cell): string {
-  return ['cell', wanted && 'wanted', read && 'read', skipped && 'skipped'].filter(Boolean).join(' ');
+  return ['cell', wanted && 'wanted', read && 'read', skipped && 'skipped']
+    .filter(Boolean)
+    .join(' ');
 }
 
 function shortened(name: string): string {

@@ -16,9 +16,14 @@ interface Named extends Media {
   readonly lang: string | undefined;
 }
 
-const named = ({ texts, language }: Props, m: Media, at: number): Named => m.alt
-  ? { ...m, lang: language }
-  : { ...m, lang: undefined, alt: texts.say(m.kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) }) };
+const named = ({ texts, language }: Props, m: Media, at: number): Named =>
+  m.alt
+    ? { ...m, lang: language }
+    : {
+        ...m,
+        lang: undefined,
+        alt: texts.say(m.kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) }),
+      };
 
 /** Reports whether a click has a meaning of its own, such as to open a new tab. */
 export function isModified({ metaKey, ctrlKey, shiftKey, altKey }: MouseEvent): boolean {
@@ -38,11 +43,22 @@ export class Pictures extends Component<Props, { at: number }> {
         <ul class="media" part="media">
           {media.map((m, i) => (
             <li key={i}>
-              <a href={m.url} class={m.kind === 'VIDEO' ? 'video' : undefined} onClick={(event) => this.#open(event, i)}>
+              <a
+                href={m.url}
+                class={m.kind === 'VIDEO' ? 'video' : undefined}
+                onClick={(event) => this.#open(event, i)}
+              >
                 {m.kind === 'VIDEO' ? (
                   <span class="hidden" lang={m.lang}>{m.alt}</span>
                 ) : (
-                  <img src={m.url} alt={m.alt} lang={m.lang} width={96} height={96} loading="lazy" />
+                  <img
+                    src={m.url}
+                    alt={m.alt}
+                    lang={m.lang}
+                    width={96}
+                    height={96}
+                    loading="lazy"
+                  />
                 )}
               </a>
             </li>
@@ -63,7 +79,12 @@ export class Pictures extends Component<Props, { at: number }> {
 /**
  * A picture or video in large. The dialog traps the focus, closes on Escape, and returns the focus.
  */
-class Lightbox extends Component<{ texts: Texts; media: readonly Named[]; at: number; move(at: number): void }> {
+class Lightbox extends Component<{
+  texts: Texts;
+  media: readonly Named[];
+  at: number;
+  move(at: number): void;
+}> {
   readonly #dialog = createRef<HTMLDialogElement>();
 
   override componentDidMount(): void {
@@ -80,7 +101,9 @@ class Lightbox extends Component<{ texts: Texts; media: readonly Named[]; at: nu
 
   #key = (event: KeyboardEvent): void => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (by && !(event.target instanceof HTMLVideoElement)) this.#step(this.props.texts.dir === 'rtl' ? -by : by);
+    if (by && !(event.target instanceof HTMLVideoElement)) {
+      this.#step(this.props.texts.dir === 'rtl' ? -by : by);
+    }
   };
 
   override render() {
@@ -96,13 +119,25 @@ class Lightbox extends Component<{ texts: Texts; media: readonly Named[]; at: nu
         onClose={() => move(-1)}
         onKeyDown={this.#key}
       >
-        {kind === 'VIDEO' ? <video key={url} src={url} controls aria-label={alt} lang={lang} /> : <img key={url} src={url} alt={alt} lang={lang} />}
-        <p role="status">{lang && [<bdi lang={lang}>{alt}</bdi>, ' ']}{at + 1}/{media.length}</p>
+        {kind === 'VIDEO' ? (
+          <video key={url} src={url} controls aria-label={alt} lang={lang} />
+        ) : (
+          <img key={url} src={url} alt={alt} lang={lang} />
+        )}
+        <p role="status">
+          {lang && [<bdi lang={lang}>{alt}</bdi>, ' ']}
+          {at + 1}/{media.length}
+        </p>
         <div class="buttons">
-          {media.length > 1 && [-1, 1].map((by) => (
-            <button key={by} class="button quiet" type="button" onClick={() => this.#step(by)}>{texts.say(by < 0 ? 'pages.previous' : 'pages.next')}</button>
-          ))}
-          <button class="button" type="button" onClick={() => this.#dialog.current?.close()}>{texts.say('media.close')}</button>
+          {media.length > 1 &&
+            [-1, 1].map((by) => (
+              <button key={by} class="button quiet" type="button" onClick={() => this.#step(by)}>
+                {texts.say(by < 0 ? 'pages.previous' : 'pages.next')}
+              </button>
+            ))}
+          <button class="button" type="button" onClick={() => this.#dialog.current?.close()}>
+            {texts.say('media.close')}
+          </button>
         </div>
       </dialog>
     );

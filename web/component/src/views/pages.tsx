@@ -18,14 +18,30 @@ export function Pages({ view }: Props) {
     const { hasNextPage, endCursor } = list.pageInfo;
     const before = hasPreviousPage && startCursor && { before: startCursor };
     const after = hasNextPage && endCursor && { after: endCursor };
-    return before || after ? <Ways view={view} choice={choice} previous={before} next={after} /> : null;
+    return before || after ? (
+      <Ways view={view} choice={choice} previous={before} next={after} />
+    ) : null;
   }
   if (list.pageCount < 2) return null;
-  return <NumberedPages view={view} choice={choice} first={list.pageNumber} page={list.pageNumber + view.shown.more.length} count={list.pageCount} />;
+  return (
+    <NumberedPages
+      view={view}
+      choice={choice}
+      first={list.pageNumber}
+      page={list.pageNumber + view.shown.more.length}
+      count={list.pageCount}
+    />
+  );
 }
 
 type Way = Partial<Choice> | null | false | '';
-type WaysProps = Props & { choice: Choice; previous: Way; next?: Way; children?: ComponentChildren; end?: ComponentChildren };
+type WaysProps = Props & {
+  choice: Choice;
+  previous: Way;
+  next?: Way;
+  children?: ComponentChildren;
+  end?: ComponentChildren;
+};
 
 /**
  * Links to the previous and next page around other content. The "Load more" link leads to the next
@@ -61,13 +77,22 @@ function NumberedPages({ view, choice, first, page, count }: Numbered) {
       view={view} choice={choice}
       previous={first > 1 && { page: Math.min(first - 1, count) }}
       next={page < count && { page: page + 1 }}
-      end={numbers.some(isBehindGap) && <Jump view={view} choice={choice} page={page} count={count} />}
+      end={
+        numbers.some(isBehindGap) && <Jump view={view} choice={choice} page={page} count={count} />
+      }
     >
       <ol>
         {numbers.map((number, i) => (
           <Fragment key={number}>
             {isBehindGap(number, i) && <li class="gap">…</li>}
-            <li><a href={linkTo(view, changed(choice, { page: number }))} aria-current={number === page ? 'page' : undefined}>{view.texts.number(number)}</a></li>
+            <li>
+              <a
+                href={linkTo(view, changed(choice, { page: number }))}
+                aria-current={number === page ? 'page' : undefined}
+              >
+                {view.texts.number(number)}
+              </a>
+            </li>
           </Fragment>
         ))}
       </ol>
@@ -84,7 +109,14 @@ function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
       <HiddenFields pairs={hiddenPairs(view, changed(choice))} />
       <label>
         {`${texts.say('pages.jump')} `}
-        <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(wanted, count))} />
+        <input
+          type="number"
+          name="page"
+          min={1}
+          max={count}
+          inputMode="numeric"
+          defaultValue={String(Math.min(wanted, count))}
+        />
       </label>
       <button class="button">{texts.say('pages.go')}</button>
     </form>
@@ -100,15 +132,32 @@ function More({ view, list }: Props & { list: List }) {
   const first = list.pageNumber ?? 1;
   if (nodes.length === 0) return null;
   return (
-    <Ways view={view} choice={(view.shown ?? view).choice} previous={first > 1 && { page: first - 1 }}>
-      {totalCount! > 1 && <p class="shown" role="status">{texts.say('pages.shown', { n: texts.number(nodes.length), total: texts.number(totalCount!) })}</p>}
-      {pageInfo.hasNextPage && <button class="button more" type="button">{texts.say('pages.more')}</button>}
+    <Ways
+      view={view}
+      choice={(view.shown ?? view).choice}
+      previous={first > 1 && { page: first - 1 }}
+    >
+      {totalCount! > 1 && (
+        <p class="shown" role="status">
+          {texts.say('pages.shown', {
+            n: texts.number(nodes.length),
+            total: texts.number(totalCount!),
+          })}
+        </p>
+      )}
+      {pageInfo.hasNextPage && (
+        <button class="button more" type="button">
+          {texts.say('pages.more')}
+        </button>
+      )}
     </Ways>
   );
 }
 
 /** Returns the page numbers to show: the first, the last and those near the current page. */
 function pagesAround(page: number, count: number): number[] {
-  const near = [page - 2, page - 1, page, page + 1, page + 2].filter((number) => number > 1 && number < count);
+  const near = [page - 2, page - 1, page, page + 1, page + 2].filter(
+    (number) => number > 1 && number < count,
+  );
   return [1, ...near, count];
 }

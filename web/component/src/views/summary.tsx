@@ -8,7 +8,8 @@ export function Summary({ view }: Props) {
   if (!product?.stats || !view.shown) return null;
   const { choice } = view.shown;
   const list = choice.ratings.length ? product.facets : product.list;
-  const known = list?.stats ?? (isFiltered(changed(choice, { ratings: [] })) ? null : product.stats);
+  const known =
+    list?.stats ?? (isFiltered(changed(choice, { ratings: [] })) ? null : product.stats);
   const ratings = known?.ratings ?? product.stats.ratings.map((row) => ({ ...row, count: null }));
   return (
     <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
@@ -34,7 +35,9 @@ function Average({ view: { texts }, stats: { average, total } }: Props & { stats
  * style attributes.
  */
 export function Stars({ label, average }: { label: string; average: number }) {
-  return <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>;
+  return (
+    <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>
+  );
 }
 
 /** `count` is null if unknown. */
@@ -44,7 +47,11 @@ function Histogram({ view, ratings }: Props & { ratings: readonly Row[] }) {
   const sum = ratings.reduce((total, { count }) => total + (count ?? 0), 0);
   return (
     <ul class="histogram" part="histogram">
-      {ratings.map((row) => <li key={row.rating}><Bar view={view} row={row} max={Math.max(sum, 1)} /></li>)}
+      {ratings.map((row) => (
+        <li key={row.rating}>
+          <Bar view={view} row={row} max={Math.max(sum, 1)} />
+        </li>
+      ))}
     </ul>
   );
 }
@@ -54,7 +61,13 @@ function Bar({ view, row, max }: Props & { row: Row; max: number }) {
   const chosen = choice.ratings.includes(row.rating);
   const ratings = toggled(choice.ratings, row.rating).sort((a, b) => b - a);
   return (
-    <a class="bar" part="bar" href={linkTo(view, changed(choice, { ratings }))} aria-current={current(chosen)} rel="nofollow">
+    <a
+      class="bar"
+      part="bar"
+      href={linkTo(view, changed(choice, { ratings }))}
+      aria-current={current(chosen)}
+      rel="nofollow"
+    >
       <span class="label">{texts.count('stars', row.rating)}</span>
       <progress class="track" max={max} value={row.count ?? 0} aria-hidden="true"></progress>
       <span class="count">{row.count !== null && texts.number(row.count)}</span>
