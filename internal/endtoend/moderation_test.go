@@ -44,7 +44,14 @@ func TestModeration(t *testing.T) {
 		{"what was typed", keepWhatWasTyped},
 		{"slow network", decideWhileItLoads},
 		{"signed out meanwhile", signOutWhileItLoads},
-		{"nothing is kept", moderateWithoutStorage},
+		{"nothing is kept", func(t *testing.T, d *desk) {
+			moderateWithoutStorage(t, d, `for (const storage of ['sessionStorage', 'localStorage']) {
+				Object.defineProperty(window, storage, { get() { throw new DOMException('no', 'SecurityError'); } });
+			}`)
+		}},
+		{"storage is full", func(t *testing.T, d *desk) {
+			moderateWithoutStorage(t, d, `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }`)
+		}},
 		{"hostile texts", moderateHostileTexts},
 		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},

@@ -270,12 +270,10 @@ func decideWhileItLoads(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// The page works in a browser that lets it keep nothing, until it is left.
-func moderateWithoutStorage(t *testing.T, d *desk) {
+// The page works in a browser that stores nothing, because of a script, until the page is left.
+func moderateWithoutStorage(t *testing.T, d *desk, script string) {
 	id := d.write("en", "one", "text")
-	d.onEachPage(`for (const storage of ['sessionStorage', 'localStorage']) {
-		Object.defineProperty(window, storage, { get() { throw new DOMException('no', 'SecurityError'); } });
-	}`)
+	d.onEachPage(script)
 	d.visit(d.site.troubled)
 	d.reply("")
 	d.press("Thank you.")

@@ -204,7 +204,7 @@ function operationsOfTheDesk() {
     script.matchAll(/^const (\w+(?:Query|Mutation)) =/gm),
     ([, name]) => name,
   );
-  return runInNewContext(`${script};[${names}]`, { sessionStorage: { getItem: () => null } });
+  return runInNewContext(`${script};[${names}]`);
 }
 
 // Writes a manifest of trusted documents in Apollo's format, for servers that run no other

@@ -1,21 +1,35 @@
 // Sends requests to the API of the page's own host. All files of this folder are served as one
 // script.
 
-// Storage for the tab and for the browser. Where the browser refuses storage, values last until the
-// page is left.
 const ofTab = storageOf('sessionStorage');
 const ofBrowser = storageOf('localStorage');
 
+// storageOf returns a part of the browser's storage. Values that the browser refuses, such as when
+// its storage is full, last until the page is left.
 function storageOf(name) {
-  try {
-    return window[name];
-  } catch {
-    return Object.create({ // keys are own properties, as in Storage
-      getItem(key) { return this[key]; },
-      setItem(key, value) { this[key] = value; },
-      removeItem(key) { delete this[key]; },
-    });
-  }
+  const refused = {};
+  const attempt = (use) => {
+    try {
+      return use(window[name]);
+    } catch {
+      return null;
+    }
+  };
+  return {
+    keys: () => Object.keys({ ...refused, ...attempt((storage) => storage) }),
+    getItem: (key) => refused[key] ?? attempt((storage) => storage.getItem(key)),
+    setItem(key, value) {
+      refused[key] = value;
+      attempt((storage) => {
+        storage.setItem(key, value);
+        delete refused[key];
+      });
+    },
+    removeItem(key) {
+      delete refused[key];
+      attempt((storage) => storage.removeItem(key));
+    },
+  };
 }
 
 // The token is kept in the tab's storage only: not in the address, a cookie, or storage that

@@ -91,7 +91,7 @@ byId('sign-out').addEventListener('click', async () => {
 function forget() {
   batches.flatMap(take);
   loads++; // drops the answers of requests under way
-  for (const key of Object.keys(ofTab)) {
+  for (const key of ofTab.keys()) {
     if (key === tokenKey || key === signerKey || key.startsWith(replyKey)) ofTab.removeItem(key);
   }
   items = [];
