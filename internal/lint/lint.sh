@@ -1,7 +1,8 @@
 #!/bin/sh
-# Fails unless every Go module here is formatted, and nothing is found by the architecture test, and by staticcheck and the rules of
-# go vet, which main.go beside this file joins; settings are in staticcheck.conf at the root. It is a module of its own, so that
-# what the linters depend on stays out of the program's.
+# Fails unless every Go module here is formatted, and the architecture test, staticcheck and the
+# rules of go vet find nothing. main.go beside this file joins the latter two, with the settings of
+# staticcheck.conf at the root. It is a module of its own, so that the program does not depend on
+# the linters.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -16,14 +17,15 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 
-# The architecture test reads what `make build` compiled. Beside all other tests it has a small share of two processors.
+# The architecture test reads the packages that `make build` compiled. It gets little of the
+# processor while the other tests run, hence the timeout.
 CGO_ENABLED=0 GOFLAGS="$(go env GOFLAGS) ${LEAN:-}" go test -vet=off -timeout 60m ./internal/arch
 CGO_ENABLED=0 go build -C "$here" -gcflags=all=-dwarf=false -o "$lint" .
 
-# What is linted is compiled as for the tests: a linter reads what the compiler tells of each package.
+# Linters read the compiler's export data, so they get the flags of the tests.
 GOFLAGS="$(go env GOFLAGS) $race"
 export GOFLAGS
 for module in . internal/clients/genqlient; do
-	# It collects no garbage before it holds 2 GB, which takes a fifth off it.
+	# No garbage collection below 2 GB takes a fifth less time.
 	(cd "$module" && GOGC=off GOMEMLIMIT=2GiB "$lint" ./...)
 done

@@ -1,13 +1,13 @@
 #!/bin/sh
-# debian.sh [SUITE] sees to the programs on PATH that tests run, or those of one suite. As root on Debian it installs the packages of
-# those that are missing.
+# debian.sh [SUITE] checks that the programs that tests run are on PATH, or those of one suite. As
+# root on Debian it installs the packages of missing ones.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$here/leave-out.sh"
 only=${1:-}
 
-# there PROGRAM... tells whether one of some programs is there.
+# there PROGRAM... succeeds if at least one of the programs exists.
 there() {
 	for program; do
 		! command -v "$program" >/dev/null || return 0
@@ -15,7 +15,8 @@ there() {
 	return 1
 }
 
-# need SUITE PACKAGES PROGRAM... installs packages, with spaces between them, unless one of the programs is there.
+# need SUITE PACKAGES PROGRAM... installs packages, separated by spaces, unless one of the programs
+# exists.
 need() (
 	suite=$1 packages=$2
 	shift 2
@@ -25,7 +26,7 @@ need() (
 	install_packages $packages || leave_out "$suite" "apt-get could not install $packages"
 )
 
-# The headless shell takes half the processor time of the whole of Chromium. Not every system has it.
+# The headless shell takes half the processor time of Chromium, but some systems lack it.
 shell=/usr/lib/chromium/chromium-headless-shell
 [ -n "$only" ] || there $shell chromium || ! can_install || install_packages chromium-headless-shell || true
 need "the browser tests" chromium $shell chromium

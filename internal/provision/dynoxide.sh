@@ -1,7 +1,8 @@
 #!/bin/sh
-# Puts Dynoxide, the local engine, at bin/dynoxide. Its version and the package's checksum are those of package-lock.json
-# beside this file, and the program's own is in dynoxide.sha256: a file that is another by now is fetched anew. The registry
-# has it for Linux on x86-64 only; elsewhere the program uses the dynoxide on PATH.
+# Puts Dynoxide, the local engine, at bin/dynoxide. package-lock.json beside this file pins its
+# version and the checksum of its package, dynoxide.sha256 the checksum of the program: a file with
+# another one is fetched again. The registry has Dynoxide for Linux on x86-64 only; elsewhere the
+# program uses the dynoxide on PATH.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -29,7 +30,7 @@ fi
 if [ -x "$binary" ] && matches "$root/bin" "$sums"; then
 	exit 0
 fi
-# Nothing runs what stands there instead, whether or not the right one can be had.
+# Nothing may run the wrong file, even if the right one cannot be fetched.
 rm -f "$binary"
 
 if ! command -v npm >/dev/null; then
@@ -50,7 +51,7 @@ if ! matches "$fetched" "$sums"; then
 	exit 1
 fi
 
-# By a rename, so that nobody runs half a file.
+# A rename replaces the file at once, so nothing runs half of it.
 cp "$fetched/dynoxide" "$binary.new"
 chmod 755 "$binary.new"
 mv "$binary.new" "$binary"

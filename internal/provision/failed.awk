@@ -1,6 +1,6 @@
-# Prints one line for each package with tests that failed, from the output of `go test -v`: the package, and a pattern for
-# -run that matches those tests. Prints "whole PACKAGE" where the package failed otherwise: it did not compile, a test
-# stopped the process, or the race detector found something.
+# Prints a line for each package with failed tests in the output of `go test -v`: the package, and a
+# pattern for -run that matches these tests. It prints "whole PACKAGE" if the package did not
+# compile, a test stopped the process, or the race detector found something.
 /^--- FAIL: / { failed = failed (failed ? "|" : "") $3 }
 /^WARNING: DATA RACE/ || /^panic: / { stopped = 1 }
 /^ok[ \t]/ { failed = ""; stopped = 0 }

@@ -1,6 +1,6 @@
-# Prints the last lines of each test that failed, from the output of `go test -v`. CI's log is often read from its end, and
-# the tests that failed are seldom the last. A race fails all tests that run at its time, so it comes after them, without where
-# in Go's own files it was.
+# Prints the last lines of each failed test in the output of `go test -v`, because people read a log
+# of CI from its end, and failed tests are seldom there. A data race fails all tests that run at the
+# time, so it is printed after them, without the lines about Go's own files.
 /^=== (RUN|NAME|CONT) / { test = $3; next }
 /^(ok|FAIL)[ \t]/ { delete count; test = "" }
 /^ *--- FAIL: / {

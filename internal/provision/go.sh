@@ -1,9 +1,11 @@
 #!/bin/sh
-# go.sh PROGRAM SUITE FOLDER [ARGUMENT...] builds bin/PROGRAM from the Go module in a folder, by its path from the root: a module of
-# its own, so that what it needs is in no list of the program. What both have in the same versions is compiled with the same flags,
-# and so only once. More arguments are those of go build.
+# go.sh PROGRAM SUITE FOLDER [ARGUMENT...] builds bin/PROGRAM from a Go module in a folder. The path
+# of the folder begins at the root, and arguments are those of go build. A module of its own keeps
+# its dependencies out of the program's. Packages that both use in the same versions are compiled
+# once, because the flags are the same.
 #
-# A source named main.go.txt is not taken for a package of this module by editors. It is built in .cache.
+# Editors do not take a source named main.go.txt for a package of this module. It is built in
+# .cache.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -12,7 +14,7 @@ root=$(CDPATH='' cd -- "$here/../.." && pwd)
 name=$1 program=$root/bin/$1 suite=$2 folder=$root/$3
 shift 3
 
-# made is all that the program is made of.
+# made prints all inputs of the program.
 made() { echo "$*" && cat "$folder"/*; }
 
 mkdir -p "$root/bin"
@@ -20,7 +22,7 @@ if [ -x "$program" ] && made "$@" | cmp -s - "$program.stamp"; then
 	exit 0
 fi
 echo "building $name"
-rm -f "$program.stamp" # it may be that of inputs which come back, when this has been interrupted
+rm -f "$program.stamp" # after an interrupted build, no stamp may match
 source=$folder
 if [ -e "$folder/main.go.txt" ]; then
 	source=$root/.cache/$name

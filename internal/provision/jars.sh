@@ -1,6 +1,7 @@
 #!/bin/sh
-# jars.sh SUITE FOLDER POM SUMS [MODULE] puts the dependencies of a pom into a folder by Maven. Paths are from the root. The list has
-# the checksum of every file: a folder that holds others by now is fetched anew. It needs Java 17 or newer, with a module.
+# jars.sh SUITE FOLDER POM SUMS [MODULE] lets Maven put the dependencies of a pom into a folder.
+# Paths begin at the root. SUMS has the checksum of each file: a folder with other jars is fetched
+# again. It needs Java 17 or newer, with a module.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -15,19 +16,19 @@ java_version() {
 	echo "${version:-0}"
 }
 
-# jars keeps the names of jars, in the order of a list.
+# jars selects the names of jars, sorted.
 jars() { grep '\.jar$' | LC_ALL=C sort; }
 
-# holds FOLDER tells whether a folder holds what is listed, and no other jar: Java is given all that are there.
+# holds FOLDER succeeds if the folder has the listed jars and no others: Java loads all of them.
 holds() { matches "$1" "$sums" && [ "$(ls "$1" | jars)" = "$(cut -c 67- "$sums" | jars)" ]; }
 
-# has_module tells whether Java has the module: only a JDK has a compiler.
+# has_module succeeds if Java has the module. Only a JDK has a compiler.
 has_module() { java --list-modules | grep -q "^$module@"; }
 
-# ready tells whether Java is there, and the jars or what fetches them.
+# ready succeeds if Java is there, and either the jars or Maven.
 ready() { [ "$(java_version)" -ge 17 ] && has_module && { holds "$folder" || command -v mvn >/dev/null; }; }
 
-# Nothing runs what stands there instead, whether or not the right one can be had.
+# Nothing may load the wrong jars, even if the right ones cannot be fetched.
 holds "$folder" || rm -rf "$folder"
 
 if ! ready; then
@@ -42,7 +43,7 @@ fi
 echo "fetching the jars of $suite"
 rm -rf "$folder.new"
 mkdir -p "$root/.cache"
-# Maven runs for seconds, too short for Java's second compiler to pay.
+# Maven runs for seconds, which is too short for Java's second compiler to pay.
 MAVEN_OPTS="-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ${MAVEN_OPTS:-}" \
 	mvn -B -q -Dstyle.color=never -f "$pom" dependency:copy-dependencies -DoutputDirectory="$folder.new" ||
 	leave_out "$suite" "Maven could not fetch its jars; its words are above"

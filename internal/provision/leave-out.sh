@@ -1,5 +1,5 @@
-# Read by the scripts beside it, for what is needed by some tests only. Those tests are left out where it cannot be
-# had, except in CI, which is there to run everything.
+# Sourced by the scripts beside it that provide what some tests need. Without it, those tests are
+# left out; in CI, which runs everything, its absence is an error.
 
 # leave_out WHAT WHY ends the script with one line that says what will not be tested.
 leave_out() {
@@ -11,12 +11,13 @@ leave_out() {
 	exit 0
 }
 
-# can_install says whether missing packages may be installed: as root, on Debian and its like.
+# can_install succeeds if missing packages may be installed: as root, on Debian or a system like it.
 can_install() {
 	[ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] && command -v apt-get >/dev/null
 }
 
-# install_packages NAME... installs Debian packages, and starts no service that they bring: tests start servers of their own.
+# install_packages NAME... installs Debian packages. It does not start their services, because tests
+# start servers of their own.
 install_packages() {
 	echo "installing $*"
 	apt_install "$@" 2>/dev/null || { apt-get update -qq && apt_install "$@"; } # its lists may be old, or missing

@@ -1,6 +1,7 @@
-# Read by the scripts beside it, for what is run as it was fetched.
+# Sourced by the scripts beside it that fetch programs.
 
-# matches FOLDER SUMS tells whether the files in a folder are those that a list of SHA-256 sums names. There may be others.
+# matches FOLDER SUMS succeeds if the files that a list of SHA-256 sums names are in a folder, as
+# listed. There may be others.
 matches() (
 	cd "$1" 2>/dev/null || exit 1
 	if command -v sha256sum >/dev/null; then

@@ -1,6 +1,7 @@
 #!/bin/sh
-# npm.sh SUITE PACKAGES [FOLDER] puts npm packages into FOLDER/node_modules, or beside their list without FOLDER: in the versions
-# and with the checksums of PACKAGES/package-lock.json. Paths are from the root. It needs Node.js 20 or newer.
+# npm.sh SUITE PACKAGES [FOLDER] puts npm packages into FOLDER/node_modules, or without FOLDER
+# beside their list, PACKAGES/package-lock.json, which has versions and checksums. Paths begin at
+# the root. It needs Node.js 20 or newer.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -17,9 +18,10 @@ major=$(node -p 'process.versions.node.split(".")[0]') || major=0
 echo "fetching what npm has for $suite"
 mkdir -p "$folder"
 [ "$folder" -ef "$packages" ] || cp "$packages/package.json" "$packages/package-lock.json" "$folder"
-# The lists name no addresses, and without one npm first asks the registry what it knows of every release of a package: half of all
-# requests. So it is told the path that a package has in each registry, at a host which stands for the one it is set up to use.
-# What is fetched has to have the checksum of the list as ever. Node.js also collects garbage less often.
+# The lists have no addresses. So npm would first ask the registry for all releases of each package,
+# which is half of all requests. This adds the path that a package has in every registry, at a host
+# name that stands for the configured one. npm still checks the checksums of the list. Node.js
+# collects garbage less often, too.
 (
 	cd "$folder" || exit
 	trap 'rm -f npm-shrinkwrap.json' EXIT

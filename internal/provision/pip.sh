@@ -1,6 +1,6 @@
 #!/bin/sh
-# pip.sh SUITE FOLDER LIST [OPTION...] puts the Python packages of a list into an environment in a folder. Paths are from the root,
-# options those of pip. It needs Python 3.10 or newer.
+# pip.sh SUITE FOLDER LIST [OPTION...] installs the Python packages of a list into an environment in
+# a folder. Paths begin at the root, and options are those of pip. It needs Python 3.10 or newer.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -17,7 +17,7 @@ python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2
 }
 echo "fetching what pip has for $suite"
 rm -rf "$folder"
-# Compiling all that it brings takes longer than it runs.
+# To compile all of the packages takes longer than they run.
 python3 -m venv "$folder" &&
 	"$folder/bin/pip" install --quiet --disable-pip-version-check --no-compile --no-deps "$@" --requirement "$list" ||
 	leave_out "$suite" "pip could not fetch it; its words are above"

@@ -1,11 +1,14 @@
-# Read by the scripts that compile what is tested, so that all of them compile it in one way, and only once.
+# Sourced by the scripts that compile tests, so that all use the same flags, and each package is
+# compiled once.
 
-# race are the flags for the race detector, with which the suite takes 1.6 times as long: CI turns it on, and RACE=1. There
-# are none where there is no C compiler, and debian.sh has said so. It leaves out packages of others that do much and share
-# nothing between goroutines but by way of a sync.Pool: watched, they take five times as long. Packages with atomics, a
-# sync.Map or a sync.Once of their own, such as encoding/json, have to be watched: the detector would take what these order
-# for races. SQLite, which was C once, is not inlined either: that takes longer than all its use in the tests. Nor is the
-# client of Redis, with hundreds of commands. Debug information is not made. The quotes are those of GOFLAGS.
+# race has the flags for the race detector, which CI and RACE=1 turn on. Without a C compiler, which
+# debian.sh reports, they are empty. With the detector the tests take 1.6 times as long. It does not
+# watch other projects' packages that do much work and share data between goroutines only through a
+# sync.Pool: watched, they take five times as long. It has to watch packages with atomics, a
+# sync.Map or a sync.Once, such as encoding/json: otherwise it would report what these synchronize
+# as races. SQLite, which is translated from C, and the client of Redis, with hundreds of commands,
+# are not inlined, because that takes longer than the tests use them. The quotes are those of
+# GOFLAGS.
 unwatched="encoding/base64 regexp strconv unicode/utf8 github.com/alecthomas/kong github.com/klauspost/compress/flate
 	github.com/aws/smithy-go/transport/http/protocol/internal/json/..."
 race=

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs every test but that of the architecture, which lint.sh runs, then says once more which were left out and why: go test
-# itself keeps quiet about skipped ones. What it printed in full is in .cache/test.log. With --compile, it only compiles what
-# the tests are made of. Other arguments are passed on to go test.
+# Runs every test except the architecture test, which lint.sh runs. Then it repeats which tests were
+# left out and why, because go test does not print skipped ones. The full output is in
+# .cache/test.log. With --compile, it only compiles the tests' packages. Other arguments go to go
+# test.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -11,8 +12,9 @@ mkdir -p .cache
 log=.cache/test.log
 failed=.cache/test.failed
 
-# The architecture test reads all of the code and runs none of it; the runs of page numbers and the plans' costs are computed, one
-# after the other: to watch these for races only takes time. The program that the browser visits is watched by its own tests.
+# These only compute, in one goroutine, so the race detector would only cost time. The architecture
+# test reads the code and runs none of it. The browser tests start the program as a process, which
+# other tests watch.
 computed="./internal/planbench ./internal/endtoend ./pageindex/runs"
 packages=$(go list ./... | grep -Ev '/(internal/(arch|planbench|endtoend)|pageindex/runs)$')
 
@@ -25,14 +27,14 @@ fi
 
 . "$here/tmp.sh"
 
-# The packages that take longest come first, so that none of them is left running alone at the end.
+# The slowest packages come first, so that none runs alone at the end.
 longest="./command ./dynamo/counts ./dynamo ./web ./web/component ./internal/clients ./internal/frameworks"
 rm -f "$failed"
-# Two packages more than processors, and twice as many parallel tests as processors of a small machine: most of them wait for
-# processes of their own.
+# Two packages more than processors run at once, and twice as many parallel tests as a small machine
+# has processors, because most tests wait for processes of their own.
 #
-# A pipe's exit status is that of its last command, so that of go test is handed on in a file.
-# Vet is off because lint.sh has run it.
+# A pipe has the exit status of its last command, so a file hands on that of go test. Vet is off
+# because lint.sh runs it.
 packages_at_once=$(($(getconf _NPROCESSORS_ONLN) + 2))
 tests() {
 	go test -vet=off -p "$packages_at_once" -parallel 4 -timeout 60m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
@@ -40,15 +42,16 @@ tests() {
 show() {
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 }
-# What is computed is compiled as `make build` compiles what they share. A pipe runs both at once, and an interrupt ends both.
+# The packages in computed get the flags of `make build`, with which they share packages. A pipe
+# runs both commands at once, and an interrupt ends both.
 {
 	(export CGO_ENABLED=0 && eval "tests ${LEAN:-} "'"$@" $computed') >"$log.computed" | eval "tests $race "'"$@" $longest $packages'
 	cat "$log.computed"
 } | tee "$log" | show
 
-# A few tests that failed are run once more, alone, so that one of them does not cost a run of half an hour. One that passes
-# now is unsteady: the last lines say so, for that is a fault of the test or of what it tests, to be mended. What the race
-# detector found stays a failure, as does a process that stopped.
+# Up to five failed tests run once more, alone, so that one of them does not cost a run of half an
+# hour. The last lines name those that pass now as unsteady: the test, or the code that it tests,
+# has a fault. Data races and processes that stopped stay failures.
 again=$(awk -f "$here/failed.awk" "$log")
 unsteady=
 if [ -e "$failed" ] && [ -n "$again" ] && [ "$(echo "$again" | tr '|' '\n' | wc -l)" -le 5 ] && ! echo "$again" | grep -q '^whole '; then

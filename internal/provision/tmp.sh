@@ -1,7 +1,8 @@
-# Read by the scripts that run tests: their files are kept in memory, where there is room. Half of its time, the local engine
-# waits for the disk.
+# Sourced by the scripts that run tests. It keeps temporary files in memory if there is room:
+# otherwise the local engine waits for the disk half of its time.
 
-# roomy FOLDER tells whether a folder has room for what the tests write, 4 GB, and may hold programs that run.
+# roomy FOLDER succeeds if a folder has room for the files of the tests, 4 GB, and programs in it
+# can run.
 roomy() (
 	[ "$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 4000000 ] 2>/dev/null || exit 1
 	try=$(mktemp -d "$1/talkback.XXXXXX") || exit 1
