@@ -32,6 +32,7 @@ import (
 // line is the whole command line. The tags of flags are those of kong, and these:
 //
 //	type:"positive"      a whole number from 1 on
+//	type:"calls"         a number up to maxCalls; type:"shards" likewise, see valueMappers
 //	type:"store"         a value that may be left out, see decodeStore
 //	complete:"files"     what shells complete the value with, see completion.go
 //	password:"variable"  a value with a password is refused unless the variable has it

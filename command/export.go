@@ -27,7 +27,7 @@ type Export struct {
 	ProductURL string            `name:"product-url" help:"Address of a product's page with {id} in place of its id, for a feed, such as https://shop.example/p/{id}." placeholder:"URL"`
 	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures, for a feed, as servers have it. Without it, a feed has none." placeholder:"URL"`
 
-	Calls int `help:"Number of concurrent calls to the table, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
+	Calls int `help:"Number of concurrent calls to the table, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N" type:"calls"`
 }
 
 // Run exports, and prints the number of comments. After an error there is no file.
@@ -39,9 +39,6 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 }
 
 func (c *Export) check() error {
-	if err := checkCalls(c.Calls); err != nil {
-		return err
-	}
 	other := otherFormat(c.File)
 	switch {
 	case c.isFeed() && c.All:

@@ -50,7 +50,7 @@ type Import struct {
 	Update     bool              `help:"Write what changed in the file to comments that earlier imports added. Those that were changed here stay as they are."`
 	List       bool              `help:"Print the imports of the table."`
 	Undo       string            `help:"Remove the comments that the import of this name added, except those that were edited, replied to or decided about since. Reads the whole table." placeholder:"NAME"`
-	Calls      int               `help:"Number of concurrent calls to the table, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
+	Calls      int               `help:"Number of concurrent calls to the table, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N" type:"calls"`
 	Restore    bool              `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
 	Replace    bool              `help:"With --restore or an export of DynamoDB, make the table equal to it: replace comments that differ, and delete those that it lacks. For a table that nobody writes to yet; takes some 50 bytes of memory for each comment."`
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
@@ -290,7 +290,7 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}
-	if err := cmp.Or(checkCalls(c.Calls), checkShopName(c.ShopName)); err != nil {
+	if err := checkShopName(c.ShopName); err != nil {
 		return o, err
 	}
 	if c.Restore && (c.Customers || c.HashAuthors || c.Update || o.From+c.TimeZone+c.Language+c.Detect != "" || len(c.Map)+len(c.LanguageOf) > 0) {

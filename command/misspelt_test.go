@@ -110,18 +110,6 @@ func TestVariablesAreNotNamedElsewhere(t *testing.T) {
 	}
 }
 
-// A hook whose secret is in a variable that resembles another one would have each server warn of it.
-func TestVariablesThatFlagsName(t *testing.T) {
-	for named, refused := range map[string]bool{
-		"TALKBACK_VISITORS_SECRET": true, "talkback_listen": true, "TALKBACK_HOOK_SECRET": false, "SHOP_HOOK": false,
-	} {
-		status, _, said := talkback(t.Context(), "hooks", "add", "http://shop.example", "--secret-env", named) // this address is refused
-		if misspelt := strings.Contains(said, "misspelt"); status != 2 || misspelt != refused {
-			t.Errorf("with --secret-env %s: %d %s", named, status, said)
-		}
-	}
-}
-
 // Input that is not UTF-8, such as from a terminal of another character set, is taken byte for byte as a file's name.
 // It is refused as an author's id.
 func TestArgumentsOfAnotherCharacterSet(t *testing.T) {

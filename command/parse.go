@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
@@ -365,6 +366,8 @@ func valueMappers() []kong.Option {
 			}
 			return n, err
 		})),
+		kong.NamedMapper("calls", upTo(maxCalls)),
+		kong.NamedMapper("shards", upTo(counts.MaxLeaderShards)),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration from 0 on", func(text string) (time.Duration, error) {
@@ -382,6 +385,16 @@ func valueMappers() []kong.Option {
 			return &moment, err
 		})),
 	}
+}
+
+func upTo(most int) kong.Mapper {
+	return mapper(fmt.Sprintf("a whole number from 0 to %d", most), func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if n < 0 || n > most {
+			err = strconv.ErrRange
+		}
+		return n, err
+	})
 }
 
 func wholeNumber(text string) (uint32, error) {
@@ -444,13 +457,6 @@ func example(value *kong.Value) string {
 
 // maxCalls bounds --calls. Some hundred already take all connections and all that a table gives.
 const maxCalls = 1000
-
-func checkCalls(calls int) error {
-	if calls < 0 || calls > maxCalls {
-		return fmt.Errorf("--calls %d is not a number of calls: give 1 to %d", calls, maxCalls)
-	}
-	return nil
-}
 
 // decodeStore parses an optional value. A flag without a value keeps that of its environment variable,
 // or else means the table.

@@ -21,18 +21,12 @@ import (
 type Rebuild struct {
 	OnlyPagesFlag
 
-	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read; 0 for as many as there are (default: ${default})." default:"0" placeholder:"N"`
-	Calls        int `help:"Number of products to rebuild concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
+	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read; 0 for as many as there are (default: ${default})." default:"0" placeholder:"N" type:"shards"`
+	Calls        int `help:"Number of products to rebuild concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N" type:"calls"`
 }
 
 // Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
 func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
-	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
-		return usagef("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
-	}
-	if err := checkCalls(c.Calls); err != nil {
-		return asUsage(err)
-	}
 	target, only, err := c.OnlyPagesFlag.target(line)
 	if err != nil {
 		return err

@@ -141,6 +141,8 @@ func TestRefusals(t *testing.T) {
 		// Values that cannot be.
 		"hooks add https://shop.example/hooks --endpoint ALONE",
 		"hooks add https://shop.example/hooks --secret-env TALKBACK_VISITORS_SECRET",
+		"hooks add https://shop.example/hooks --secret-env talkback_listen",
+		"hooks add http://shop.example --secret-env TALKBACK_HOOK_SECRET",
 		"hooks add https://shop.example/hooks --secret-env SHOP_HOOK --give-up 0s",
 		"hooks pause ID --give-up 2h",
 		"hooks add",

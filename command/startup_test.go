@@ -227,9 +227,6 @@ func TestFailureInJSON(t *testing.T) {
 	if status != 1 || stdout != "" || line.Level != "ERROR" || !strings.Contains(line.Error, "no engine answers") {
 		t.Errorf("status %d, %+v", status, line)
 	}
-	if status, _, stderr := talkback(t.Context(), "stats", "p", "--log-level", "loud"); status != 2 || !strings.Contains(stderr, "--log-level") {
-		t.Errorf("an unknown level: status %d, %s", status, stderr)
-	}
 }
 
 // Where programs read the log, a server writes nothing else to standard error: neither a warning of a misspelt variable

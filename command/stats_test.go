@@ -177,7 +177,6 @@ func TestRebuildAndVerify(t *testing.T) {
 	var got strings.Builder
 	for _, arguments := range [][]string{
 		{"verify"}, {"rebuild"}, {"verify"}, {"rebuild"}, {"rebuild", "--leader-shards", "1"}, {"verify"},
-		{"rebuild", "--leader-shards", "65"}, {"verify", "--calls=-1"},
 	} {
 		got.WriteString(e.says(arguments[0], arguments[1:]...))
 	}

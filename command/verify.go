@@ -29,14 +29,11 @@ import (
 type Verify struct {
 	OnlyPagesFlag
 
-	Calls int `help:"Number of products to verify concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N"`
+	Calls int `help:"Number of products to verify concurrently, at most ${max_calls}. More are faster on AWS; 0 for what suits the local engine (default: ${default})." default:"0" placeholder:"N" type:"calls"`
 }
 
 // Run prints each drift in a line, and a summary. Drift is an error.
 func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
-	if err := checkCalls(c.Calls); err != nil {
-		return asUsage(err)
-	}
 	target, only, err := c.OnlyPagesFlag.target(line)
 	if err != nil {
 		return err
