@@ -153,8 +153,7 @@ func (l *adminListener) close() {
 	l.said.Close()
 }
 
-// ofCalls measures the calls of a session and the offset of its clock. Call it before anything is
-// made from the session's client.
+// ofCalls measures the calls of a session and the offset of its clock.
 func (m *measured) ofCalls(session *Session) {
 	if m != nil {
 		session.Client = call.Observed(session.Client, m.Table)
@@ -295,11 +294,14 @@ func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) 
 	return traces, asUsage(err)
 }
 
-func (s *Session) trace(traces *telemetry.Traces) {
+// observe watches the clock, and traces and measures calls. Call it before anything uses the client.
+func (s *Session) observe(traces *telemetry.Traces, measured *measured, log *slog.Logger) {
+	s.watchClock(log)
 	if tracer := traces.Tracer(); tracer != nil {
 		s.tracer, s.writes = tracer, usage.NewWrites()
 		s.Client = call.Traced(s.Client, s.Table)
 	}
+	measured.ofCalls(s)
 }
 
 // RequestLogFlags say which requests are logged.

@@ -221,7 +221,7 @@ func (s *Session) region() string {
 }
 
 // watchClock logs when this machine's clock differs from the table's by more than counting and
-// cursors tolerate. Call it before anything uses the client.
+// cursors tolerate.
 func (s *Session) watchClock(log *slog.Logger) {
 	s.clock = call.NewClock(func(ahead time.Duration, apart bool) {
 		if apart {

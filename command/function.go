@@ -114,9 +114,7 @@ func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal)
 	if err != nil {
 		return nil, err
 	}
-	session.watchClock(term.Logger)
-	session.trace(around.traces)
-	c.measured.ofCalls(session)
+	session.observe(around.traces, c.measured, term.Logger)
 	pages, err := openPages(ctx, target, session, term.Logger)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -18,9 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/internal/webhooks"
-	"github.com/talkback/talkback/stream"
 )
 
 // Hooks manages the addresses that events are delivered to.
@@ -238,14 +235,4 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 		return "", fmt.Errorf("%s delivered; the next was not, and stays with those after it: %w", output.Count(n, "event was", "events were"), err)
 	}
 	return fmt.Sprintf("Hook %s took %s that had been given up.\n", id, output.Count(n, "event", "events")), err
-}
-
-// hooksBeside delivers to hooks while work runs, and returns the error of work.
-func hooksBeside(ctx context.Context, session *Session, consumer *stream.Consumer, measured *measured, log *slog.Logger, work func(context.Context) error) error {
-	sender := newSender()
-	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
-		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: session.process(), Engine: session.run,
-		Appends: func() bool { return len(consumer.Status()) > 0 },
-	}))
-	return task.Beside(ctx, deliverer.Run, work)
 }

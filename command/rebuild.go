@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/output"
@@ -98,13 +97,8 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 		entries, err = pages.keeper.Build(ctx, show)
 		return err
 	})
-	switch {
-	case errors.Is(err, context.Canceled):
-		return errors.New("the page index was not built to its end; run it again")
-	case comment.KindOf(err) == comment.Conflict:
-		return errors.New(comment.MessageOf(err))
-	case err != nil:
-		return fmt.Errorf("building the page index stopped (%w); run it again", pages.explain(err))
+	if err != nil {
+		return stopped(pages.explain(err), "building the page index", "run it again")
 	}
 	return printFolded(term.Out, fmt.Sprintf("The page numbers in %s are complete: %s read in %.1f s\n", output.Printable(pages.target.Name), output.Count(entries, "comment", "comments"), took.Seconds()))
 }

@@ -190,9 +190,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	defer runtime.KeepAlive(ballast())
 	server.start() // answers probes from now on
 	return flags.with(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term, func(session *Session) error {
-		session.watchClock(term.Logger)
-		session.trace(around.traces)
-		c.measured.ofCalls(session)
+		session.observe(around.traces, c.measured, term.Logger)
 		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
 			return c.answer(ctx, session, pages, server, opening, around, term)
 		})
@@ -294,12 +292,8 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 			return server.wait(ctx)
 		}
 		// Another process takes over counting once this one accepts no more connections.
-		err := pages.Beside(ctx, func(ctx context.Context) error {
-			return runner.Beside(ctx, func(ctx context.Context) error {
-				return hooksBeside(ctx, session, runner.Consumer, c.measured, term.Logger, func(ctx context.Context) error {
-					return task.Beside(ctx, func(ctx context.Context) { eraser.Serve(ctx, term.Logger) }, server.taking)
-				})
-			})
+		err := beside(ctx, session, pages, runner.Consumer, eraser, c.measured, term.Logger, func(ctx context.Context) error {
+			return runner.Beside(ctx, server.taking)
 		})
 		return errors.Join(err, server.wait(ctx))
 	})

@@ -10,8 +10,10 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
+	"github.com/talkback/talkback/internal/webhooks"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -35,47 +37,40 @@ const (
 
 // Run counts, delivers to hooks and erases authors until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	if c.LeaseTime < shortestLease {
-		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
-	}
-	if c.LeaseTime > longestLease {
-		return usagef("--lease-time %v is too long, since nobody else counts for that time after this process died: give 1h or less", c.LeaseTime)
-	}
-	if !c.Status {
-		defer outliveReaders()()
-		defer func() { err = endedEarly(ctx, err, term) }()
+	if c.LeaseTime < shortestLease || c.LeaseTime > longestLease {
+		return usagef("--lease-time %v is not a time until others count after this process died: give 100ms to 1h, such as 6s", c.LeaseTime)
 	}
 	target, err := c.PagesFlag.target()
 	if err != nil {
 		return err
 	}
-	return flags.with(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term, func(session *Session) error {
-		traces, err := startTraces(ctx, term)
-		if err != nil {
-			return err
-		}
-		ends := endings{traces.Stop}
-		defer func() { ends.close() }()
-		session.watchClock(term.Logger)
-		session.trace(traces)
-		var measured *measured
-		if !c.Status {
-			if measured, err = c.measure(ctx, nil, term); err != nil {
-				return err
-			}
-			ends = append(ends, func() { measured.close(term.Logger) })
-			measured.ofCalls(session)
-		}
-		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
-			if !c.Status {
-				return c.count(ctx, session, pages, measured, term)
-			}
+	if c.Status {
+		return flags.withPages(ctx, target, "talkback stream", term, func(session *Session, pages *pages) error {
 			now, err := readStatus(ctx, session, pages)
 			if err != nil {
 				return err
 			}
 			_, err = io.WriteString(term.Out, now.text(output.ScreenOf(term.Out)))
 			return err
+		})
+	}
+	defer outliveReaders()()
+	defer func() { err = endedEarly(ctx, err, term) }()
+	return flags.with(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable}, term, func(session *Session) error {
+		traces, err := startTraces(ctx, term)
+		if err != nil {
+			return err
+		}
+		ends := endings{traces.Stop}
+		defer func() { ends.close() }()
+		measured, err := c.measure(ctx, nil, term)
+		if err != nil {
+			return err
+		}
+		ends = append(ends, func() { measured.close(term.Logger) })
+		session.observe(traces, measured, term.Logger)
+		return session.withPages(ctx, target, term.Logger, func(pages *pages) error {
+			return c.count(ctx, session, pages, measured, term)
 		})
 	})
 }
@@ -93,13 +88,24 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 		fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
 	}
 	return session.watch(ctx, func(ctx context.Context) error {
-		return pages.Beside(ctx, func(ctx context.Context) error {
-			return hooksBeside(ctx, session, runner.Consumer, measured, term.Logger, func(ctx context.Context) error {
-				return task.Beside(ctx, func(ctx context.Context) { newEraser(session).Serve(ctx, term.Logger) }, func(ctx context.Context) error {
-					runner.Run(ctx)
-					return nil
-				})
-			})
+		return beside(ctx, session, pages, runner.Consumer, newEraser(session), measured, term.Logger, func(ctx context.Context) error {
+			runner.Run(ctx)
+			return nil
+		})
+	})
+}
+
+// beside feeds page numbers, delivers to hooks and erases authors while work runs, which counts. It
+// returns the error of work.
+func beside(ctx context.Context, session *Session, pages *pages, consumer *stream.Consumer, eraser *erasure.Eraser, measured *measured, log *slog.Logger, work func(context.Context) error) error {
+	sender := newSender()
+	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
+		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: session.process(), Engine: session.run,
+		Appends: func() bool { return len(consumer.Status()) > 0 },
+	}))
+	return pages.Beside(ctx, func(ctx context.Context) error {
+		return task.Beside(ctx, deliverer.Run, func(ctx context.Context) error {
+			return task.Beside(ctx, func(ctx context.Context) { eraser.Serve(ctx, log) }, work)
 		})
 	})
 }
