@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest/goldentest"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -28,8 +29,8 @@ var (
 	long   = strings.Repeat("p", comment.MaxIDBytes)
 )
 
-// Screens returns the output of commands on a screen, for names that are hard to print.
-func Screens(screen output.Screen) string {
+// screens returns the output of commands on a screen, for names that are hard to print.
+func screens(screen output.Screen) string {
 	width := 80
 	if screen.Columns > 0 {
 		width = min(screen.Columns, output.Readable)
@@ -125,7 +126,7 @@ func screenedRatings() ratings {
 func TestScreensFit(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {
-		for line := range strings.Lines(Screens(output.Screen{Columns: columns, Style: true})) {
+		for line := range strings.Lines(screens(output.Screen{Columns: columns, Style: true})) {
 			line = strings.TrimSuffix(line, "\n")
 			if fields := strings.Fields(line); output.Width(line) > columns && output.Width(fields[len(fields)-1])+12 < columns {
 				t.Errorf("%d columns: %d are taken by %q", columns, output.Width(line), line)
@@ -135,4 +136,16 @@ func TestScreensFit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The output of commands in a file and on terminals of some widths is in testdata/screens.golden.
+// Colors are shown at 80 columns, with «1m» for an escape.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, screen := range []output.Screen{{}, {Columns: 40}, {Columns: 60}, {Columns: 80, Style: true}} {
+		fmt.Fprintf(&got, "======== %+v\n\n%s\n", screen, screens(screen))
+	}
+	shown := strings.NewReplacer("\x1b[0m", "»", "\x1b[", "«").Replace(got.String())
+	goldentest.Compare(t, "testdata/screens.golden", []byte(shown))
 }

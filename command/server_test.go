@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/talkback/talkback/internal/commenttest/check"
 )
@@ -52,4 +54,20 @@ func TestCuresOfListening(t *testing.T) {
 			t.Errorf("%v: %q, want %q", errno, got, want)
 		}
 	}
+}
+
+// Everything that a server runs beside its table ends together. A collector that hangs delays the
+// end only once, however many exporters wait for it.
+func TestSurroundingsEndTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s endings
+		for _, waits := range []time.Duration{3 * time.Second, 0, 5 * time.Second} {
+			s = append(s, func() { time.Sleep(waits) })
+		}
+		began := time.Now()
+		if s.close(); time.Since(began) != 5*time.Second {
+			t.Errorf("it took %s", time.Since(began))
+		}
+	})
 }
