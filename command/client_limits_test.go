@@ -256,24 +256,8 @@ func TestServersShareLimits(t *testing.T) {
 	}
 }
 
-// A password comes from the environment, or nowhere else.
-func TestPasswordOnTheCommandLine(t *testing.T) {
-	for _, row := range []struct {
-		why       string
-		arguments []string
-		variable  string
-	}{
-		{"a Redis", []string{"serve", "--client-limits-redis", "redis://user:hush@cache:6379"}, "TALKBACK_CLIENT_LIMITS_REDIS"},
-		{"a Redis, without a colon", []string{"serve", "--client-limits-redis", "redis://hush@cache:6379"}, "TALKBACK_CLIENT_LIMITS_REDIS"},
-		{"a store of page numbers", []string{"serve", "--pages", "rediss://:hush@cache:6379"}, "TALKBACK_PAGES"},
-		{"a command that is about them alone", []string{"verify", "--pages=postgres://user:hush@base/pages"}, "TALKBACK_PAGES"},
-		{"behind the address", []string{"import", "-", "--pages", "postgres://base/pages?password=hush"}, "TALKBACK_PAGES"},
-	} {
-		status, _, said := talkback(t.Context(), row.arguments...)
-		if status != 2 || !strings.Contains(said, "set "+row.variable+" instead") || strings.Contains(said, "hush") {
-			t.Errorf("%s: status %d: %s", row.why, status, said)
-		}
-	}
+// A password in a variable is taken and told to nobody. On the command line it is refused: TestRefusals.
+func TestPasswordInAVariable(t *testing.T) {
 	t.Setenv("TALKBACK_PAGES", "redis://user:hush@127.0.0.1:1/x") // refused for its path
 	for _, arguments := range [][]string{{"stream", "--endpoint"}, {"verify", "--pages", "--endpoint"}} {
 		status, _, said := talkback(t.Context(), append(arguments, dynamotest.Dynoxide(t))...)

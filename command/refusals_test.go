@@ -126,6 +126,12 @@ func TestRefusals(t *testing.T) {
 		"serve --endpoint ALONE --table comments --listen 127.0.0.1:0 --pages redis://cache:6379/nonsense",
 		"verify --pages none",
 		"rebuild --pages none",
+		// Passwords on the command line.
+		"serve --client-limits-redis redis://user:hush@cache:6379",
+		"serve --client-limits-redis redis://hush@cache:6379",
+		"serve --pages rediss://:hush@cache:6379",
+		"verify --pages=postgres://user:hush@base/pages",
+		"import - --pages postgres://base/pages?password=hush",
 		// Lists in variables, with an empty entry.
 		"TALKBACK_TRUSTED_DOCUMENTS=, serve",
 		"TALKBACK_CORS_ORIGIN=, serve",
@@ -207,6 +213,8 @@ func TestRefusals(t *testing.T) {
 		"import --list --name reviews",
 		"export EMPTY",
 		"author export a EMPTY",
+		"author export a --scan",
+		"author erase a file.jsonl",
 		"stats EMPTY",
 		"cost EMPTY",
 		"export out.jsonl --product c_x",
@@ -251,7 +259,7 @@ func TestRefusals(t *testing.T) {
 		if stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: it printed %q and said %q; want one line on standard error", line, stdout, stderr)
 		}
-		for _, raw := range []string{"operation error", "api error", "RequestID", "2006-01-02", "bit int"} {
+		for _, raw := range []string{"operation error", "api error", "RequestID", "2006-01-02", "bit int", "hush"} {
 			if strings.Contains(stderr, raw) {
 				t.Errorf("%s: a raw sentence: %s", line, stderr)
 			}
