@@ -85,24 +85,13 @@ func TestHooks(t *testing.T) {
 	does("took a test event", "test", cdn)
 	does("is removed", "remove", cdn)
 
-	for want, arguments := range map[string][]string{
-		"there is no hook":           {"pause", id},
-		"begin with https://":        {"add", "http://shop.example", "--secret-env", "SHOP_HOOK"},
-		"nothing is delivered to":    {"add", "https://10.0.0.7/hooks", "--secret-env", "SHOP_HOOK"},
-		"is not a CDN":               {"add", "https://shop.example", "--secret-env", "CDN_TOKEN", "--purge", "akamai"},
-		"is no kind of events":       {"add", "https://shop.example", "--secret-env", "SHOP_HOOK", "--events", "comment.eaten"},
-		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
-		"give --since":               {"replay", id},
-		"a time of the last 14 days": {"replay", id, "--since", "yesterday"},
-		"give no id":                 {"list", id},
-		"are for talkback hooks add": {"pause", id, "--allow-private"},
-	} {
-		if status, _, said := a.talkback(append([]string{"hooks"}, arguments...)...); status == 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
-			t.Errorf("%v: status %d, %s, want %s", arguments, status, said, want)
-		}
+	if status, _, said := a.talkback("hooks", "pause", id); status != 1 || !strings.Contains(said, "there is no hook") {
+		t.Errorf("a hook that was removed: status %d, %s", status, said)
 	}
-
-	_, _, said := a.talkback("hooks", "replay", id, "--since", "yesterday")
+	status, _, said := a.talkback("hooks", "replay", id, "--since", "yesterday")
+	if status != 2 || !strings.Contains(said, "a time of the last 14 days") {
+		t.Errorf("a time that is none: status %d, %s", status, said)
+	}
 	example := regexp.MustCompile(`\S+$`).FindString(strings.TrimSpace(said))
 	if _, _, said := a.talkback("hooks", "replay", id, "--since", example); !strings.Contains(said, "there is no hook") {
 		t.Errorf("the example %q is refused: %s", example, said)
