@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ import (
 // If a table deletes by another attribute than the one of expired items, verify and doctor say so,
 // end with status 1 and name the same cure. It is no missing permission.
 func TestTimeToLiveOfAnotherAttribute(t *testing.T) {
-	e := &exporter{t: t, endpoint: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), out: io.Discard}
+	e := &exporter{t: t, endpoint: dynamotest.Dynoxide(t), table: dynamotest.TableName(t)}
 	client := call.NewLocalClient(e.endpoint)
 	must.Do(t, dynamo.CreateTable(t.Context(), client, e.table))
 	for _, spec := range []types.TimeToLiveSpecification{
@@ -29,10 +28,8 @@ func TestTimeToLiveOfAnotherAttribute(t *testing.T) {
 	}
 	cure := "aws dynamodb update-time-to-live --table-name " + e.table + " --time-to-live-specification Enabled=false,AttributeName=other"
 	for _, name := range []string{"verify", "doctor"} {
-		var out strings.Builder
-		e.out = &out
-		status, said := e.run(t.Context(), name)
-		if said += out.String(); status != 1 || !strings.Contains(said, cure) || strings.Contains(said, "allow dynamodb:") {
+		status, out, said := e.run(t.Context(), name)
+		if said += out; status != 1 || !strings.Contains(said, cure) || strings.Contains(said, "allow dynamodb:") {
 			t.Errorf("%s: status %d, %s", name, status, said)
 		}
 	}

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -25,13 +24,11 @@ type foundByDoctor struct{ Check, Result, Found, Cure string }
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
-	var out bytes.Buffer
-	e.out = &out
-	status, said := e.run(t.Context(), "doctor", "--max-connections", "8", "--listen", "0.0.0.0:8080")
+	status, out, said := e.run(t.Context(), "doctor", "--max-connections", "8", "--listen", "0.0.0.0:8080")
 	if status != 0 || said != "" {
 		t.Errorf("status %d: %s", status, said)
 	}
-	goldentest.Compare(t, "testdata/doctor.golden", bytes.ReplaceAll(out.Bytes(), []byte(e.table), []byte("comments")))
+	goldentest.Compare(t, "testdata/doctor.golden", []byte(strings.ReplaceAll(out, e.table, "comments")))
 }
 
 // A problem makes the exit status 1, and JSON shows the same problems.
@@ -54,19 +51,17 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"visitors without a limit", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0"}},
 		{"likewise, and a secret with a space", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0", "--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
 	} {
-		var out bytes.Buffer
-		e.out = &out
-		status, said := e.run(t.Context(), "doctor", append(row.arguments, "--json")...)
+		status, out, said := e.run(t.Context(), "doctor", append(row.arguments, "--json")...)
 		var all []foundByDoctor
-		if err := json.Unmarshal(out.Bytes(), &all); err != nil || status != 1 || !strings.Contains(said, "problems found: ") {
+		if err := json.Unmarshal([]byte(out), &all); err != nil || status != 1 || !strings.Contains(said, "problems found: ") {
 			t.Errorf("%s: status %d, %v: %s", row.why, status, err, said)
 		}
 		found := false
 		for _, f := range all {
 			found = found || f.Check == row.check && f.Result != "ok" && strings.Contains(f.Found, row.found)
 		}
-		if !found || strings.Contains(out.String(), `"short"`) {
-			t.Errorf("%s: %s", row.why, out.String())
+		if !found || strings.Contains(out, `"short"`) {
+			t.Errorf("%s: %s", row.why, out)
 		}
 	}
 }
@@ -75,19 +70,17 @@ func TestDoctorFindsProblems(t *testing.T) {
 func TestDoctorBesideAStoreThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
-	var out bytes.Buffer
-	e.out = &out
 	file := filepath.Join(t.TempDir(), "notes.txt")
 	must.Do(t, os.WriteFile(file, []byte("Buy bread, and be sure that it is fresh."), 0o600))
-	status, said := e.run(t.Context(), "doctor", "--json", "--pages", "sqlite:"+file)
+	status, out, said := e.run(t.Context(), "doctor", "--json", "--pages", "sqlite:"+file)
 	var all []foundByDoctor
-	must.Do(t, json.Unmarshal(out.Bytes(), &all))
+	must.Do(t, json.Unmarshal([]byte(out), &all))
 	is := map[string]string{}
 	for _, f := range all {
 		is[f.Check] = f.Result
 	}
 	if status != 1 || is["page numbers"] != "problem" || is["counts"] != "warning" {
-		t.Errorf("status %d: %s%s", status, said, &out)
+		t.Errorf("status %d: %s%s", status, said, out)
 	}
 }
 
@@ -95,12 +88,10 @@ func TestDoctorBesideAStoreThatCannotBeOpened(t *testing.T) {
 func TestDoctorInterrupted(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
-	var out bytes.Buffer
-	e.out = &out
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if status, said := e.run(ctx, "doctor"); status != 1 || out.Len() > 0 || said != "talkback: the checks were interrupted; run it again\n" {
-		t.Errorf("status %d: %s%s", status, said, &out)
+	if status, out, said := e.run(ctx, "doctor"); status != 1 || out != "" || said != "talkback: the checks were interrupted; run it again\n" {
+		t.Errorf("status %d: %s%s", status, said, out)
 	}
 }
 

@@ -62,8 +62,6 @@ func TestExplain(t *testing.T) {
 func TestUnknownProduct(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
-	var out bytes.Buffer
-	e.out = &out
 	folder := t.TempDir()
 	for _, arguments := range [][]string{
 		{"explain", "--product", "nobody's"},
@@ -72,13 +70,13 @@ func TestUnknownProduct(t *testing.T) {
 		{"stats", "nobody's", "--ratings", "1,4", "--created-after", "2024-05-01"},
 		{"export", filepath.Join(folder, "out.jsonl"), "--product", "nobody's"},
 	} {
-		status, said := e.run(t.Context(), arguments[0], arguments[1:]...)
-		if status != 1 || said != "talkback: there is no comment of product \"nobody's\" in the table: check the id, whose case matters\n" || out.Len() > 0 {
-			t.Errorf("%v: status %d, %s%s", arguments, status, said, out.String())
+		status, out, said := e.run(t.Context(), arguments[0], arguments[1:]...)
+		if status != 1 || said != "talkback: there is no comment of product \"nobody's\" in the table: check the id, whose case matters\n" || out != "" {
+			t.Errorf("%v: status %d, %s%s", arguments, status, said, out)
 		}
 	}
 	checkFiles(t, folder)
-	if status, said := e.run(t.Context(), "export", filepath.Join(folder, "all.jsonl")); status != 0 || !strings.Contains(said, "0 comments written") {
+	if status, _, said := e.run(t.Context(), "export", filepath.Join(folder, "all.jsonl")); status != 0 || !strings.Contains(said, "0 comments written") {
 		t.Errorf("an empty table: status %d, %s", status, said)
 	}
 }

@@ -44,12 +44,12 @@ type exporter struct {
 	endpoint string
 	table    string
 	in       io.Reader // standard input; nil for none
-	out      io.Writer // standard output
+	out      io.Writer // standard output; nil for what run returns
 }
 
 func newExporter(t *testing.T, endpoint string) *exporter {
 	t.Helper()
-	return &exporter{t: t, endpoint: endpoint, table: newSession(t, endpoint).Table, out: io.Discard}
+	return &exporter{t: t, endpoint: endpoint, table: newSession(t, endpoint).Table}
 }
 
 // arguments returns a command line for this table.
@@ -58,19 +58,19 @@ func (e *exporter) arguments(name string, more ...string) []string {
 }
 
 // run returns the exit status and the output.
-func (e *exporter) run(ctx context.Context, name string, arguments ...string) (status int, said string) {
+func (e *exporter) run(ctx context.Context, name string, arguments ...string) (status int, out, said string) {
 	e.t.Helper()
-	var stderr bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	status = command.Main(ctx, e.arguments(name, arguments...), command.Terminal{
-		In: cmp.Or[io.Reader](e.in, strings.NewReader("")), Out: e.out, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
+		In: cmp.Or[io.Reader](e.in, strings.NewReader("")), Out: cmp.Or[io.Writer](e.out, &stdout), Err: &stderr, Logger: slog.New(slog.DiscardHandler),
 	})
-	return status, stderr.String()
+	return status, stdout.String(), stderr.String()
 }
 
 // must runs a command that has to succeed, and returns its output.
 func (e *exporter) must(name string, arguments ...string) string {
 	e.t.Helper()
-	status, said := e.run(e.t.Context(), name, arguments...)
+	status, _, said := e.run(e.t.Context(), name, arguments...)
 	if status != 0 {
 		e.t.Fatalf("%s %v: status %d, %s", name, arguments, status, said)
 	}
@@ -246,7 +246,7 @@ func TestExportForms(t *testing.T) {
 	feed := []string{filepath.Join(folder, "c.xml"), "--format=google-product-reviews", "--publisher=Shop", "--product-url=https://shop.example/{id}"}
 	e.must("export", feed...)
 	const none = "talkback: no approved comment in the table has a text, and a feed needs a review: look whether this is the table of the shop\n"
-	if status, said := newExporter(t, e.endpoint).run(t.Context(), "export", append(feed, "--force")...); status != 1 || said != none {
+	if status, _, said := newExporter(t, e.endpoint).run(t.Context(), "export", append(feed, "--force")...); status != 1 || said != none {
 		t.Errorf("status %d, %s", status, said)
 	}
 	if text := readFile(t, feed[0]); strings.Count(text, "<review>") != 10 {
@@ -272,7 +272,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 	e.fill(nasty(rand.New(rand.NewPCG(5, 5)), 20))
 	if _, err := os.Stat("/dev/full"); err == nil {
 		const want = "talkback: /dev/full cannot be written (no space left on device): make room, or name a file on another disk\n"
-		if status, said := e.run(t.Context(), "export", "/dev/full"); status != 1 || said != want {
+		if status, _, said := e.run(t.Context(), "export", "/dev/full"); status != 1 || said != want {
 			t.Errorf("status %d, %q", status, said)
 		}
 	}
@@ -341,7 +341,7 @@ func TestExportInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-g.shut; cancel() }()
 	want := "talkback: the export was interrupted: " + file + " was not written; run it again\n"
-	if status, said := e.run(ctx, "export", file); status != 1 || said != want {
+	if status, _, said := e.run(ctx, "export", file); status != 1 || said != want {
 		t.Errorf("status %d, %s", status, said)
 	}
 	checkFiles(t, folder)
@@ -356,7 +356,7 @@ func TestExportInterrupted(t *testing.T) {
 		cancel()
 	}()
 	want = "talkback: the export was interrupted: the output is incomplete; run it again\n"
-	if status, said := e.run(ctx, "export", "-"); status != 1 || said != want {
+	if status, _, said := e.run(ctx, "export", "-"); status != 1 || said != want {
 		t.Errorf("status %d, %s", status, said)
 	}
 }

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,12 +67,11 @@ func TestImportAfterItsReport(t *testing.T) {
 		if row.name == "-" {
 			t.Chdir(t.TempDir()) // for its rejects
 		}
-		var out bytes.Buffer
-		i.in, i.out = strings.NewReader(row.stdin), &out
-		status, said := i.exporter.run(t.Context(), "import", append([]string{row.name, "--yes", "--create-table"}, judgeme...)...)
-		report, done, _ := strings.Cut(out.String(), "\n\n9 rows = ")
+		i.in = strings.NewReader(row.stdin)
+		status, out, said := i.exporter.run(t.Context(), "import", append([]string{row.name, "--yes", "--create-table"}, judgeme...)...)
+		report, done, _ := strings.Cut(out, "\n\n9 rows = ")
 		if status != 0 || !strings.Contains(report, row.rows) || !strings.HasPrefix("9 rows = "+done, row.done) {
-			t.Errorf("%s: status %d, %s%s", row.name, status, out.String(), said)
+			t.Errorf("%s: status %d, %s%s", row.name, status, out, said)
 		}
 	}
 	checkFiles(t, ".", "talkback.rejects.tsv")

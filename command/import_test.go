@@ -39,10 +39,7 @@ var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows?/s\)(, all counte
 // run returns the exit status and the output, with durations left out.
 func (i *importing) run(ctx context.Context, arguments ...string) (status int, out, said string) {
 	i.t.Helper()
-	var stdout bytes.Buffer
-	i.out = &stdout
-	status, said = i.exporter.run(ctx, "import", append([]string{"--create-table"}, arguments...)...)
-	out = stdout.String()
+	status, out, said = i.exporter.run(ctx, "import", append([]string{"--create-table"}, arguments...)...)
 	out = out[strings.LastIndex("\n\n"+out, "\n\n"):] // after the report
 	return status, duration.ReplaceAllString(out, "in a while"), duration.ReplaceAllString(said, "in a while")
 }

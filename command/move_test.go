@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -206,8 +205,8 @@ func moveWhileCustomersWrite(t *testing.T, way moved) {
 		before := writes.Load()
 		must.Wait(t, "customers write more", func() bool { return writes.Load() >= before+n || t.Failed() })
 	}
-	from := &exporter{t: t, endpoint: a.session.Address, table: a.session.Table, out: io.Discard}
-	to := &exporter{t: t, endpoint: from.endpoint, table: dynamotest.TableName(t), out: io.Discard}
+	from := &exporter{t: t, endpoint: a.session.Address, table: a.session.Table}
+	to := &exporter{t: t, endpoint: from.endpoint, table: dynamotest.TableName(t)}
 	more(60)
 	way.copy(t, from, to)
 	more(60)
@@ -353,7 +352,7 @@ func TestTableIsRestored(t *testing.T) {
 	other := newExporter(t, endpoint)
 	put(t, client, other.table, importItem("N#ours.csv"))
 	mixed := append(dynamotest.Scan(t, client, from.table), importItem("N#theirs.csv"))
-	status, said := other.run(t.Context(), "import", dynamotest.WriteExport(t, t.TempDir(), "", from.table, mixed))
+	status, _, said := other.run(t.Context(), "import", dynamotest.WriteExport(t, t.TempDir(), "", from.table, mixed))
 	if there := len(restorable(t, client, other.table)); status != 1 || !strings.Contains(said, "ours.csv") || there != 1 {
 		t.Errorf("beside an import of its own, the restore ended with %d and %d items: %s", status, there, said)
 	}
@@ -407,7 +406,7 @@ func TestReplaceKeeps(t *testing.T) {
 		case "all.jsonl":
 			e.must("export", "--all", arguments[0])
 		}
-		status, said := e.run(t.Context(), "import", append(arguments, "--replace", "--no-count")...)
+		status, _, said := e.run(t.Context(), "import", append(arguments, "--replace", "--no-count")...)
 		if (status == 0) != (says == "") || !strings.Contains(strings.Join(strings.Fields(said), " "), says) {
 			t.Errorf("%v: status %d, %s; want %q", arguments, status, said, says)
 		}
