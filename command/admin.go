@@ -63,7 +63,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 		readers = append(readers, scraped.Reader)
 	}
 	metrics, err := telemetry.Start(ctx, telemetry.Settings{
-		Version: release(), Environment: os.LookupEnv, Readers: readers, Logger: term.Logger,
+		Version: build().Main.Version, Environment: os.LookupEnv, Readers: readers, Logger: term.Logger,
 	})
 	if err != nil {
 		listener.close()
@@ -151,14 +151,6 @@ func (l *adminListener) close() {
 		<-l.done
 	}
 	l.said.Close()
-}
-
-// ofCalls measures the calls of a session and the offset of its clock.
-func (m *measured) ofCalls(session *Session) {
-	if m != nil {
-		session.Client = call.Observed(session.Client, m.Table)
-		m.Watch("talkback.clock.offset", func() (float64, bool) { return session.clock.Ahead().Seconds(), true })
-	}
 }
 
 // ofPlaces exports the state of a limiter of requests, and returns the limiter.
@@ -290,7 +282,7 @@ func one(yes bool) float64 {
 }
 
 func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) {
-	traces, err := telemetry.StartTraces(ctx, release(), os.LookupEnv, term.Logger)
+	traces, err := telemetry.StartTraces(ctx, build().Main.Version, os.LookupEnv, term.Logger)
 	return traces, asUsage(err)
 }
 
@@ -301,7 +293,10 @@ func (s *Session) observe(traces *telemetry.Traces, measured *measured, log *slo
 		s.tracer, s.writes = tracer, usage.NewWrites()
 		s.Client = call.Traced(s.Client, s.Table)
 	}
-	measured.ofCalls(s)
+	if measured != nil {
+		s.Client = call.Observed(s.Client, measured.Table)
+		measured.Watch("talkback.clock.offset", func() (float64, bool) { return s.clock.Ahead().Seconds(), true })
+	}
 }
 
 // RequestLogFlags say which requests are logged.

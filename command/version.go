@@ -16,7 +16,7 @@ type PrintVersion struct{}
 
 // Run prints the same as --version.
 func (PrintVersion) Run(term Terminal) error {
-	_, err := fmt.Fprintln(term.Out, version())
+	_, err := fmt.Fprintln(term.Out, versionOf(build()))
 	return err
 }
 
@@ -25,28 +25,17 @@ type versionFlag bool
 
 // BeforeReset implements a hook of kong: it prints the version and ends, whatever else is given.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
-	if _, err := fmt.Fprintln(app.Stdout, version()); err != nil {
+	if _, err := fmt.Fprintln(app.Stdout, versionOf(build())); err != nil {
 		return err
 	}
 	app.Exit(exitDone)
 	return nil
 }
 
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "talkback (unknown build)"
-	}
-	return versionOf(info)
-}
-
-// release returns the version of this program's module, from the build information.
-func release() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	return info.Main.Version
+// build returns the build information: nothing of a program that was not built as a module.
+func build() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return cmp.Or(info, &debug.BuildInfo{})
 }
 
 const shortCommit = 12
@@ -79,6 +68,6 @@ type Man struct{}
 func (Man) Run(chosen *kong.Context, term Terminal) error {
 	page := mangokong.NewManPage(1, chosen.Model).Build(roff.NewDocument())
 	_, body, _ := strings.Cut(page, "\n")
-	_, err := fmt.Fprintf(term.Out, ".TH TALKBACK 1 \"\" \"talkback %s\" \"Talkback\"\n%s\n", release(), body)
+	_, err := fmt.Fprintf(term.Out, ".TH TALKBACK 1 \"\" \"talkback %s\" \"Talkback\"\n%s\n", build().Main.Version, body)
 	return err
 }
