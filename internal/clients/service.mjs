@@ -1,26 +1,29 @@
-// What each program here is told of the service under test, and how it waits for what its client shows.
+// The service under test, as each program here sees it, and waiting for what a client shows.
 
 import assert from "node:assert/strict";
 
 /** The address of the GraphQL endpoint. */
 export const url = process.env.TALKBACK_URL;
 
-/** The address of one that runs the trusted documents of the program only. */
+/** The address of an endpoint that runs only the trusted documents of the program. */
 export const trustedUrl = process.env.TALKBACK_TRUSTED_URL;
 
-/** A product that the program has for itself, with comments whose titles are `titles`. */
+/** A product that only this program uses. Its comments have the titles `titles`. */
 export const product = process.env.TALKBACK_PRODUCT;
 
 /** The titles of the product's comments, newest first. */
 export const titles = ["seven", "six", "five", "four", "three", "two", "one"];
 
-/** A page size that parts them into pages of which the last is not full. */
+/** A page size that leaves the last page not full. */
 export const pageSize = 3;
 
-/** How many pages that makes. */
+/** The number of pages. */
 export const pageCount = Math.ceil(titles.length / pageSize);
 
-/** A comment to add. Its author has the id of the product: a shop may number its customers and its products from 1 both. */
+/**
+ * A comment to add. Its author has the id of the product, since a shop may number both its
+ * customers and its products from 1.
+ */
 export const draft = (title) => ({
   productId: product,
   rating: 4,
@@ -30,15 +33,18 @@ export const draft = (title) => ({
   author: { id: product, name: "Ada" },
 });
 
-/** Headers with which the service refuses to write: without tokens, it takes no writes that a proxy passed on. */
+/**
+ * Headers of a request that may not write: without tokens, the service refuses writes that a proxy
+ * passed on.
+ */
 export const refused = { "X-Forwarded-For": "192.0.2.1" };
 
 /** The titles of a connection's comments. */
 export const titlesOf = (connection) => connection.edges.map((edge) => edge.node.title);
 
 /**
- * Follows the numbered links of page 2, page 1 included. `ask` reads a connection with its links, by variables `page` or
- * `after`.
+ * Follows the numbered links of page 2, page 1 included. `ask` reads a connection with its links by
+ * a variable, `page` or `after`.
  */
 export async function followLinks(ask) {
   const second = await ask({ page: 2 });
@@ -54,7 +60,10 @@ export async function followLinks(ask) {
   }
 }
 
-/** The operations beside the list, as a client's gql makes them. They ask for a comment by the fragment Shown. */
+/**
+ * The operations other than the list, made by a client's gql. They read a comment by the fragment
+ * Shown.
+ */
 export const operationsWith = (gql, shown) => ({
   numbered: gql`
     query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
@@ -93,16 +102,18 @@ export const operationsWith = (gql, shown) => ({
   `,
 });
 
-// patience bounds each wait for a condition, in milliseconds. It is reached only by a failure.
+// patience bounds each wait for a condition, in milliseconds. Only a failure reaches it.
 const patience = 10_000;
 
-/** What a client shows, for those that show changes a moment later: `see` is told of each change. */
+/**
+ * What a client shows, for clients that show changes a moment later. Call `see` with each change.
+ */
 export class Screen {
   #changed = () => {};
 
   see = () => this.#changed();
 
-  /** Waits until what `read` finds is as wanted. */
+  /** Waits until `read` returns what is wanted. */
   async shows(read, wanted) {
     const deadline = Date.now() + patience;
     while (JSON.stringify(read()) !== JSON.stringify(wanted) && Date.now() < deadline) {

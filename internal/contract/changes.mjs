@@ -1,4 +1,4 @@
-// Lists what programs written for one schema would miss in another, and fails if there is anything.
+// Lists changes between two schemas that break clients of the first, and fails if there are any.
 //
 //	node changes.mjs RELEASED NOW
 

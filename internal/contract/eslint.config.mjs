@@ -3,15 +3,15 @@ import graphql from "@graphql-eslint/eslint-plugin";
 // The recommended rules and those of Relay.
 const rules = { ...graphql.configs["flat/schema-recommended"].rules, ...graphql.configs["flat/schema-relay"].rules };
 
-// What cannot hold, and why.
+// Rules that cannot hold, and why.
 const but = {
-  // Short descriptions stand in one line, and longer ones in a block.
+  // Short descriptions are on one line, longer ones in a block.
   "@graphql-eslint/description-style": "off",
-  // Statistics, plans, edges and payloads are parts of what has an id, and have none.
+  // Statistics, plans, edges and payloads have no id: they are parts of objects with one.
   "@graphql-eslint/strict-id-in-types": "off",
-  // Connections have nodes beside edges, and a waiting comment is no Node, but has one.
+  // Connections also have nodes. A waiting comment is not a Node itself; it has one.
   "@graphql-eslint/relay-edge-types": ["error", { withEdgeSuffix: true, shouldImplementNode: false, listTypeCanWrapOnlyEdgeType: false }],
-  // The queue and a customer's own comments are paged through forwards only.
+  // The queue and a customer's own comments have only forward pages.
   "@graphql-eslint/relay-arguments": ["error", { includeBoth: false }],
 };
 

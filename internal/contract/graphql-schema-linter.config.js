@@ -1,4 +1,5 @@
-// All rules but those about the order of the alphabet: fields and values stand in the order in which they matter.
+// All rules except those about alphabetical order: fields and values are ordered by their
+// importance.
 const { readdirSync } = require("node:fs");
 const { join } = require("node:path");
 

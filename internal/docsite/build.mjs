@@ -1,7 +1,8 @@
-// Builds the documents into a static site: node build.mjs FOLDER. make docs fetches VitePress before.
+// Builds the documents into a static site: node build.mjs FOLDER. `make docs` fetches VitePress
+// first.
 //
-// The site is built from a copy of the documents, which lies beside VitePress in .cache/docs and has the same folders as the
-// repository, so nothing of a generator is in docs/.
+// VitePress reads a copy of the documents in .cache/docs, with the folders of the repository. So
+// docs/ has no files of a generator.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
@@ -19,7 +20,7 @@ const tools = realpathSync(cache)
 
 const read = (name) => readFileSync(join(root, name), 'utf8')
 
-// Every document, and what stands beside them, by paths from the root of the repository.
+// Every document and the files beside it, by paths from the root of the repository.
 const files = [
   ...readdirSync(root),
   ...readdirSync(join(root, 'docs'), { recursive: true }).map((name) => join('docs', name)),
@@ -27,7 +28,7 @@ const files = [
 const documents = files.filter((name) => extname(name) === '.md').sort()
 const others = files.filter((name) => /^docs\/.*\.(csv|svg|webp)$/.test(name))
 
-/** stage fills a folder with what VitePress reads. */
+/** stage fills a folder with the files that VitePress reads. */
 function stage(folder) {
   const write = (name, text) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })

@@ -1,4 +1,4 @@
-// How VitePress builds the site. build.mjs copies this file to where VitePress looks for it.
+// The configuration of VitePress. build.mjs copies this file to where VitePress expects it.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCssVariablesTheme } from 'shiki'
@@ -8,7 +8,7 @@ const navigation = JSON.parse(readFileSync(new URL('navigation.json', import.met
 /** slugify names headings as GitHub does, so that links work there and here. */
 const slugify = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{Nd}\-_ ]/gu, '').replaceAll(' ', '-')
 
-/** render has the theme draw Mermaid's blocks, and Vue leave braces in code alone. */
+/** render makes the theme draw Mermaid's blocks, and Vue ignore braces in code. */
 function render(md) {
   const { fence, code_inline } = md.renderer.rules
   md.renderer.rules.code_inline = (tokens, i, ...rest) => {
@@ -19,7 +19,7 @@ function render(md) {
     tokens[i].info === 'mermaid' ? `<Diagram source="${encodeURIComponent(tokens[i].content)}" />` : fence(tokens, i, ...rest)
 }
 
-/** heads makes the empty heads of columns, which Markdown asks for, cells. */
+/** heads turns empty column headings, which Markdown requires, into plain cells. */
 function heads(md) {
   md.core.ruler.push('heads', ({ tokens }) => {
     tokens.forEach((token, i) => {
@@ -28,7 +28,7 @@ function heads(md) {
   })
 }
 
-/** licences has the texts of the licences of what is bundled, which each asks for. */
+/** licences has the licence texts of the bundled packages, as each of them requires. */
 const licences = {
   name: 'licences',
   generateBundle() {
@@ -54,12 +54,12 @@ export default {
     ['link', { rel: 'icon', href: '/icon.svg', type: 'image/svg+xml' }],
     ['link', { rel: 'icon', href: '/favicon.ico', sizes: '16x16' }],
   ],
-  // With several at once, each build orders the search index differently.
+  // Pages that are rendered concurrently change the order of the search index.
   buildConcurrency: 1,
   markdown: {
     anchor: { slugify },
     attrs: { disable: true }, // braces are text
-    // Shiki gives up a line after half a second, which a busy machine may take for its first.
+    // Shiki gives up a line after half a second. The first one may take that on a busy machine.
     codeTransformers: [{ preprocess: (_, options) => void (options.tokenizeTimeLimit = 0) }],
     config: (md) => md.use(render).use(heads),
     theme: createCssVariablesTheme({ name: 'talkback', variablePrefix: '--code-' }),

@@ -1,6 +1,9 @@
-// The home page of the site, whose texts about the product are those of README.md.
+// The home page of the site, with texts of README.md.
 
-/** homePage returns a template with parts of README.md in place of lines such as "{{What it costs}}". */
+/**
+ * homePage returns a template in which parts of README.md replace lines such as "{{What it
+ * costs}}".
+ */
 export function homePage(template, readme) {
   return template.replace(/\{\{(.+)\}\}$/gm, (_, name) => (name === 'lead' ? lead(readme) : section(readme, name)))
 }

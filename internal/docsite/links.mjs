@@ -1,8 +1,8 @@
-// Where links of the documents lead on the site.
+// The targets of the documents' links on the site.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, normalize, relative } from 'node:path'
 
-/** eachProse maps the parts of a Markdown text that are neither fenced blocks nor code spans. */
+/** eachProse maps a Markdown text except its fenced blocks and code spans. */
 function eachProse(text, map) {
   let fenced = false
   return text
@@ -17,8 +17,9 @@ function eachProse(text, map) {
 }
 
 /**
- * movedLinks returns a document whose links to files of the repository that are no documents or pictures lead to pages that
- * show these files, and adds their paths to sources. All else on the site is where it is in the repository.
+ * movedLinks returns a document in which links to other files of the repository, such as code, lead
+ * to pages that show them. It adds the paths of these files to sources. Documents and pictures have
+ * the same paths on the site.
  */
 export function movedLinks(text, name, sources) {
   return eachProse(text, (prose) =>
@@ -33,7 +34,7 @@ export function movedLinks(text, name, sources) {
 
 const languages = { '.conf': 'nginx', '.go': 'go', '.graphqls': 'graphql', '.json': 'json', '.mjs': 'js', '.sh': 'sh', '.tf': 'hcl', '.yaml': 'yaml', '.yml': 'yaml' }
 
-/** sourcePage returns a document that shows a file of the repository, or what a folder holds. */
+/** sourcePage returns a document that shows a file of the repository, or lists a folder. */
 export function sourcePage(root, name) {
   const head = `---\nsearch: false\naside: false\nprev: false\nnext: false\n---\n\n# ${basename(name)}\n\n\`${name}\` in the repository.\n\n`
   const path = join(root, name)
@@ -45,8 +46,8 @@ export function sourcePage(root, name) {
 }
 
 /**
- * navigation returns the groups of docs/README.md, each with its documents in their order, under their titles. A link to a
- * heading is left out, for the document itself is listed too.
+ * navigation returns the groups of docs/README.md, each with its documents in their order and by
+ * their titles. It leaves out links to headings, because their documents are listed as well.
  */
 export function navigation(index, read) {
   return index

@@ -1,6 +1,6 @@
-// Comments over DynamoDB as a team would usually serve them with Apollo Server: for each rating that the filter names, the
-// newest items of its partition, merged. It answers what the benchmark asks, prints its address, and then says what it has
-// used whenever it is asked on standard input.
+// Serves comments from DynamoDB with Apollo Server in the usual way: it reads the newest items of
+// the partition of each rating in the filter, and merges them. It answers the operations of the
+// benchmark, prints its address, and prints its processor time for each line on standard input.
 
 import { ApolloServer } from "@apollo/server";
 import { startStandaloneServer } from "@apollo/server/standalone";
@@ -78,7 +78,7 @@ const typeDefs = `#graphql
   }
 `;
 
-/** The partitions that a filter names, each as its index and its key. */
+/** The partitions of a filter, each as its index and its key. */
 function partitions(product, { languages, ratings } = {}) {
   if (!ratings?.length) return [{ index: "all", attribute: "A", key: `P#${product}` }];
   if (!languages?.length) {
@@ -124,7 +124,7 @@ async function statistics(ids) {
   return ids.map((id) => counted(found.get(`P#${id}`)));
 }
 
-/** The counts of all languages together, of a text such as "de=1,0,0,4,20 en=0,0,2,3,11". */
+/** Sums the counts of all languages in a text such as "de=1,0,0,4,20 en=0,0,2,3,11". */
 function counted(languages) {
   const counts = [0, 0, 0, 0, 0];
   for (const language of languages.split(" ")) {

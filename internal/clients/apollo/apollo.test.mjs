@@ -1,4 +1,4 @@
-// Apollo Client: relayStylePagination joins the pages, the normalised cache shows what was written.
+// Apollo Client: relayStylePagination joins the pages, and the normalised cache shows new comments.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -10,9 +10,9 @@ const cache = new InMemoryCache({
   possibleTypes: { Node: ["Product", "Comment"] },
   typePolicies: {
     Product: { fields: { comments: relayStylePagination(["filter", "order"]) } },
-    // The name is what the author went by when writing, so it belongs to the comment, not to the id.
+    // A name is the author's at the time of writing: it belongs to the comment, not to the id.
     Author: { keyFields: false, merge: true },
-    // These have no id: queries that ask for different fields of one add to each other.
+    // These have no id. Queries for different fields of one are merged.
     CommentStats: { merge: true },
     Moderation: { merge: true },
     Viewer: { merge: true },
@@ -44,7 +44,7 @@ const list = gql`
 `;
 const { numbered, add, edit, remove } = operationsWith(gql, shown);
 
-// The list as a component would hold it: watched, and so shown anew with each change.
+// The list as a component has it: watched, so each change shows.
 const screen = new Screen();
 const watched = client.watchQuery({ query: list, variables: { product, first: pageSize } });
 const subscription = watched.subscribe(screen.see);
@@ -64,7 +64,7 @@ test("pages join into one list", async () => {
   await shows(titles);
 });
 
-// A numbered page is no part of the one list that is joined, so it is not to be merged into that.
+// A numbered page is not part of the joined list, and must not be merged into it.
 test("numbered links lead to their pages", () =>
   followLinks(async (place) => {
     const variables = { product, first: pageSize, ...place };
@@ -114,7 +114,7 @@ function prepend(cache, { data }) {
   });
 }
 
-// cacheEdge is an edge as the cache keeps it: the comment by its normalised id.
+// cacheEdge returns an edge in the form of the cache, with the comment by its normalised id.
 const cacheEdge = (edge) => ({ ...edge, node: { __ref: cache.identify(edge.node) } });
 
 test("an edit shows in the list", async () => {
@@ -151,7 +151,7 @@ test("what is deleted leaves the list", async () => {
   await shows(["seven", "six, again", ...titles.slice(2)]);
 });
 
-// Otherwise the cache forgets what the first query read, and a component that shows it asks again.
+// Otherwise the cache drops the fields of the first query, and its component asks again.
 test("queries for other fields of the same objects add to each other", async () => {
   const variables = { product, id: connection().edges[0].node.id };
   const asking = (ofViewer, ofModeration, ofStats, ofAuthor, ofVotes) => gql`

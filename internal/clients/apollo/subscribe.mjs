@@ -1,4 +1,5 @@
-// Subscriptions of Apollo Client: over a socket by graphql-ws, or over HTTP, for which it needs nothing else.
+// Subscriptions of Apollo Client: over a WebSocket by graphql-ws, or over HTTP without another
+// package.
 
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";

@@ -1,5 +1,6 @@
-// graphql-codegen: the operations below get their types from the schema, and the TypeScript compiler holds this program
-// to them. There is no cache here, so what is written is read again.
+// graphql-codegen: the operations below get their types from the schema, and the TypeScript
+// compiler checks this program against them. There is no cache, so the program reads again after a
+// write.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -100,7 +101,7 @@ test("a comment's life", async () => {
   assert.deepEqual(titlesOf(await page(10)), titles);
 });
 
-// The client preset makes a manifest of the documents, and gives each its id.
+// The client preset makes a manifest with the id of each document.
 test("a server that runs trusted documents only runs them by their ids", async () => {
   const byID = async (documentId: string | undefined) => {
     const response = await fetch(process.env.TALKBACK_TRUSTED_URL!, {
@@ -121,7 +122,7 @@ test("errors have their codes", async () => {
   assert.deepEqual(errors?.map(({ extensions }) => extensions?.code), ["BAD_CURSOR"]);
 });
 
-// Never run: what the schema does not allow must not compile.
+// Never run: calls that the schema does not allow must not compile.
 export async function misuse(): Promise<void> {
   // @ts-expect-error a variable is missing
   await ask(list, { product });

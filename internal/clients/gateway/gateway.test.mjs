@@ -1,5 +1,5 @@
-// Talkback as a subgraph: what it says of itself composes with the services of a shop, which have products and nodes of their
-// own, by both libraries that compose; and both gateways answer from all of them.
+// Talkback as a subgraph: both composing libraries join its schema with those of a shop's services,
+// which have products and nodes too, and both gateways answer from all of them.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -11,7 +11,7 @@ import { parse } from "graphql";
 import { draft, product, titles, url } from "../service.mjs";
 import { startShop } from "./shop.mjs";
 
-/** Asks Talkback itself. */
+/** Sends an operation to Talkback. */
 async function ask(query) {
   const response = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query }) });
   return (await response.json()).data;
@@ -19,7 +19,10 @@ async function ask(query) {
 
 const composers = { "@apollo/composition": composeByApollo, "@theguild/federation-composition": composeByGuild };
 
-/** How each gateway is started of a supergraph: gives what answers an operation, and what ends it. */
+/**
+ * For each gateway, a function that starts it with a supergraph. It returns functions that answer
+ * an operation and that stop the gateway.
+ */
 const gateways = {
   async "@apollo/gateway"(supergraphSdl) {
     const gateway = new ApolloGateway({ supergraphSdl, logger: { debug() {}, info() {}, warn: console.warn, error: console.error } });
@@ -73,7 +76,7 @@ for (const [composer, compose] of Object.entries(composers)) {
   });
 }
 
-/** Products of the shop have comments and statistics, also where a node is asked for. */
+/** The shop's products have comments and statistics, also when they are fetched as nodes. */
 async function products(answer) {
   const { data, errors } = await answer(
     `query ($ids: [ID!]!, $id: ID!) {
@@ -95,7 +98,7 @@ async function products(answer) {
   });
 }
 
-/** Talkback's own root fields lead back to the shop, and a bad id is an error in its place. */
+/** Talkback's root fields lead back to the shop, and a bad id is an error at its place. */
 async function comments(answer) {
   const written = await answer("mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id product { name } } } }", {
     input: { ...draft("eight"), productId: "pot" },

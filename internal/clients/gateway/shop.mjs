@@ -8,7 +8,10 @@ import { createYoga } from "graphql-yoga";
 const link = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;
 const product = (id) => ({ __typename: "Product", id, name: `The ${id}` });
 
-/** The service that owns products: it has every field and type of Talkback's schema that such a service may have too. */
+/**
+ * The service that owns products. It has every field and type of Talkback's schema that such a
+ * service may also have.
+ */
 const products = {
   name: "products",
   sdl: `${link}
@@ -35,7 +38,7 @@ const products = {
   },
 };
 
-/** The service of customers, which says more of those who write comments. */
+/** The service of customers, with more fields of the authors of comments. */
 const customers = {
   name: "customers",
   sdl: `${link}
@@ -44,7 +47,7 @@ const customers = {
   resolvers: { Author: { __resolveReference: (keys) => ({ ...keys, since: 2020 }) }, Query: { customers: () => 1 } },
 };
 
-/** Starts a service; what it gives is a subgraph to compose. */
+/** Starts a service, and returns a subgraph to compose. */
 async function start({ name, sdl, resolvers }) {
   const schema = buildSubgraphSchema({ typeDefs: parse(sdl), resolvers });
   const server = createServer(createYoga({ schema, logging: false }));

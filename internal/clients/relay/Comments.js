@@ -1,4 +1,4 @@
-// A list of a product's comments as a React application would have it: fragments, one for the list and one for each
+// A list of a product's comments in a React application: one fragment for the list and one for each
 // comment, pages by usePaginationFragment, and mutations whose directives change the list.
 
 const { createElement, useLayoutEffect } = require("react");
@@ -142,7 +142,10 @@ const counts = graphql`
   }
 `;
 
-/** The product's comments, one line each. `list` is given the state of the pagination, `see` called on each change. */
+/**
+ * The product's comments, one line each. It passes the state of the pagination to `list`, and calls
+ * `see` on each change.
+ */
 function Comments({ product, count, list, see }) {
   const data = useLazyLoadQuery(query, { product, count });
   return createElement(List, { product: data.product, list, see });

@@ -8,11 +8,11 @@ import compiler from "relay-compiler";
 rmSync("__generated__", { recursive: true, force: true });
 mkdirSync("__generated__");
 writeFileSync("__generated__/persisted.json", "{}"); // the compiler adds the texts to it, by their ids
-// The compiler reads no schema under another ending.
+// The compiler reads a schema only if its file has this extension.
 copyFileSync("../../../schema.graphqls", "schema.graphql");
 execFileSync(compiler, ["relay.config.json", "--output", "quiet-with-errors"], { stdio: "inherit" });
 
-// Compiled as if it stood beside the artifacts, which is where it will.
+// Compiled as if it were beside the artifacts, where it is written to.
 const { code } = babel.transformSync(readFileSync("Comments.js", "utf8"), {
   filename: "__generated__/Comments.js",
   configFile: false,

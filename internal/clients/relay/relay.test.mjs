@@ -1,4 +1,5 @@
-// Relay: compiled fragments, operations that are sent by their ids, usePaginationFragment rendered without a browser, and lists that mutations' directives change.
+// Relay: compiled fragments, operations sent by their ids, usePaginationFragment rendered without a
+// browser, and lists that directives of mutations change.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -22,11 +23,11 @@ const network = runtime.Network.create(async ({ id }, variables) => {
 const environment = new runtime.Environment({
   store: new runtime.Store(new runtime.RecordSource()),
   network,
-  // The name is what the author went by when writing, so the author belongs to the comment.
+  // A name is the author's at the time of writing, so the author belongs to the comment.
   getDataID: ({ id }, type) => (type === "Author" ? null : id),
 });
 
-// What Relay finds wrong, such as one record of two types, it says to the console alone.
+// Relay reports problems, such as a record of two types, only to the console.
 const warnings = [];
 console.error = console.warn = (...words) => warnings.push(words.join(" "));
 
@@ -110,7 +111,7 @@ test("an error in the answer reaches the caller", async () => {
   );
 });
 
-// Relay takes every `id` for unique among all types.
+// Relay assumes that ids are unique among all types.
 test("a customer of the product's number is not taken for the product", async () => {
   const store = new runtime.Store(new runtime.RecordSource());
   const plain = new runtime.Environment({ store, network });

@@ -1,4 +1,4 @@
-// Subscriptions of Relay: over a socket by graphql-ws, by the ids of a manifest.
+// Subscriptions of Relay: over a WebSocket by graphql-ws, by the ids of a manifest.
 
 import relay from "react-relay";
 import runtime from "relay-runtime";

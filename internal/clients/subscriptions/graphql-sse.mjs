@@ -1,9 +1,10 @@
-// graphql-sse, in its mode of distinct connections. It does not read the ids of events, which are their positions too.
+// graphql-sse, with a connection for each subscription. It ignores the ids of events, which are
+// their positions.
 
 import { createClient } from "graphql-sse";
 import { url } from "../service.mjs";
 
-// retry is for the test, which decides when a client comes again.
+// retry lets the test decide when the client reconnects.
 export const follow = (retry) => (query, variables, { next, error }) => {
   let position;
   const client = createClient({

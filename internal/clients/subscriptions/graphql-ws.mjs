@@ -1,4 +1,4 @@
-// graphql-ws: one socket for all subscriptions, which go on where they were when it breaks.
+// graphql-ws: one WebSocket for all subscriptions, which resume at their positions after it breaks.
 
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
@@ -6,7 +6,7 @@ import { url } from "../service.mjs";
 
 globalThis.WebSocket ??= WebSocket; // browsers have their own, and Node.js from 22 on
 
-// retryWait is for the test, which decides when a client comes again.
+// retryWait lets the test decide when the client reconnects.
 export const connect = (retryWait) =>
   resuming(
     createClient({
@@ -17,7 +17,7 @@ export const connect = (retryWait) =>
     }),
   );
 
-// The client sends the payload again when its socket has broken: with the position of the last event.
+// After a break the client sends the payload again, with the position of the last event.
 function resuming(client) {
   const subscribe = (payload, sink) =>
     client.subscribe(payload, {

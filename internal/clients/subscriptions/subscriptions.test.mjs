@@ -1,5 +1,5 @@
-// Every client that the guide names follows the comments of a product and its counts: what moderators let in, what
-// changes and what goes. One server stops, and those that connect again by themselves go on at another.
+// Every client of the guide follows the comments of a product and its counts: approved, changed and
+// deleted comments. One server stops, and the clients that reconnect go on at another one.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import * as urql from "../urql/subscribe.mjs";
 import * as graphqlSse from "./graphql-sse.mjs";
 import * as graphqlWs from "./graphql-ws.mjs";
 
-/** The server that stays, the process of the other one, and how many subscriptions each may have. */
+/** The server that stays, the process of the other one, and the limit of subscriptions of each. */
 const { TALKBACK_OTHER_URL: staying, TALKBACK_LEAVING, TALKBACK_SUBSCRIPTIONS: most } = process.env;
 const leaving = Number(TALKBACK_LEAVING);
 
@@ -24,14 +24,14 @@ const counts = `
   subscription Counts($product: ID!) { stats(productId: $product) { total } }
 `;
 
-// Clients come again when something was written that they would miss without a position.
+// Clients reconnect after a write that they would miss without a position.
 let written;
 const gap = new Promise((resolve) => (written = resolve));
 const socket = graphqlWs.connect(() => gap);
 
 const sentenceOf = (error) => [error].flat().map(({ message }) => message).join();
 
-/** What a client was told of. */
+/** The events that a client got. */
 class Follower {
   events = [];
   totals = [];
@@ -69,7 +69,7 @@ const followers = [
   new Follower("Relay", relay.follow(relay.overSocket(socket)), [app.events, app.counts], true),
 ];
 
-/** Waits until something is so, without end: who started this program ends it in time. */
+/** Waits for a condition without a limit: the Go test ends this program in time. */
 async function until(so, tries = Infinity) {
   for (let n = 0; !so() && n < tries; n++) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -101,7 +101,7 @@ async function write(mutation, input) {
   return data[mutation].comment;
 }
 
-/** Adds a comment, which waits for a moderator, and lets it in. */
+/** Adds a comment, which waits for a moderator, and approves it. */
 async function add(title) {
   const draft = { productId: product, rating: 4, language: "en", title, text: "Written.", author: { id: "u", name: "Ada" } };
   const { id, version } = await write("addComment", draft);
@@ -113,7 +113,7 @@ async function add(title) {
 test("every client is told of a comment that comes, changes and goes", async () => {
   for (const follower of followers) follower.begin();
   await all(({ totals }) => totals.length > 0);
-  // What was subscribed to over a socket begins some time after the message.
+  // A subscription over a WebSocket begins some time after its message.
   const begun = () => followers.every(({ events }) => events.length > 0);
   while (!begun()) {
     await add("first");

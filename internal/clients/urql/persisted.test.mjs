@@ -1,4 +1,5 @@
-// urql with automatic persisted queries: the text of a query is sent once, and its hash by GET from then on.
+// urql with automatic persisted queries: it sends the text of a query once, and then its hash by
+// GET.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

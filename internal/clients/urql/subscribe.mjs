@@ -1,4 +1,5 @@
-// Subscriptions of urql: over a socket by graphql-ws, or as server-sent events, for which it needs nothing else.
+// Subscriptions of urql: over a WebSocket by graphql-ws, or as server-sent events without another
+// package.
 
 import { Client, fetchExchange, gql, subscriptionExchange } from "@urql/core";
 import { url } from "../service.mjs";

@@ -1,4 +1,5 @@
-// urql with graphcache: relayPagination joins the pages, updates write into the normalised cache. It asks by GET.
+// urql with graphcache: relayPagination joins the pages, and updates write to the normalised cache.
+// Queries are sent by GET.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -51,7 +52,7 @@ const graphcache = cacheExchange({
     AddCommentPayload: embedded,
     EditCommentPayload: embedded,
     DeleteCommentPayload: embedded,
-    // The name is what the author went by when writing, so it belongs to the comment, not to the id.
+    // A name is the author's at the time of writing: it belongs to the comment, not to the id.
     Author: embedded,
   },
   resolvers: { Product: { comments: relayPagination() } },
@@ -84,7 +85,7 @@ const client = new Client({
   },
 });
 
-// The list as a component would hold it: subscribed to, and so shown anew with each change.
+// The list as a component has it: subscribed to, so each change shows.
 let latest;
 const subscription = client.query(list, firstPage).subscribe((result) => (latest = result));
 after(() => subscription.unsubscribe());
@@ -108,8 +109,8 @@ test("pages join into one list", async () => {
   assert.deepEqual(requests, Array(pages).fill("GET"));
 });
 
-// relayPagination joins all pages of a list that the cache gets to see. A numbered page is none of these, so it is read
-// past the cache.
+// relayPagination joins all pages of a list in the cache. A numbered page does not belong to them,
+// so it is read past the cache.
 test("numbered links lead to their pages", async () => {
   const uncached = new Client({ url, exchanges: [fetchExchange] });
   await followLinks(async (place) => {

@@ -1,4 +1,4 @@
-// What a shop knows of its customer: here from its own server, which signs the token.
+// The shop's session of a customer. The shop's server signs the token.
 let opened;
 
 export const session = {
@@ -7,7 +7,7 @@ export const session = {
     opened = await (await fetch('/session', { method: 'POST' })).json();
     return opened.name;
   },
-  /** The token of the customer, asked for with each request. */
+  /** Returns the customer's token. Each request calls it. */
   async token() {
     return opened.token;
   },

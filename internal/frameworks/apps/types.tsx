@@ -1,4 +1,4 @@
-// What the package's types take, and what they refuse. Nothing runs it.
+// Uses that the package's types accept and refuse. Nothing runs this file.
 import { TalkbackComments, type TalkbackPart } from 'talkback-comments/react';
 
 const element = document.querySelector('talkback-comments')!;

@@ -1,5 +1,5 @@
-// Audits the GraphQL server at an address: node audit.cjs FOLDER URL. FOLDER is where graphql-http is installed. Prints one
-// line of JSON for each check: its id, what it asks for, and "ok" or what is wrong.
+// Audits the GraphQL server at a URL: node audit.cjs FOLDER URL. FOLDER has graphql-http. It prints
+// a line of JSON for each check: its id, its requirement, and "ok" or the fault.
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 
