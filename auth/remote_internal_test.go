@@ -9,9 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	"github.com/talkback/talkback/internal/commenttest/must"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/internal/fetch"
 )
 
@@ -48,17 +48,11 @@ func TestKeysAfterSuspension(t *testing.T) {
 	if r.known.Load() != old {
 		t.Error("the keys were fetched before it was time")
 	}
-	old.fetched, r.fetched = suspendedSince(old.fetched, 20*time.Minute), suspendedSince(r.fetched, 20*time.Minute)
+	old.fetched, r.fetched = faulttest.Suspended(old.fetched, -20*time.Minute), faulttest.Suspended(r.fetched, -20*time.Minute)
 	r.catchUp()
 	if known := r.known.Load(); known.byID["new"] == nil || known.byID["old"] != nil {
 		t.Errorf("after 20 minutes, %v are known", known.byID)
 	}
-}
-
-// suspendedSince moves the wall clock of a time back, and leaves its monotonic one: see package time.
-func suspendedSince(at time.Time, d time.Duration) time.Time {
-	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
-	return at
 }
 
 // keysOfName returns keys that know one key of a name, while the address shows another.

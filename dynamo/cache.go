@@ -170,7 +170,7 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 		return sharedPage{}, false
 	}
 	kept, found := p.kept.Get(key)
-	age := time.Since(kept.read)
+	age := task.Elapsed(kept.read, time.Now())
 	if !found || !kept.read.After(changed.Add(indexLag)) {
 		return sharedPage{}, false
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -89,6 +90,20 @@ func TestPagesKeepNoReads(t *testing.T) {
 	page, found := p.find(queryKey{}, time.Time{})
 	if got := page.Plan().ItemsReturned; !found || got != 1<<20 || still.Value() != nil {
 		t.Errorf("found %t, plan of %d items, reads held %t; want the plan without the reads", found, got, still.Value() != nil)
+	}
+}
+
+// A machine that was suspended shows no page from before.
+func TestPagesAfterSuspension(t *testing.T) {
+	p, read := newPageCache(time.Hour, nil), time.Now()
+	for _, row := range []struct {
+		read  time.Time
+		found bool
+	}{{read, true}, {faulttest.Suspended(read, -2*time.Hour), false}} {
+		p.keep(queryKey{}, sharedPage{Page: comment.Page{Explain: func() comment.QueryPlan { return comment.QueryPlan{} }}}, row.read)
+		if _, found := p.find(queryKey{}, time.Time{}); found != row.found {
+			t.Errorf("a page read at %v: found %t", row.read, found)
+		}
 	}
 }
 

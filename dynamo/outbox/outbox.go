@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -115,7 +116,7 @@ func (o *Outbox) Unwant(ctx context.Context, name string) error {
 func (o *Outbox) Wanted(ctx context.Context) (Wanted, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.looked.IsZero() && o.now().Sub(o.looked) < lookEvery {
+	if !o.looked.IsZero() && task.Elapsed(o.looked, o.now()) < lookEvery { // an event that is wanted must not be missed
 		return o.wanted, nil
 	}
 	began := o.now()

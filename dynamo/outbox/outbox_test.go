@@ -463,7 +463,7 @@ func TestOff(t *testing.T) {
 	if wanted, err := out.Wanted(t.Context()); missing != outbox.Lanes || len(wanted) != 1 || err != nil {
 		t.Error(missing, wanted, err)
 	}
-	outbox.SetClock(out, func() time.Time { return time.Now().Add(2 * time.Hour) })
+	outbox.SetClock(out, func() time.Time { return faulttest.Suspended(time.Now(), 2*time.Hour) })
 	if wanted, err := out.Wanted(t.Context()); len(wanted) > 0 || err != nil { // before the table deletes the item
 		t.Error(wanted, err)
 	}

@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
-	"unsafe"
+
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // Values that were read before the machine was suspended are read again, though the monotonic clock
@@ -19,13 +20,6 @@ func TestSuspended(t *testing.T) {
 		if n, err := c.Get(t.Context()); n != want || err != nil {
 			t.Errorf("look %d: it was read %d times (%v), want %d", i, n, err, want)
 		}
-		c.since = suspendedSince(c.since, 40*time.Minute)
+		c.since = faulttest.Suspended(c.since, -40*time.Minute)
 	}
-}
-
-// suspendedSince moves the wall clock of a time back, and leaves its monotonic clock: see package
-// time.
-func suspendedSince(at time.Time, d time.Duration) time.Time {
-	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
-	return at
 }
