@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
@@ -262,9 +263,25 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 }
 
 // A stream that ends resumes where it ended. After a refusal, the element gives up, and the page goes on without. A
-// page of another origin needs nothing more for it.
+// page of another origin needs nothing more for it. A script that could not be loaded is loaded for the next list.
 func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
 	hurried(t, ctx)
+	var f *follower
+	run(t, ctx,
+		network.Enable(),
+		network.SetBlockedURLs([]string{"*/live-*"}),
+		chromedp.Navigate(s.elsewhere+"/shop/lamp?a-live="),
+		holds(idle),
+		chromedp.Evaluate(root+".querySelector('.list').scrollIntoView()", nil),
+		holds("performance.getEntriesByType('resource').some(({ name }) => name.includes('/live-'))"),
+		network.SetBlockedURLs([]string{}),
+		click(".order a[href*=oldest]"),
+		holds(idle),
+		click(".order a:not([href*=order])"),
+		s.follows("lamp", func(it *follower) { f = it }),
+		chromedp.Navigate("about:blank"),
+		leaves(&f),
+	)
 	var at []string
 	next := func(do func(f *follower)) chromedp.Action {
 		return s.follows("lamp", func(f *follower) {

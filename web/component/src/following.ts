@@ -11,8 +11,6 @@ import { mostCounted } from './view';
  */
 declare const LIVE_SCRIPT: string;
 
-let loading: Promise<typeof Live> | undefined;
-
 /** Follows the lists that an element shows, one after the other. */
 export class Following {
   readonly #draw: () => void;
@@ -46,8 +44,9 @@ export class Following {
       this.#seen = new IntersectionObserver(([entry], seen) => {
         if (!entry?.isIntersecting) return;
         seen.disconnect();
-        loading ??= import(new URL(LIVE_SCRIPT, folder).href) as Promise<typeof Live>;
-        void loading.then(({ Follower }) => {
+        // After a failure, some browsers load it anew for the next list.
+        const script: Promise<typeof Live> = import(new URL(LIVE_SCRIPT, folder).href);
+        void script.then(({ Follower }) => {
           if (this.#key !== key || this.#follower) return;
           this.#follower = new Follower({ session, variables, draw: this.#draw });
           this.#watch();
