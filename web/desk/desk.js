@@ -492,13 +492,10 @@ byId('reply-text').addEventListener('input', ({ target }) =>
 byId('reply').addEventListener('submit', async (event) => {
   event.preventDefault();
   const item = replying;
-  const { comment } = item.queued;
   const text = byId('reply-text').value;
-  const { data, problem } = await ask(replyMutation, {
-    input: { id: comment.id, version: comment.reply?.version ?? null, text },
-  });
-  const goesOn = await takeReply(item, data?.replyToComment, problem);
-  if (!data?.replyToComment?.comment) return;
+  const version = item.queued.comment.reply?.version ?? null;
+  const { saved, goesOn } = await changeReply(item, replyMutation, { version, text });
+  if (!saved) return;
   if (ofTab.getItem(draftKey(item)) === text) ofTab.removeItem(draftKey(item));
   if (!goesOn || byId('reply-text').value !== text) return; // the moderator typed on meanwhile
   byId('reply').close();
@@ -507,22 +504,26 @@ byId('reply').addEventListener('submit', async (event) => {
 
 // The text of a deleted reply stays in the dialog, so that it can be saved again.
 byId('reply-delete').addEventListener('click', async () => {
-  const item = replying;
-  const { comment } = item.queued;
-  const { data, problem } = await ask(deleteReplyMutation, {
-    input: { id: comment.id, version: comment.reply.version },
-  });
-  if (!(await takeReply(item, data?.deleteReply, problem))) return;
+  const { version } = replying.queued.comment.reply;
+  const { saved, goesOn } = await changeReply(replying, deleteReplyMutation, { version });
+  if (!saved || !goesOn) return;
   byId('reply-done').textContent = say('reply.deleted');
   byId('reply-text').focus();
 });
 
-// takeReply handles the answer to a change of a reply, and reports whether it succeeded and the
+// changeReply changes the reply to a comment. It returns whether that is saved, and whether the
 // dialog still shows that comment. After a conflict, it loads the current reply, so that the next
-// attempt replaces that one.
-async function takeReply(item, payload, problem) {
+// attempt replaces that one. While a change is under way it does nothing: a second press would
+// only conflict with the first.
+async function changeReply(item, mutation, input) {
+  if (item.isSending) return {};
+  item.isSending = true;
+  const { id } = item.queued.comment;
+  const { data, problem } = await ask(mutation, { input: { id, ...input } });
+  const payload = data?.replyToComment ?? data?.deleteReply;
   const late = /CONFLICT|NOT_FOUND/.test(payload?.userErrors[0]?.code);
-  const now = late ? (await ask(commentQuery, { id: item.queued.comment.id })).data : payload;
+  const now = late ? (await ask(commentQuery, { id })).data : payload;
+  item.isSending = false;
   if (now?.comment) {
     item.queued.comment.reply = now.comment.reply;
     drawItem(item);
@@ -534,9 +535,10 @@ async function takeReply(item, payload, problem) {
       : payload
         ? faultOf(payload.userErrors[0])
         : why(problem);
+  const saved = !!payload?.comment;
   const goesOn = item === replying && byId('reply').open;
   notify(item, goesOn ? '' : wrong);
-  if (!goesOn) return false;
+  if (!goesOn) return { saved };
   const { reply } = item.queued.comment;
   byId('reply-done').textContent =
     late && now?.comment?.reply ? say('reply.now', { text: reply.text }) : '';
@@ -546,7 +548,7 @@ async function takeReply(item, payload, problem) {
     byId('reply').close();
     signIn('signin.again');
   }
-  return !!payload?.comment;
+  return { saved, goesOn };
 }
 
 byId('reply-cancel').addEventListener('click', () => {
