@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/output"
@@ -119,12 +120,12 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (
 	log := slog.New(warning{term.Logger.Handler(), func(said, cure string) {
 		all = append(all, newFinding(check, resultWarning, "%s", said).cured("%s", cure))
 	}})
-	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
+	who, notice, err := c.Writers.authorizer(ctx, address, nil, log)
 	_, writes, _ := c.Clients.policies(address, c.Writers.VisitorVotes)
 	switch {
 	case err != nil:
 		return append(all, newFinding(check, resultProblem, "%v", err))
-	case strings.HasPrefix(notice, "is off"):
+	case who == auth.Closed{}:
 		what, cure, _ := strings.Cut(notice, ": ")
 		return append(all, newFinding(check, resultWarning, "%s", what).cured("%s", cure))
 	case c.Writers.VisitorVotes && writes.Rate == 0:
@@ -230,7 +231,8 @@ func (s status) findings() []finding {
 // ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() finding {
 	const check = "counts"
-	found, cure, _ := strings.Cut(s.headline(), "; ")
+	word, rest, cure := s.headline()
+	found := word + rest
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
@@ -240,9 +242,9 @@ func (s status) ofCounts() finding {
 	case known && s.now.Sub(upTo) > lateCounts, !known && !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) > stream.ScheduleLate:
 		return newFinding(check, resultWarning, "%s", found).cured("see docs/operate/monitor.md")
 	case s.ahead():
-		return newFinding(check, resultWarning, "%s", s.headline()).cured("set the clocks of all machines that count, and of this one, by NTP for example")
+		return newFinding(check, resultWarning, "%s", found).cured("set the clocks of all machines that count, and of this one, by NTP for example")
 	}
-	return newFinding(check, resultOK, "%s", s.headline())
+	return newFinding(check, resultOK, "%s", found)
 }
 
 // findingsText formats findings for a screen: a table of all, then the cures.

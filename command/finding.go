@@ -3,19 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/talkback/talkback/stream"
 )
-
-// examiner checks a table.
-type examiner struct {
-	Client *dynamodb.Client
-	Source stream.Source // of the table; only ofStream needs it
-	Table  string
-	Words  func(error) string // explains why a call failed
-}
 
 // checkResult is the severity of a finding.
 type checkResult string

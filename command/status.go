@@ -48,12 +48,12 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 
 func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
-	headline, mark := s.headline(), screen.Notice
-	word := headline[:strings.IndexAny(headline+":", ":;")] // whether the statistics are right
-	if word == "Complete" {
-		mark = screen.Good
+	word, rest, cure := s.headline()
+	if cure == "" {
+		fmt.Fprintf(&head, "%s%s\n", screen.Good(word), rest)
+	} else {
+		fmt.Fprintf(&head, "%s%s; %s\n", screen.Notice(word), rest, cure)
 	}
-	fmt.Fprintf(&head, "%s%s\n", mark(word), headline[len(word):])
 	if line := s.rebuildLine(); line != "" {
 		fmt.Fprintf(&head, "%s\n", line)
 	}
@@ -93,24 +93,28 @@ func (s status) text(screen output.Screen) string {
 	return screen.Fold(head.String()) + shards + screen.Fold(dead.String())
 }
 
-func (s status) headline() string {
+// headline says in a word whether the statistics are right, then how late they are, and what repairs
+// them; empty if nothing has to.
+func (s status) headline() (word, rest, cure string) {
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
-		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
-			s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason))
+		return "Gap", fmt.Sprintf(": since %s the statistics may be wrong (%s)", s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason)),
+			"talkback serve, talkback stream and talkback rebuild count everything again"
 	case !s.state.Complete:
-		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
+		return "Incomplete", ": all comments are still to be counted", "talkback serve, talkback stream and talkback rebuild do so"
 	case !known && !s.state.Scheduled.IsZero():
-		return fmt.Sprintf("Complete: AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
+		rest = fmt.Sprintf(": AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
 	case s.state.Label == "":
-		return "Complete: all comments were counted; the stream has not been read since"
+		rest = ": all comments were counted; the stream has not been read since"
 	case !known:
-		return "Complete; how far the statistics are behind is not known yet"
+		rest = "; how far the statistics are behind is not known yet"
 	case s.ahead():
-		return "Complete; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"
+		rest = "; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"
+	default:
+		rest = fmt.Sprintf(": the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo))))
 	}
-	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo))))
+	return "Complete", rest, ""
 }
 
 // clocksApart is how far the clocks of processes may differ: docs/design/watermarks.md.
