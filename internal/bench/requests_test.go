@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// turn is how many requests a program answers before the next has its turn, turns how often each
-	// has one before a figure is told.
+	// turn is the number of requests that a program answers before the next program has its turn,
+	// and turns is the number of turns that a figure is computed from.
 	turn, turns = 20 * crowd, 5
 	// inFlight is how many requests wait for the table while memory is measured: fewer than the
 	// connections that the SDK for JavaScript keeps by itself.

@@ -31,12 +31,12 @@ const (
 	shopProducts = 2 * crowd
 	// shopEach leave each product a full page of nearly every rating, and one of 100.
 	shopEach = 300
-	// settlingVisits are how often every page is asked for before anything is measured.
+	// settlingVisits is the number of visits to every page before anything is measured.
 	settlingVisits = 5
-	// tableLatency is how long each call takes: no table answers sooner. The SDK for Go closes the
-	// connection of an answer that comes at once.
+	// tableLatency is how long each call takes. No real table answers sooner, and the SDK for Go
+	// closes the connection of an answer that comes at once.
 	tableLatency = time.Millisecond
-	// watermarkPace is how often the table is told that its statistics follow it.
+	// watermarkPace is the time between two moves of the watermark.
 	watermarkPace = 500 * time.Millisecond
 )
 

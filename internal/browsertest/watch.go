@@ -43,7 +43,7 @@ func (w *watcher) all() []string {
 	return slices.Clone(w.complaints)
 }
 
-// judge returns the fault that an event shows, or "".
+// judge returns the fault that an event shows, empty if it shows none.
 func (w *watcher) judge(event any) string {
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
@@ -54,7 +54,7 @@ func (w *watcher) judge(event any) string {
 	return Complaint(event)
 }
 
-// Complaint returns the error or the warning of which an event tells, or "".
+// Complaint returns the error or the warning that an event reports, empty if it reports none.
 func Complaint(event any) string {
 	switch event := event.(type) {
 	case *runtime.EventExceptionThrown:

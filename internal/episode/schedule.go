@@ -17,14 +17,14 @@ const (
 	Throttled Kind = "throttled"
 	// Slow calls arrive after Delay, even if their caller has left.
 	Slow Kind = "slow"
-	// HalfOpen calls are never answered, not after the end of the episode either. Every other one
-	// takes effect.
+	// HalfOpen calls are never answered, even after the end of the episode. Every second one takes
+	// effect.
 	HalfOpen Kind = "half-open"
 	// AnswersLost calls take effect, and then the connection is reset.
 	AnswersLost Kind = "losing answers"
-	// Refused calls find nobody who accepts a connection.
+	// Refused calls cannot connect.
 	Refused Kind = "refusing connections"
-	// Failing calls are answered by an error of the server. Every other one took effect.
+	// Failing calls are answered with a server error. Every second one has taken effect.
 	Failing Kind = "failing with 5xx"
 )
 

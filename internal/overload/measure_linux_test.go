@@ -47,12 +47,12 @@ const (
 	// crowd is how many clients ask at once when the capacity is sought. A server of two processors
 	// needs fewer to be busy.
 	crowd = 16
-	// capacityRounds is for how many seconds the capacity is sought. It is that of the best one: what
-	// else the machine does takes from it, and nothing adds to it.
+	// capacityRounds is the number of seconds in which the capacity is measured. The best second
+	// counts: other work on the machine can only lower the figure.
 	capacityRounds = 5
-	// stepTime is how long each load lasts in a round, and calmTime how long the server has before.
+	// stepTime is how long each load lasts in a round, and calmTime the pause before it.
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
-	// rounds is how often each load is sent to each server. Of each figure the median is told.
+	// rounds is how often each load is sent to each server. Figures are medians of the rounds.
 	rounds = 5
 	// crowdRounds is how often each crowd is sent, and crowdTime for how long. Every other round begins
 	// with the largest: the speed of a shared processor falls while it is busy.

@@ -22,8 +22,8 @@ type variant struct {
 	spared      bool // whether requests beyond the capacity go to the server that refuses everything
 }
 
-// variants are all ways. The servers of the later ones admit so many requests that the rest disturbs others:
-// connections, also to the table, and memory.
+// variants are all ways. The last ones admit so many requests that connections and memory run short
+// before the limit is reached.
 var variants = []variant{
 	{Name: "adaptive"},
 	{Name: "adaptive, spared the excess", spared: true},

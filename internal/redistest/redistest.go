@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/servertest"
 )
 
-// Server is a Redis server that a test may do anything to. What it holds is gone once it stops,
-// unless settings say otherwise.
+// Server is a Redis server of one test. It loses its data when it stops, unless settings say
+// otherwise.
 type Server struct{ *servertest.Server }
 
 // Start starts a server, which ends with the test. Settings are those of redis-server's command

@@ -126,8 +126,8 @@ var queries = []string{
 	`{ nodes(ids: ["ID", "cup", "c_01HZ0000000000000000000000"]) { id ... on Comment { text } ... on Product { stats { total } } } node(id: "ID") { id } }`,
 }
 
-// Whichever call of whichever query meets whichever fault, the answer is the same, or an error with
-// a documented code, and the same query succeeds at once.
+// Each call of each query fails once with each fault. The answer is then the same as without it, or
+// an error with a documented code, and the next try of the query succeeds.
 func TestEveryCallOfEveryQuery(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)
@@ -197,8 +197,8 @@ type useCase struct {
 	counted   bool // everything is counted afterwards
 }
 
-// Whichever call of whichever command meets whichever fault, the command prints the same, or ends
-// with one sentence. Then nothing is wrong in the table, and the same command succeeds.
+// Each call of each command fails once with each fault. The command then prints the same as without
+// it, or ends with one sentence. The table is right afterwards, and the next try succeeds.
 func TestEveryCallOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)
