@@ -79,11 +79,11 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 // find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
-	if field == Media && options.MediaBase == "" {
+	if field == Media && options.MediaBase == "" || mapped && column == "" { // a column may have no name
 		return -1
 	}
 	if mapped {
-		if i := slices.Index(h.names, column); i >= 0 || column == "" {
+		if i := slices.Index(h.names, column); i >= 0 {
 			return i
 		}
 		return slices.Index(h.plain, plain(column))

@@ -49,8 +49,8 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if row.err != nil {
 		return c, row.err
 	}
-	for _, id := range []string{c.ProductID, row.get(ID)} {
-		if rounded.MatchString(id) { // so different products may have it
+	for _, id := range []string{c.ProductID, row.get(ID), author} {
+		if rounded.MatchString(id) { // so different products or people may have it
 			return c, fmt.Errorf("a spreadsheet has rounded the id %.20q: import the file as it was exported", id)
 		}
 	}

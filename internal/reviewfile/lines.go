@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/talkback/talkback/comment"
@@ -66,7 +67,7 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	return &lineReader{in: in}, nil
 }
 
-// next returns the next line that is not empty, io.EOF, or a *RowError for an unreadable line.
+// next returns the next line that has values, io.EOF, or a *RowError for an unreadable line.
 func (l *lineReader) next() (line, error) {
 	for {
 		next, err := l.any()
@@ -76,7 +77,7 @@ func (l *lineReader) next() (line, error) {
 		if reason := next.fault(); reason != "" {
 			return next, next.bad(reason)
 		}
-		if len(next.text) > 0 {
+		if !next.isBlank() {
 			return next, nil
 		}
 	}
@@ -110,7 +111,7 @@ func (l *lineReader) any() (line, error) {
 		next.text = bytes.TrimSuffix(bytes.TrimSuffix(next.text, []byte("\n")), []byte("\r"))
 		next.tooLong = next.tooLong || len(next.text) > maxLine
 		l.blank += length
-		if len(bytes.TrimSpace(next.text)) > 0 {
+		if !next.isBlank() {
 			l.blank = 0
 		}
 		if l.blank > maxBlank {
@@ -125,6 +126,11 @@ func (l *lineReader) unread(lines []line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l.again = append(l.again, lines[i])
 	}
+}
+
+// isBlank reports whether a line has no values: spreadsheets write ;;; for an empty row.
+func (l line) isBlank() bool {
+	return bytes.IndexFunc(l.text, func(r rune) bool { return r != ',' && r != ';' && !unicode.IsSpace(r) }) < 0
 }
 
 // fault returns why no format can read the line, empty if it is readable.

@@ -123,16 +123,16 @@ func TestRows(t *testing.T) {
 				`line 2: p 5 pt-BR 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`,
 				`line 3: p 5 und 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`,
 				`line 4: p 5 und 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`}},
-		{"--map wins over known names, and an empty column is none",
+		{"--map wins over known names, and an empty column is none, not the one without a name that pandas writes",
 			reviewfile.Options{Format: reviewfile.CSV, Columns: map[reviewfile.Field]string{
 				reviewfile.Text: "Notes", reviewfile.Title: "", reviewfile.AuthorName: "who"}},
-			"product,rating,lang,title,text,notes,who,date\np,5,en,T,X,N,Ann Lee,2020-01-01\n",
+			",product,rating,lang,title,text,notes,who,date\n0,p,5,en,T,X,N,Ann Lee,2020-01-01\n",
 			[]string{`line 2: p 5 en 2020-01-01T00:00:00Z text="N" author=Ann Lee/Ann Lee`}},
 		{"values of CSV go over lines, and keep commas and quotes",
 			reviewfile.Options{Format: reviewfile.CSV},
-			csvHeader + "1,p,5,en,\"one, \"\"two\"\"\n\nthree\",2020-01-01\r\n2,p,4,en,next,2020-01-01\r\n",
+			csvHeader + "1,p,5,en,\"one, \"\"two\"\"\n,,\nthree\",2020-01-01\r\n2,p,4,en,next,2020-01-01\r\n",
 			[]string{
-				`line 2: p 5 en 2020-01-01T00:00:00Z text="one, \"two\"\n\nthree" author=anonymous/Anonymous`,
+				`line 2: p 5 en 2020-01-01T00:00:00Z text="one, \"two\"\n,,\nthree" author=anonymous/Anonymous`,
 				`line 5: p 4 en 2020-01-01T00:00:00Z text="next" author=anonymous/Anonymous`}},
 		{"a quote that is never closed costs its own line alone",
 			reviewfile.Options{Format: reviewfile.CSV},
@@ -219,7 +219,7 @@ func TestReasons(t *testing.T) {
 		set("date", `"20201301120000"`), set("date", `"2020-01-01T12:00:00+24:00"`), set("date", `"2020-01-01 12:00:00 -0060"`),
 		set("author", `"`+strings.Repeat("a", 129)+`"`), set("author_name", `"`+strings.Repeat("a", 513)+`"`),
 		"[]", "null", "5", `{"product": "p"`, set("text", `"a"`) + "{}", "\xff", `{"text": "` + strings.Repeat("x", 4<<20) + `"}`,
-		set("product", `"7.01235E+12"`), `{"id": "3E+11", ` + set("text", `"a"`)[1:],
+		set("product", `"7.01235E+12"`), `{"id": "3E+11", ` + set("text", `"a"`)[1:], set("author", `"1.2E+12"`),
 	} {
 		input.WriteString(line + "\n")
 	}
@@ -313,12 +313,12 @@ func TestFormatsByTheirBeginning(t *testing.T) {
 	}{
 		{"commas", names + "\n" + first + "\n" + second, []reviewfile.Format{"", reviewfile.CSV}},
 		{"commas below empty lines", "\r\n\n" + names + "\n" + first + "\n" + second, []reviewfile.Format{""}},
-		{"semicolons, as Excel writes them", semicolons(names) + "\n" + semicolons(first) + "\n" + semicolons(second), []reviewfile.Format{"", reviewfile.CSV}},
+		{"semicolons, as Excel writes them, with empty rows", ";;;;;\n" + semicolons(names) + "\n" + semicolons(first) + "\n;;;;;\r\n" + semicolons(second) + "\n  \n;;;;;", []reviewfile.Format{"", reviewfile.CSV}},
 		{"semicolons below a byte order mark, and a comma in a quoted name", "\xef\xbb\xbf" + semicolons(names) + ";\"a,b,c,d,e,f,g\"\n" +
 			semicolons(first) + ";\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},
 		{"a line for Excel, which names the separator", "\ufeffsep=;\r\n" + semicolons(names) + ";a,b,c,d,e,f,g,h\r\n" + semicolons(first) + ";\r\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},
 		{"the product below two byte order marks", "\ufeff\ufeff" + names[3:] + "\n" + first[2:] + "\n" + second[2:], []reviewfile.Format{"", reviewfile.CSV}},
-		{"tabs", strings.ReplaceAll(names, ",", "\t") + "\n1\tcup\t5\ten\tgood; and cheap, too\t2015-08-20\n" + strings.ReplaceAll(second, ",", "\t"), []reviewfile.Format{"", reviewfile.TSV}},
+		{"tabs, with an empty row", strings.ReplaceAll(names, ",", "\t") + "\n\t\t\t\t\t\n1\tcup\t5\ten\tgood; and cheap, too\t2015-08-20\n" + strings.ReplaceAll(second, ",", "\t"), []reviewfile.Format{"", reviewfile.TSV}},
 		{
 			"JSON Lines", `{"id":1,"product":"cup","rating":5,"lang":"en","text":"good; and cheap, too","date":"2015-08-20"}` + "\n" +
 				`{"id":2,"product":"cup","rating":4,"lang":"de","text":"gut","date":"2015-08-21"}`, []reviewfile.Format{"", reviewfile.JSONLines},

@@ -99,7 +99,7 @@ func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err err
 			return nil, errors.New("media is not a list of addresses; leave the column out by --map media=")
 		}
 	} else {
-		addresses = strings.FieldsFunc(strings.ReplaceAll(value, ",http", " http"), func(r rune) bool {
+		addresses = strings.FieldsFunc(strings.NewReplacer(",http", " http", ", ", " ").Replace(value), func(r rune) bool {
 			return unicode.IsSpace(r) || r == ';' || r == '|'
 		})
 	}

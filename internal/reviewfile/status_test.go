@@ -106,6 +106,7 @@ func TestMediaOfFiles(t *testing.T) {
 		{"Judge.me", "picture_urls", a + "," + b, "https://media.example/", "a.jpg b,c.png", ""},
 		{"spaces and bars", "images", a + " | " + b + ";", "https://media.example/", "a.jpg b,c.png", ""},
 		{"Judge.me, scaled", "picture_urls", a + "?auto=format&w=1024," + b + "?w=160", "https://media.example/", "a.jpg b,c.png", ""},
+		{"commas and spaces", "images", a + ", " + b + "?w=160 , " + a, "https://media.example/", "a.jpg b,c.png a.jpg", ""},
 		{"a list", "images", `["` + a + `"]`, "https://media.example/", "a.jpg", ""},
 		{"nothing", "images", "", "https://media.example/", "", ""},
 		{"without a prefix they are not read", "images", "what=ever", "", "", ""},
