@@ -64,8 +64,8 @@ func NewVerifier(client examinerClient, table string, options VerifyOptions) *Ve
 
 // Verified is what a Verifier found.
 type Verified struct {
-	// Products is how many products were verified, Comments how many comments they have, and Voted
-	// how many of these have votes.
+	// Products is how many products were verified, Comments how many approved comments they have, and
+	// Voted how many comments of any state have votes.
 	Products, Comments, Voted int
 	// Drifts lists everything that is wrong, by product.
 	Drifts []Drift

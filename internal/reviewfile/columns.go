@@ -229,7 +229,7 @@ var usualNames = map[Field][]string{
 	Product:    {"productid", "asin", "product", "parentasin"},
 	Rating:     {"starrating", "rating", "stars", "overall", "score"},
 	Language:   {"language", "lang", "locale", marketplace},
-	Title:      {"reviewheadline", "title", "headline", "summary"},
+	Title:      {"reviewheadline", "reviewtitle", "title", "headline", "summary"},
 	Text:       {"reviewbody", "text", "body", "content", "reviewtext"},
 	Author:     {"customerid", "author", "authorid", "userid", "reviewerid"},
 	AuthorName: {"authorname", "username", "reviewername"},
