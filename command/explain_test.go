@@ -71,7 +71,7 @@ func TestUnknownProduct(t *testing.T) {
 		{"export", filepath.Join(folder, "out.jsonl"), "--product", "nobody's"},
 	} {
 		status, out, said := e.run(t.Context(), arguments[0], arguments[1:]...)
-		if status != 1 || said != "talkback: there is no comment of product \"nobody's\" in the table: check the id, whose case matters\n" || out != "" {
+		if status != 1 || said != "talkback: there is no approved comment of product \"nobody's\" in the table: check the id, whose case matters\n" || out != "" {
 			t.Errorf("%v: status %d, %s%s", arguments, status, said, out)
 		}
 	}

@@ -37,7 +37,7 @@ func checkProduct(ctx context.Context, store *dynamo.Store, id string) error {
 }
 
 func noProduct(id string) error {
-	return comment.Errorf(comment.NotFound, "there is no comment of product %q in the table: check the id, whose case matters", id)
+	return comment.Errorf(comment.NotFound, "there is no approved comment of product %q in the table: check the id, whose case matters", id)
 }
 
 // FilterFlags select the comments of a product that a command is about.

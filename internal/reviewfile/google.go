@@ -31,14 +31,21 @@ const productHole = "{id}"
 
 // Check returns an error that names the flag that is missing or wrong.
 func (f *GoogleFeed) Check() error {
-	u, err := url.Parse(f.productURL("a"))
 	switch {
 	case xmlText(f.Publisher) == "":
 		return comment.Errorf(comment.BadInput, "a feed names the shop: give --publisher NAME")
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || !strings.Contains(f.ProductURL, productHole):
-		return comment.Errorf(comment.BadInput, "a feed leads to the page of each product: give --product-url with %s in place of the id, such as https://shop.example/p/%s", productHole, productHole)
+	case f.Favicon != "" && !isWebAddress(f.Favicon):
+		return comment.Errorf(comment.BadInput, "--favicon is not an address of printable ASCII, such as https://shop.example/icon.png: give one")
+	case !isWebAddress(f.productURL("a")) || !strings.Contains(f.ProductURL, productHole):
+		return comment.Errorf(comment.BadInput, "a feed leads to the page of each product: give --product-url in printable ASCII, with %s in place of the id, such as https://shop.example/p/%s", productHole, productHole)
 	}
 	return nil
+}
+
+// isWebAddress reports whether a text is the address of a page, in characters of ASCII without spaces.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
 // productURL returns the URL of a product's page. It escapes the id as a path segment, or in the

@@ -162,16 +162,19 @@ func TestGoogleFeedLeadsToTheProduct(t *testing.T) {
 
 // Values that the service does not know come from flags, and the error names the missing one.
 func TestGoogleFeedsNeedFlags(t *testing.T) {
-	for _, row := range []struct{ publisher, product, names string }{
-		{"", "https://shop.example/{id}", "--publisher"},
-		{" \x01", "https://shop.example/{id}", "--publisher"},
-		{"Shop", "", "--product-url"},
-		{"Shop", "https://shop.example/", "--product-url"},
-		{"Shop", "/p/{id}", "--product-url"},
-		{"Shop", "ftp://shop.example/{id}", "--product-url"},
-		{"Shop", "https://{id}", ""},
+	for _, row := range []struct{ publisher, product, favicon, names string }{
+		{"", "https://shop.example/{id}", "", "--publisher"},
+		{" \x01", "https://shop.example/{id}", "", "--publisher"},
+		{"Shop", "", "", "--product-url"},
+		{"Shop", "https://shop.example/", "", "--product-url"},
+		{"Shop", "/p/{id}", "", "--product-url"},
+		{"Shop", "ftp://shop.example/{id}", "", "--product-url"},
+		{"Shop", "https://shop.example/größe/{id}", "", "--product-url"},
+		{"Shop", "https://shop.example/a b/{id}", "", "--product-url"},
+		{"Shop", "https://{id}", "/icon.png", "--favicon"},
+		{"Shop", "https://{id}", "https://shop.example/icon.png", ""},
 	} {
-		feed := reviewfile.GoogleFeed{Publisher: row.publisher, ProductURL: row.product}
+		feed := reviewfile.GoogleFeed{Publisher: row.publisher, ProductURL: row.product, Favicon: row.favicon}
 		err := feed.Check()
 		if (err == nil) != (row.names == "") || err != nil && !strings.Contains(err.Error(), row.names) {
 			t.Errorf("%+v: %v", row, err)
