@@ -8,24 +8,21 @@ import (
 	"time"
 )
 
-// dateLayouts are the accepted layouts of times, besides numbers. Seconds may have a fraction. A
-// time without a zone is UTC, unless dateParser.zone is set. Numeric dates that begin with the day
-// or the month are not accepted, since they are ambiguous.
+// dateLayouts are the accepted layouts of times, besides numbers. Seconds may have a fraction, and a
+// T may stand between day and hour. A time without a zone is UTC, unless dateParser.zone is set.
+// Numeric dates that begin with the day or the month are not accepted, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
 	"2006-01-02 15:04:05",
-	"2006-01-02T15:04:05Z07:00",
-	"2006-01-02T15:04:05",
-	"2006-01-02T15:04:05Z0700",
-	"2006-01-02T15:04Z07:00",
-	"2006-01-02T15:04",
 	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05Z0700",
 	"2006-01-02 15:04:05Z07",
 	"2006-01-02 15:04:05 Z07:00",
 	"2006-01-02 15:04:05 -0700",
 	"2006-01-02 15:04:05 UTC",
 	"2006-01-02 15:04:05 -0700 UTC",
 	"2006-01-02 15:04",
+	"2006-01-02 15:04Z07:00",
 	"2006/01/02",
 	"2006/01/02 15:04:05",
 	"2006/01/02 15:04",
@@ -80,6 +77,9 @@ func (p *dateParser) read(text string) (at time.Time, ok bool) {
 	if compact.MatchString(text) {
 		at, err := p.as("20060102150405"[:len(text)], text)
 		return at, err == nil
+	}
+	if day := len(time.DateOnly); len(text) > day && text[day] == 'T' {
+		text = text[:day] + " " + text[day+1:]
 	}
 	at, err := p.as(dateLayouts[p.last], text)
 	for i := 0; err != nil && i < len(dateLayouts); i++ {
