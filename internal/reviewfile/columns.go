@@ -177,12 +177,18 @@ func (h header) check(options Options) error {
 	return h.checkNeeded(options)
 }
 
+// needsStatus reports whether all rows need a status: without one, a review may never have been shown.
+func (o Options) needsStatus() bool {
+	column, mapped := o.Columns[Status]
+	return o.From != "" && column != "" || !mapped && !presets[o.From].public
+}
+
 func (h header) checkNeeded(options Options) error {
 	needed := []Field{Product, Rating, CreatedAt} // the language comes last
 	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
 		needed = append(needed, Text)
 	}
-	if _, mapped := options.Columns[Status]; !mapped && !presets[options.From].public {
+	if options.needsStatus() {
 		needed = append(needed, Status)
 	}
 	if options.Language == "" && options.Detect == nil {

@@ -73,7 +73,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if c.Author, err = authorOf(r.options, author, name, distinct); err != nil {
 		return c, err
 	}
-	if _, hasStatus := r.layout.index[Status]; hasStatus && status == "" && r.options.From != "" {
+	if status == "" && r.options.needsStatus() {
 		return c, errors.New("the status is missing: --map status= publishes all rows")
 	}
 	if err := setStatus(&c, status); err != nil {

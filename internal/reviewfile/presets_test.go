@@ -74,8 +74,11 @@ func TestPresets(t *testing.T) {
 			`line 4: 7 4 de 2024-05-01T10:00:00Z text="Buy" author=Cy/Cy REJECTED for OTHER`,
 			`line 5: the rating is missing`,
 		}, "comment_author_url comment_author_IP comment_date comment_parent user_id product_title"},
-		{"woocommerce", `{"id":22,"date_created":"2018-10-18T19:59:17","date_created_gmt":"2018-10-18T17:59:17","product_id":22,"status":"hold","reviewer":"Ann","reviewer_email":"","review":"<p>Good</p>\n","rating":5,"verified":true}` + "\n", []string{
+		{"woocommerce", `{"id":22,"date_created":"2018-10-18T19:59:17","date_created_gmt":"2018-10-18T17:59:17","product_id":22,"status":"hold","reviewer":"Ann","reviewer_email":"","review":"<p>Good</p>\n","rating":5,"verified":true}` + "\n" +
+			`{"id":23,"date_created_gmt":"2018-10-18T17:59:17","product_id":22,"status":null,"review":"Hm","rating":5}` + "\n" + `{"id":24,"date_created_gmt":"2018-10-18T17:59:17","product_id":22,"review":"Hm","rating":5}` + "\n", []string{
 			`line 1: 22 5 de 2018-10-18T17:59:17Z text="Good" author=Ann/Ann PENDING verified`,
+			`line 2: the status is missing: --map status= publishes all rows`,
+			`line 3: the status is missing: --map status= publishes all rows`,
 		}, "date_created"},
 		{"bazaarvoice", `{"Id":"1","ProductId":"p","Rating":5,"ContentLocale":"fr_FR","Title":"T","ReviewText":"Bon","AuthorId":"u1","UserNickname":"Ann","SubmissionTime":"2011-06-22T12:41:21.000+00:00","ModerationStatus":"APPROVED","TotalPositiveFeedbackCount":18,"RatingRange":5,"Verified":true,"Photos":["https://m.example/a.jpg"],"Response":"Merci","ResponseName":"Ida","ResponseDate":"2011-06-23T00:00:00.000+00:00"}` + "\n", []string{
 			`line 1: p 5 fr-FR 2011-06-22T12:41:21Z title="T" text="Bon" author=u1/Ann APPROVED verified votes=18 a.jpg reply=Ida/"Merci"/2011-06-23T00:00:00Z`,
