@@ -112,9 +112,12 @@ func (t *tableRecords) row(first line) (text []byte, more []line, reason string,
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
 
 func wrongWidth(has, want int) string {
-	columns := "1 column"
+	columns, cure := "1 column", ""
 	if has != 1 {
 		columns = fmt.Sprintf("%d columns", has)
 	}
-	return fmt.Sprintf("the row has %s; the header has %d", columns, want)
+	if has < want {
+		cure = ": it was cut off, or a spreadsheet left out empty cells at its end; fill the last column there, and save it again"
+	}
+	return fmt.Sprintf("the row has %s; the header has %d%s", columns, want, cure)
 }
