@@ -163,10 +163,10 @@ func (p *pages) Close() error {
 	return p.store.Close()
 }
 
-// explain adds the cure to the error of a database that does not answer. S3 and files name their own.
+// explain adds the cure to the error of a database that does not answer. Objects name their own.
 func (p *pages) explain(err error) error {
 	kind := comment.KindOf(err)
-	if p.target.Outside() && !p.target.Kind.Local && len(failedCalls(err)) == 0 && !keeper.Answered(err) && (kind == comment.Unavailable || kind == comment.Timeout) {
+	if p.target.Outside() && !p.target.Kind.Local && p.target.Kind.Scheme != "s3" && !keeper.Answered(err) && (kind == comment.Unavailable || kind == comment.Timeout) {
 		return fmt.Errorf("%w: see that the database of --pages answers, or name another store", err)
 	}
 	return err
@@ -191,6 +191,9 @@ func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status
 		own, err := p.keeper.Status(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if own.Away != nil {
+			own.Away = errors.New(plainly(own.Away, p.log))
 		}
 		out = append(out, own)
 	}

@@ -144,7 +144,7 @@ func (s status) pagesLine(store keeper.Status) string {
 	case store.Away != nil:
 		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
 	case store.Work.Owner != "":
-		return fmt.Sprintf("%s: being built by %s, %s so far", name, output.Printable(store.Work.Who), output.Count(store.Work.Entries, "comment", "comments"))
+		return fmt.Sprintf("%s: being built by %s, %s so far; if that number stays, the log of that process says why, and if it was killed, talkback rebuild --pages builds it", name, output.Printable(store.Work.Who), output.Count(store.Work.Entries, "comment", "comments"))
 	case store.Complete && store.InUse:
 		return name + ": complete, as far as the table knows; the process that uses the store asks it"
 	case store.Complete && !store.Asked:

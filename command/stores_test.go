@@ -222,22 +222,30 @@ func (n *numberedServer) takeOver(target string) {
 	must.Do(n.t, b.Finish(n.t.Context(), "ANOTHER/1/1"))
 }
 
-// verify names the cure of what a store has: that it has to be built, or does not answer.
+// Commands name the cure of what a store has: that it has to be built, is damaged, or does not answer. People get no
+// request ids of S3.
 func TestVerifyOfAStoreInTrouble(t *testing.T) {
 	t.Parallel()
-	store, a := redistest.Start(t), newAPI(t, dynamotest.Dynoxide(t))
+	store, bucket, a := redistest.Start(t), s3test.Start(t), newAPI(t, dynamotest.Dynoxide(t))
 	a.load(commenttest.Random(commenttest.Rand(t), "kettle"))
+	redis, s3 := place{target: store.URL()}, place{"s3://" + s3test.Bucket + "/pages", bucket.Environ()}
 	const build, start = "A process that counts builds it, or talkback rebuild --pages", "see that the database of --pages answers"
-	check := func(cure, other string) {
+	check := func(at place, want int, cure, other string, command ...string) {
 		t.Helper()
-		status, said := a.runs(place{target: store.URL()}, "verify", "--pages")
-		if status != 1 || !strings.Contains(said, cure) || strings.Contains(said, other) {
+		status, said := a.runs(at, command...)
+		if said = strings.Join(strings.Fields(said), " "); status != want || !strings.Contains(said, cure) || strings.Contains(said, other) {
 			t.Errorf("status %d: %s; want %q", status, said, cure)
 		}
 	}
-	check(build, start)
+	check(redis, 1, build, start, "verify", "--pages")
 	store.Stop(t)
-	check(start, build)
+	check(redis, 1, start, build, "verify", "--pages")
+	check(s3, 0, "are right", start, "rebuild")
+	check(s3, 0, "are complete", start, "rebuild", "--pages")
+	must.Do(t, os.RemoveAll(bucket.Path("pages/chunks")))
+	check(s3, 1, "are damaged: a server builds it anew, or talkback rebuild --pages: a file of the page index is damaged: there is no such object", start, "verify", "--pages")
+	must.Do(t, os.RemoveAll(bucket.Path("")))
+	check(s3, 0, "see that the bucket exists, and that this process may list, read, write and delete its objects: S3 refused GetObject: NoSuchBucket)", "none", "stream", "--status")
 }
 
 // Commands that report how far a store is also work beside the server that has it open: the table knows. A product

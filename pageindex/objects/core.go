@@ -304,7 +304,7 @@ func (c *core) tooMany(n int) error {
 // replaced.
 func (c *core) noteDamage(of snapshot, err error) error {
 	if errors.Is(err, errMissing) {
-		err = errors.Join(errDamaged, err)
+		err = fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
