@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -154,10 +155,14 @@ func permitted(action string) finding {
 // refused returns the finding about a failed call. Only a missing permission has the given result;
 // any other failure says nothing about permissions.
 func (e examiner) refused(action string, result checkResult, err error) finding {
-	if !denied(err) {
-		return newFinding("call "+action, resultProblem, "failed: %s", e.Words(call.Wrap(err, "%s", action))).cured("see to this first, then run talkback doctor again")
+	if denied(err) {
+		return newFinding("permission "+action, result, "denied").cured("grant dynamodb:%s, see docs/operate/aws.md", action)
 	}
-	return newFinding("permission "+action, result, "denied").cured("grant dynamodb:%s, see docs/operate/aws.md", action)
+	failed, first := call.Wrap(err, "%s", action), "see to this first"
+	if comment.KindOf(failed) == comment.Throttled {
+		first = "wait, or raise the table's capacity"
+	}
+	return newFinding("call "+action, resultProblem, "failed: %s", e.Words(failed)).cured("%s, then run talkback doctor again", first)
 }
 
 // ofStream checks that the role may read the latest stream of the table. It saves no position.

@@ -60,7 +60,7 @@ func (e examiner) layout(ctx context.Context) finding {
 	switch {
 	case err == nil:
 		return newFinding(check, resultOK, "its items have layout %d, which this program knows", dynamo.LayoutVersion)
-	case denied(err):
+	case len(failedCalls(err)) > 0:
 		return e.refused("GetItem", resultProblem, err)
 	}
 	return problem(check, err, ": ")

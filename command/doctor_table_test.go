@@ -20,13 +20,18 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// examiner returns an examiner with a role that lacks a permission; "" for none.
+// examinerOf returns an examiner with a role that lacks a permission; "" for none.
 func examinerOf(endpoint, table, lacks string) examiner {
+	return refusedExaminer(endpoint, table, lacks, "AccessDeniedException")
+}
+
+// refusedExaminer returns an examiner whose calls of an operation are refused with a code.
+func refusedExaminer(endpoint, table, refused, code string) examiner {
 	client := faulttest.With(call.NewLocalClient(endpoint), func(under faulttest.HTTPClient, operation string, request *http.Request) (*http.Response, error) {
-		if operation != lacks || lacks == "" {
+		if operation != refused || refused == "" {
 			return under.Do(request)
 		}
-		return faulttest.Answer(request, http.StatusBadRequest, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"inside"}`), nil
+		return faulttest.Answer(request, http.StatusBadRequest, `{"__type":"com.amazon.coral.service#`+code+`","Message":"inside: it"}`), nil
 	})
 	return examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
 }
@@ -75,6 +80,22 @@ func TestPermissionsThatAreMissing(t *testing.T) {
 			t.Errorf("the table holds %v (%v), want the number of its layout only", all.Items, err)
 		}
 	})
+}
+
+// The cure of a table that is too busy is not a permission, and no part of the engine's words.
+func TestBusyTableIsToldByItsCure(t *testing.T) {
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	must.Do(t, dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table))
+	all := everyFinding(t.Context(), refusedExaminer(endpoint, table, "GetItem", "ProvisionedThroughputExceededException"))
+	all = slices.DeleteFunc(all, func(f finding) bool { return f.Result != resultProblem })
+	for _, f := range all {
+		if f.Check != "call GetItem" || f.Cure != "wait, or raise the table's capacity, then run talkback doctor again" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(all) != 2 { // of the layout, and of the permission
+		t.Errorf("%d problems", len(all))
+	}
 }
 
 // For a server that does not count, only the permissions that it needs are examined.
