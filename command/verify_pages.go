@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
@@ -27,6 +29,20 @@ const (
 	pagesTries = 4
 	firstPause = time.Second
 )
+
+// patientIndex repeats lookups for which the table is too busy: what was verified before would be lost.
+type patientIndex struct{ pageindex.Index }
+
+// Find implements pageindex.Index.
+func (p patientIndex) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
+	busy := call.Retry(ctx, func() (progress bool, _ error) {
+		if found, err = p.Index.Find(ctx, list, targets); comment.KindOf(err) == comment.Throttled {
+			return false, err
+		}
+		return false, nil
+	})
+	return found, cmp.Or(busy, err)
+}
 
 // pagesVerifier compares an index with the comments of a table, product by product. It holds one
 // product at a time, and the names of finished products.
@@ -138,7 +154,7 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	} else {
 		pages.keeper.Pace.Lag = math.MaxInt64 // it answers however late counting is, which then shows as a drift
 	}
-	verifier := &pagesVerifier{index: index, store: pages.store, scanner: scanner, done: map[string]bool{}}
+	verifier := &pagesVerifier{index: patientIndex{index}, store: pages.store, scanner: scanner, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
 	case comment.KindOf(err) == comment.Unavailable && !errors.Is(err, context.Canceled):

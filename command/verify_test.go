@@ -3,7 +3,9 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +57,30 @@ func (d damaged) Find(_ context.Context, list pageindex.List, _ []pageindex.Targ
 		return pageindex.Found{}, nil
 	}
 	return pageindex.Found{Counts: comment.Counts{1}}, nil
+}
+
+// busy is an index of which each lookup fails with the next error, until none is left.
+type busy struct{ errors *[]error }
+
+// Find implements pageindex.Index.
+func (b busy) Find(context.Context, pageindex.List, []pageindex.Target) (found pageindex.Found, err error) {
+	if len(*b.errors) > 0 {
+		err, *b.errors = (*b.errors)[0], (*b.errors)[1:]
+	}
+	return found, err
+}
+
+// A table that is too busy for some lookups does not end verify --pages; a store that is away does.
+func TestVerifyOfPagesWaitsForABusyTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttled, away := comment.Errorf(comment.Throttled, "busy"), comment.Errorf(comment.Unavailable, "away")
+		left := []error{throttled, throttled, throttled, throttled, away, throttled}
+		for want := range slices.Values([]error{away, nil}) {
+			if _, err := (patientIndex{busy{&left}}).Find(t.Context(), pageindex.List{}, nil); !errors.Is(err, want) {
+				t.Errorf("the error is %v, want %v", err, want)
+			}
+		}
+	})
 }
 
 // However many products of a store of page numbers are damaged, verify --pages waits for changes that

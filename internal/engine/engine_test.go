@@ -174,7 +174,7 @@ func TestEngineDiesWithUs(t *testing.T) {
 	checkShared(t, "while its process runs", o.Folder, endpoint)
 	_, err := Start(t.Context(), o)
 	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d)", cmd.Process.Pid),
-		"stop that process, or use another folder (--data)")
+		"stop that process, run this again if it is just ending, or use another folder (--data)")
 
 	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()

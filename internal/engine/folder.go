@@ -61,7 +61,7 @@ func inUse(folder string, r record) error {
 	if r.PID != 0 && !r.Shared {
 		who += ", which does not share its engine"
 	}
-	return fmt.Errorf("the data folder %s is in use by %s: stop that process, or use another folder (--data)", folder, who)
+	return fmt.Errorf("the data folder %s is in use by %s: stop that process, run this again if it is just ending, or use another folder (--data)", folder, who)
 }
 
 // claim is the lock on a data folder.

@@ -161,5 +161,5 @@ func TestHolderWithoutRecord(t *testing.T) {
 	defer c.release()
 	write(t, filepath.Join(o.Folder, recordFile), "{")
 	_, err = Start(t.Context(), o)
-	contains(t, err, "is in use by another process that is just starting: stop that process, or use another folder (--data)")
+	contains(t, err, "is in use by another process that is just starting: stop that process, run this again if it is just ending, or use another folder (--data)")
 }
