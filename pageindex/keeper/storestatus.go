@@ -182,6 +182,6 @@ func (o Options) register(ctx context.Context, name string, change func(*Registr
 // errNotOurs means that a store lacks the identity in the table, errPutBack that its moment is
 // unknown to the table.
 var (
-	errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, or belongs to another table")
+	errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, is of another release, or belongs to another table")
 	errPutBack = comment.Errorf(comment.Conflict, "it or the table was put back to an earlier state")
 )
