@@ -90,7 +90,7 @@ func TestFindingsOfStatus(t *testing.T) {
 }
 
 // A store that only the table knows of may have been left: the status says with what it is built,
-// and that it needs nothing then.
+// and that it needs nothing then. A build may fail again and again, or its process was killed.
 func TestStoreThatWasLeft(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[bool]string{
@@ -99,4 +99,6 @@ func TestStoreThatWasLeft(t *testing.T) {
 	} {
 		check.Equal(t, want, status{}.pagesLine(keeper.Status{Name: "s", Asked: asked}), "asked: ", asked)
 	}
+	check.Equal(t, "Page numbers in s: being built by talkback serve, 0 comments so far; if that number stays, the log of that process says why, and if it was killed, talkback rebuild --pages builds it",
+		status{}.pagesLine(keeper.Status{Name: "s", Work: keeper.Work{Owner: "o", Who: "talkback serve"}}))
 }

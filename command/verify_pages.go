@@ -50,6 +50,7 @@ type pagesVerifier struct {
 	index   pageindex.Index
 	store   pageindex.Store // nil for an index inside the table
 	scanner *dynamo.Scanner
+	out     io.Writer // of the progress of lookups, which take longer than the scan
 
 	comments int
 	drifts   []pageindex.Drift
@@ -74,9 +75,16 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		v.comments++
 		show(int64(v.comments))
 	}
+	looked, progress := 0, output.NewProgress(v.out, int64(v.comments), "comments looked up")
+	defer progress.End()
 	err = sorted.Each(func(product string, places pageindex.Places) error {
 		v.done[product] = true
-		return v.verify(ctx, product, places)
+		for _, positions := range places {
+			looked += len(positions)
+		}
+		err := v.verify(ctx, product, places)
+		progress.Show(looked, int64(looked))
+		return err
 	})
 	if err != nil {
 		return err
@@ -154,7 +162,7 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	} else {
 		pages.keeper.Pace.Lag = math.MaxInt64 // it answers however late counting is, which then shows as a drift
 	}
-	verifier := &pagesVerifier{index: patientIndex{index}, store: pages.store, scanner: scanner, done: map[string]bool{}}
+	verifier := &pagesVerifier{index: patientIndex{index}, store: pages.store, scanner: scanner, out: term.Err, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
 	case comment.KindOf(err) == comment.Unavailable && !errors.Is(err, context.Canceled):

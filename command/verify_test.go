@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -83,12 +85,51 @@ func TestVerifyOfPagesWaitsForABusyTable(t *testing.T) {
 	})
 }
 
+// full is a table with comments.
+type full struct {
+	empty
+	comments []comment.Comment
+}
+
+// Scan returns all comments, as those of the first segment.
+func (f full) Scan(_ context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	out := &dynamodb.ScanOutput{}
+	for _, c := range f.comments {
+		if *in.Segment == 0 {
+			out.Items = append(out.Items, layout.Encode(c))
+		}
+	}
+	return out, nil
+}
+
+// slow is an index that takes its time for each lookup.
+type slow struct{ busy }
+
+// Find implements pageindex.Index.
+func (s slow) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	time.Sleep(10 * time.Second)
+	return s.busy.Find(ctx, list, targets)
+}
+
+// verify --pages shows how far its lookups are, not only the scan before them.
+func TestVerifyOfPagesShowsItsProgress(t *testing.T) {
+	rand := commenttest.Rand(t)
+	table := full{comments: slices.Concat(commenttest.Many(rand, "kettle", 1), commenttest.Many(rand, "pot", 2))}
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		v := &pagesVerifier{index: slow{busy{new([]error)}}, scanner: dynamo.NewScanner(table, "t", 1), out: &out, done: map[string]bool{}}
+		if err := v.run(t.Context(), func(int64) {}); err != nil || !strings.HasPrefix(out.String(), "1 comment looked up, 0 comments looked up/s, 33 %, 40s left\n") {
+			t.Errorf("%v: %s", err, &out)
+		}
+	})
+}
+
 // However many products of a store of page numbers are damaged, verify --pages waits for changes that
 // are under way as long as for one.
 func TestVerifyOfManyDamagedProducts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := damaged{products: 500, asked: map[string]int{}}
-		v := &pagesVerifier{index: store, store: store, scanner: dynamo.NewScanner(empty{}, "t", 1), done: map[string]bool{}}
+		v := &pagesVerifier{index: store, store: store, scanner: dynamo.NewScanner(empty{}, "t", 1), out: io.Discard, done: map[string]bool{}}
 		began := time.Now()
 		if err := v.run(t.Context(), func(int64) {}); err != nil {
 			t.Fatal(err)
