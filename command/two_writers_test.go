@@ -69,8 +69,10 @@ type duel struct {
 func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, int) {
 	x := d.trial()
 	input := d.w.prepare(x)
-	id := x.firstID(input)
-	version := x.latest(id)
+	id, version := x.firstID(input), 0
+	if d.rival.version {
+		version = x.latest(id)
+	}
 	out := history{Others: "not made"}
 	others := sync.OnceFunc(func() { out.Others = d.others(x, id, version) })
 	if order == 0 || order == 2 {
@@ -140,8 +142,8 @@ func (x *trial) firstID(input map[string]any) any {
 	if several, ok := input["decisions"].([]any); ok {
 		return several[0].(map[string]any)["id"]
 	}
-	if items := x.items(); x.w.field == "eraseAuthor" && len(items) > 0 {
-		return idOf(items[0])
+	if x.w.field == "eraseAuthor" {
+		return idOf(x.items()[0])
 	}
 	return input["id"]
 }

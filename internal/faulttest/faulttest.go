@@ -154,6 +154,13 @@ func (n *Network) next() Fault {
 	return n.faults(n.calls)
 }
 
+// Late returns how many late calls have not arrived yet.
+func (n *Network) Late() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.held)
+}
+
 // Flush lets late calls arrive. A call without a fault also does so once it is done.
 func (n *Network) Flush() error {
 	n.mu.Lock()
