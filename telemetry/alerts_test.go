@@ -135,6 +135,9 @@ func TestAlertsFire(t *testing.T) {
 			`talkback_operations_total{error_type="none",graphql_operation_type="query",talkback_outcome="ok"}`:                    "0+1x150",
 			`talkback_operations_total{error_type="BAD_INPUT",graphql_operation_type="query",talkback_outcome="failed"}`:           "0x150",
 			`talkback_operations_total{error_type="INTERNAL",graphql_operation_type="query",talkback_outcome="failed"}`:            "0x63 1x3 2x3 3x77",
+			`db_client_operation_duration_seconds_count{job="talkback",db_operation_name="Query",error_type="none"}`:               "0+1x150",
+			`db_client_operation_duration_seconds_count{job="talkback",db_operation_name="PutItem",error_type="400"}`:              "0x150",
+			`db_client_operation_duration_seconds_count{job="talkback",db_operation_name="Query",error_type="timeout"}`:            "0x63 1x3 2x3 3x77",
 			`talkback_operations_total{error_type="RATE_LIMITED",graphql_operation_type="none",talkback_outcome="refused"}`:        "0x150",
 			`talkback_operations_total{error_type="none",graphql_operation_type="mutation",talkback_outcome="ok"}`:                 "0x150",
 			`talkback_operations_total{error_type="UNAUTHENTICATED",graphql_operation_type="mutation",talkback_outcome="partial"}`: "0x63 1x10 2x10 3x65",
@@ -209,8 +212,21 @@ func TestAlertsFire(t *testing.T) {
 			`talkback_stream_dead_letters_total{instance="a"}`: "0x60 1x89",
 		}, []string{"TalkbackDeadLetters"}},
 		{"a process finds a gap before it is first scraped", series{
-			`talkback_stream_gaps_total{instance="c"}`: "_x90 1x59",
+			`process_uptime_seconds{job="talkback",instance="c"}`: "_x90 9+60x59",
+			`talkback_stream_gaps_total{instance="c"}`:            "_x90 1x59",
 		}, []string{"TalkbackGap"}},
+		{"Prometheus is new, and what a process counted is old", series{
+			`process_uptime_seconds{job="talkback",instance="c"}`:                                              "_x90 90000+60x59",
+			`talkback_stream_dead_letters_total{instance="c"}`:                                                 "_x90 1x59",
+			`talkback_stream_gaps_total{instance="c"}`:                                                         "_x90 1x59",
+			`talkback_hook_deliveries_total{instance="c",talkback_hook="k3",talkback_outcome="dead_lettered"}`: "_x90 1x59",
+		}, nil},
+		{"nothing counts one of two tables, whose requests all fail", series{
+			`process_uptime_seconds{job="talkback",instance="c",table="second"}`:                                                       "9+60x150",
+			`talkback_stream_shards{instance="c",table="second"}`:                                                                      "0x150",
+			`talkback_stream_heartbeats_total{instance="c",table="second",talkback_direction="sent"}`:                                  "0+60x150",
+			`talkback_operations_total{table="second",error_type="INTERNAL",graphql_operation_type="query",talkback_outcome="failed"}`: "0+6x150",
+		}, []string{"TalkbackErrors", "TalkbackCountsUnknown", "TalkbackNothingCounts", "TalkbackHeartbeatsMissing"}},
 		{"the receiver of a hook is away", series{
 			`talkback_hook_lag_seconds{instance="a",talkback_hook="k3"}`: "4x60 0+60x89",
 		}, []string{"TalkbackHookLate"}},
@@ -219,6 +235,9 @@ func TestAlertsFire(t *testing.T) {
 		}, []string{"TalkbackHookLate"}},
 		{"the receiver of a hook was away for days", series{
 			`talkback_hook_deliveries_total{instance="a",talkback_hook="k3",talkback_outcome="dead_lettered"}`: "0x60 1x89",
+		}, []string{"TalkbackHookDeadLetters"}},
+		{"the first event of a hook is given up, by a process of long ago", series{
+			`talkback_hook_deliveries_total{instance="a",talkback_hook="k7",talkback_outcome="dead_lettered"}`: "_x90 1x59",
 		}, []string{"TalkbackHookDeadLetters"}},
 		{"more want to follow than may", series{
 			`talkback_refusals_total{instance="a",talkback_reason="subscriptions"}`: "0x60 0+60x89",

@@ -69,9 +69,9 @@ func everything(t *testing.T) map[string]shown {
 			values[key] = append(append(values[key], a.Values...), telemetry.Other)
 		}
 	}
-	all := map[string]shown{"up": {"instance": nil, "job": nil}} // Prometheus' own
+	all := map[string]shown{"up": {"instance": nil, "job": nil, "table": nil}} // Prometheus' own
 	for _, line := range regexp.MustCompile(`(?m)^([a-z_]+)(?:{(.*)})? `).FindAllStringSubmatch(scraped(t, handler), -1) {
-		all[line[1]] = shown{"instance": nil, "job": nil}
+		all[line[1]] = shown{"instance": nil, "job": nil, "table": nil}
 		for _, pair := range regexp.MustCompile(`([a-z_]+)="`).FindAllStringSubmatch(line[2], -1) {
 			all[line[1]][pair[1]] = values[pair[1]]
 		}
