@@ -177,8 +177,10 @@ func TestKubernetes(t *testing.T) {
 				until(t, "http://"+ports[probe.HTTPGet.Port]+probe.HTTPGet.Path, "", func(string) bool { return true })
 			}
 		}
-		if selected, labels := resources[name].Spec.Selector.MatchLabels, resources[name].Spec.Template.Metadata.Labels; !maps.Equal(selected, labels) {
-			t.Errorf("%s selects %v, its pods are %v", name, selected, labels)
+		for _, selecting := range []string{name, strings.Replace(name, "Deployment", "PodDisruptionBudget", 1)} {
+			if selected, labels := resources[selecting].Spec.Selector.MatchLabels, resources[name].Spec.Template.Metadata.Labels; !maps.Equal(selected, labels) {
+				t.Errorf("%s selects %v, the pods of %s are %v", selecting, selected, name, labels)
+			}
 		}
 	}
 	if metric := resources["HorizontalPodAutoscaler talkback"].Spec.Metrics[0].Pods.Metric.Name; !strings.Contains(string(read(t, "../docs/operate/metrics.md")), "`"+metric+"`") {
